@@ -16,8 +16,9 @@ use super::terms::Limits;
 use crate::Transport;
 
 const ENVELOPES: u32 = 256;
-use super::head::{Head, Kind, ACTIVE, SYNC};
+use super::head::{Head, Kind, ACTIVE, ANSWER, FETCHED, FOLLOWS, GET, PUT, SYNC};
 use super::link::AnyLink;
+use super::remote::Key;
 use super::shm::ShmLink;
 use super::stream::StreamLink;
 use super::{Endpoint, How, LinkId, Piece, Request, Status, Wanted};
@@ -72,6 +73,24 @@ fn offer(flags: u8, id: u32, tag: u64, len: u64) -> Vec<u8> {
     frame(Kind::Offer, flags, id, tag, &payload)
 }
 
+/// A request for memory that was offered by this key.
+fn ask(flags: u8, id: u32, key: &Key, offset: u64, len: u64, address: u64) -> Vec<u8> {
+    let words = [offset, len, address].map(u64::to_le_bytes);
+    let payload = [&key.0[..], words.as_flattened()].concat();
+    frame(Kind::Remote, flags, id, 0, &payload)
+}
+
+/// What is said about a request; `why` refuses it.
+fn remark(flags: u8, why: u16, id: u32, value: u64) -> Vec<u8> {
+    let head = Head {
+        flags,
+        handler: why,
+        ..Head::new(Kind::Remote, id, value)
+    };
+    let words = head.encode().map(u64::to_le_bytes);
+    [words.as_flattened(), &[0; 8]].concat()
+}
+
 /// A helper that has panicked would help nobody any more.
 fn is_well(endpoint: &Endpoint) -> bool {
     let helper = endpoint
@@ -86,7 +105,12 @@ fn is_well(endpoint: &Endpoint) -> bool {
 fn is_fair(error: &Error) -> bool {
     matches!(
         error,
-        Error::PeerMisbehaved(_) | Error::Closed(_) | Error::Truncated { .. } | Error::Starved(_)
+        Error::PeerMisbehaved(_)
+            | Error::Closed(_)
+            | Error::Truncated { .. }
+            | Error::Starved(_)
+            | Error::NotOffered
+            | Error::OutOfRange { .. }
     )
 }
 
@@ -157,6 +181,12 @@ fn each_lie_ends_the_link_with_its_own_words() {
         (none(), head(Kind::Credit, 0, 1000, 0), "gives back what"),
         (none(), head(Kind::Credit, 0, 0, 1 << 60), "gives back what"),
         (none(), head(Kind::Eager, 0, 0, 0), "not asked"),
+        // Two of one number.
+        (
+            [offer(0, 5, 9, 10), offer(ANSWER, 5, 9, 10)].concat(),
+            none(),
+            "offer makes no sense",
+        ),
     ];
     for (data, control, hint) in lies {
         let endpoint = Endpoint::new().unwrap();
@@ -211,6 +241,156 @@ fn each_lie_ends_the_link_with_its_own_words() {
         endpoint.recv(Wanted::new(good, 1), &mut hello).unwrap();
         assert!(&hello == b"hello" && is_well(&endpoint));
     }
+}
+
+/// Begins to write to and to read from memory of the peer's.
+///
+/// # Safety
+/// The memory has `len` bytes, and lives until both have ended.
+unsafe fn begin_remote(
+    endpoint: &Endpoint,
+    link: LinkId,
+    start: *mut u8,
+    len: usize,
+) -> Vec<Request> {
+    let key = Key([9; 16]);
+    // SAFETY: as promised to this function.
+    let both = unsafe {
+        [
+            endpoint.iget(link, &key, 0, &[(start, len)]),
+            endpoint.iput(link, &key, 0, &[(start, len)]),
+        ]
+    };
+    both.into_iter().flatten().collect()
+}
+
+#[test]
+fn each_lie_about_offered_memory_ends_the_link() {
+    let endpoint = Endpoint::new().unwrap();
+    let mut memory = vec![7; 1000];
+    // SAFETY: it is dropped before the memory, which nobody looks at before.
+    let offered = unsafe { endpoint.offer((memory.as_mut_ptr(), 1000)) };
+    let key = &offered.key();
+    let get = |id: u32| ask(GET, id, key, 0, 1000, 0);
+    let put = |id: u32, len: u64| ask(PUT | SYNC | FOLLOWS, id, key, 0, len, 0);
+    let part =
+        |flags: u8, id: u32, at: u64, len: usize| frame(Kind::Part, flags, id, at, &vec![3; len]);
+    let say = |flags: u8, id: u32, value: u64| remark(flags, 0, id, value);
+    let none = Vec::new;
+    // The endpoint's own requests have the numbers 0, to read, and 1, to write.
+    let lies: Vec<(Vec<u8>, Vec<u8>, &str)> = vec![
+        (ask(PUT | GET, 3, key, 0, 10, 0), none(), "makes no sense"),
+        (
+            ask(PUT | ANSWER, 3, key, 0, 10, 0),
+            none(),
+            "makes no sense",
+        ),
+        (ask(GET, 3, key, 0, 1 << 63, 0), none(), "makes no sense"),
+        (say(PUT, 3, 0), none(), "makes no sense"),
+        (say(GET, 3, 0), none(), "makes no sense"),
+        (
+            [put(3, 10), put(3, 10)].concat(),
+            none(),
+            "too much at once",
+        ),
+        (
+            (0..300).flat_map(|id| put(id, 10)).collect(),
+            none(),
+            "too much at once",
+        ),
+        (part(0, 3, 0, 10), none(), "belongs to no message"),
+        (
+            [put(3, 10), part(0, 3, 0, 11)].concat(),
+            none(),
+            "does not fit",
+        ),
+        (
+            [put(3, 10), part(0, 3, 1, 9)].concat(),
+            none(),
+            "does not fit",
+        ),
+        (
+            [put(3, 10), part(ANSWER, 3, 0, 10)].concat(),
+            none(),
+            "belongs to no message",
+        ),
+        (
+            [put(3, 10), offer(0, 3, 1, 10)].concat(),
+            none(),
+            "offer makes no sense",
+        ),
+        (
+            [put(3, 0), part(0, 3, 0, 1)].concat(),
+            none(),
+            "belongs to no message",
+        ),
+        (part(ANSWER, 0, 0, 1001), none(), "does not fit"),
+        (part(ANSWER, 1, 0, 10), none(), "belongs to no message"),
+        (
+            [part(ANSWER, 0, 0, 500), say(ANSWER, 0, 1)].concat(),
+            none(),
+            "nobody wants to see",
+        ),
+        (say(ANSWER, 0, 1), none(), "nobody wants to see"),
+        (say(ANSWER, 0, 0), none(), "answers nothing"),
+        (say(ANSWER, 1, 0), none(), "answers what was not asked"),
+        (say(ANSWER, 7, 0), none(), "answers what was not sent"),
+        (say(0, 0, 0), none(), "read what it was not shown"),
+        (
+            [get(3), say(FETCHED, 3, 0)].concat(),
+            none(),
+            "read what it was not shown",
+        ),
+        (frame(Kind::Withdraw, 0, 3, 0, b""), none(), "did not offer"),
+        (
+            none(),
+            head(Kind::Accept, 0, 0, 0),
+            "accepts what was not offered",
+        ),
+        (
+            none(),
+            head(Kind::Taken, 0, 0, 0),
+            "takes what was not sent",
+        ),
+        (
+            none(),
+            head(Kind::Taken, 0, 1, 0).repeat(2),
+            "answers what was not",
+        ),
+        (none(), head(Kind::Withdrawn, 0, 1, 0), "was not withdrawn"),
+        (none(), head(Kind::Remote, GET, 3, 0), "not asked"),
+    ];
+    for (data, control, hint) in lies {
+        let (link, mut liar) = liar(&endpoint);
+        let mut bytes = vec![0; 1000];
+        // SAFETY: all end below, before the memory does.
+        let mut pending = unsafe { begin_remote(&endpoint, link, bytes.as_mut_ptr(), 1000) };
+        // SAFETY: likewise.
+        pending.push(unsafe { endpoint.irecv(Wanted::new(link, 2), &[(bytes.as_mut_ptr(), 9)]) });
+        let _ = liar.data.write_all(&data);
+        let _ = liar.control.write_all(&control);
+        let end = endpoint.wait(pending.pop().unwrap(), SOON);
+        let Err(Error::PeerMisbehaved(why)) = end else {
+            panic!("{hint}: {end:?}");
+        };
+        assert!(why.contains(hint), "{why}, and not {hint}");
+        for request in pending {
+            // One may have ended before the lie.
+            let end = endpoint.wait(request, SOON).map(Option::unwrap);
+            assert!(
+                matches!(end, Ok(_) | Err(Error::PeerMisbehaved(_))),
+                "{hint}: {end:?}"
+            );
+        }
+    }
+    // Nothing but what was asked for was written, nobody uses it any more, and it still serves others.
+    let (_link, mut honest) = liar(&endpoint);
+    honest.data.write_all(&get(3)).unwrap();
+    let mut answer = vec![0; 1024];
+    honest.data.set_read_timeout(SOON).unwrap();
+    honest.data.read_exact(&mut answer).unwrap();
+    assert!(answer[24..].iter().all(|byte| [3, 7].contains(byte)) && is_well(&endpoint));
+    drop(offered);
 }
 
 /// Runs the test that calls this in a process of its own, where no other test takes memory. True in
@@ -297,7 +477,7 @@ fn a_peer_that_asks_and_takes_no_answers_is_cut_off() {
 }
 
 /// Bytes that look right and are not.
-fn noise(random: &mut Random, frames: bool) -> Vec<u8> {
+fn noise(random: &mut Random, frames: bool, key: &Key) -> Vec<u8> {
     let kinds = [
         Kind::Eager,
         Kind::Offer,
@@ -307,16 +487,28 @@ fn noise(random: &mut Random, frames: bool) -> Vec<u8> {
         Kind::Withdraw,
         Kind::Withdrawn,
         Kind::Credit,
+        Kind::Remote,
     ];
     let mut bytes = Vec::new();
     for _ in 0..random.below(30) {
         // Mostly what would be allowed, so that it gets somewhere.
         let kind = match (frames, random.below(8)) {
-            (true, 0..=5) => kinds[random.below(3)],
+            (true, 0..=5) => kinds[[0, 1, 2, 8][random.below(4)]],
             (false, 0..=6) => kinds[[3, 4, 7][random.below(3)]],
-            _ => kinds[random.below(8)],
+            _ => kinds[random.below(9)],
         };
-        let flags = [0, 0, ACTIVE, SYNC, random.next() as u8][random.below(5)];
+        let flags = match kind {
+            Kind::Remote => [
+                PUT | SYNC,
+                PUT | SYNC | FOLLOWS,
+                GET,
+                GET | FETCHED,
+                ANSWER,
+                0,
+            ],
+            _ => [0, 0, ACTIVE, SYNC, ANSWER, random.next() as u8],
+        };
+        let flags = flags[random.below(6)];
         let (id, value) = (random.below(4) as u32, random.below(3) as u64 * 500);
         let len = [0, 5, 24, 25, 500, 3000][random.below(6)];
         let mut made = match (frames, kind) {
@@ -327,6 +519,11 @@ fn noise(random: &mut Random, frames: bool) -> Vec<u8> {
                 value,
                 [0, 24, 500, 1000, 1 << 50][random.below(5)],
             ),
+            (true, Kind::Remote) if random.below(4) > 0 => {
+                let len = [0, 5, 500, 1000, 1 << 62][random.below(5)];
+                ask(flags, id, key, value, len, random.below(2) as u64)
+            }
+            (true, Kind::Remote) => remark(flags, random.below(4) as u16, id, value),
             (true, _) => frame(kind, flags, id, value, &vec![7; len]),
         };
         if random.below(20) == 0 {
@@ -369,6 +566,10 @@ unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<R
             );
         }
     }
+    for len in [0, 20, 600, 100_000] {
+        // SAFETY: as promised to this function.
+        all.extend(unsafe { begin_remote(endpoint, link, memory, len) });
+    }
     for len in [20, 600, 100_000] {
         let Ok(mut room) = endpoint.reserve(link, len) else {
             continue;
@@ -399,6 +600,10 @@ fn noise_ends_nothing_but_its_link() {
         count.fetch_add(message.to_vec().len().min(1), Ordering::Relaxed);
     });
     let mut memory = vec![0; 100_000];
+    let mut open = vec![0; 2000];
+    // SAFETY: it is dropped before the memory, which nobody looks at.
+    let offered = unsafe { endpoint.offer((open.as_mut_ptr(), open.len())) };
+    let key = &offered.key();
     let (before, start) = (resident(), Instant::now());
     let (mut received, mut caught, mut rounds) = (0, 0, 0);
     let enough = |rounds, received, caught| {
@@ -412,8 +617,8 @@ fn noise_ends_nothing_but_its_link() {
         // SAFETY: all end below.
         let pending = unsafe { begin_all(&endpoint, link, memory.as_mut_ptr()) };
         for _ in 0..random.below(6) {
-            let _ = liar.data.write_all(&noise(&mut random, true));
-            let _ = liar.control.write_all(&noise(&mut random, false));
+            let _ = liar.data.write_all(&noise(&mut random, true, key));
+            let _ = liar.control.write_all(&noise(&mut random, false, key));
             if random.below(2) == 0 {
                 let _ = endpoint.test(pending[0]);
             }
@@ -441,6 +646,7 @@ fn noise_ends_nothing_but_its_link() {
     );
     assert!(resident() < before + (100 << 20));
     assert!(is_well(&endpoint));
+    drop(offered);
     endpoint
         .send(endpoint.own(), 1, b"well", How::default())
         .unwrap();

@@ -319,7 +319,9 @@ impl<C: Carrier> Engine<C> {
         let Body::Short([len_sent, address, _], size) = body else {
             return Err(wrong);
         };
-        if size as usize != OFFER || link.inbound.iter().any(|inbound| inbound.takes(&head)) {
+        let mut inbound = link.inbound.iter();
+        let is_double = inbound.any(|inbound| !inbound.is_answer && inbound.id == head.id);
+        if size as usize != OFFER || is_double {
             return Err(wrong);
         }
         let len = usize::try_from(u64::from_le(len_sent))
