@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
+use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Settings, Wanted};
 use mgn_fabric::{Address, Error};
 use support::links::{accept, ALL};
 use support::networks;
@@ -22,6 +22,13 @@ const SYNC: How = How {
 
 /// What a TCP peer's machine may be silent for.
 const SILENCE: Duration = Duration::from_secs(2);
+
+fn impatient() -> Settings {
+    Settings {
+        silence_ms: SILENCE.as_millis() as usize,
+        ..Settings::default()
+    }
+}
 
 /// A message that is written where it is sent from.
 const LONG: usize = 1 << 20;
@@ -113,8 +120,7 @@ fn child() {
         }
         "plugged server" => {
             told();
-            let endpoint = Endpoint::new().unwrap();
-            endpoint.set_silence(SILENCE);
+            let endpoint = Endpoint::with(impatient()).unwrap();
             let listener = part.listen();
             ready("");
             let link = accept(&endpoint, &listener);
@@ -341,8 +347,7 @@ fn a_stopped_peer_is_not_a_dead_one() {
     thread::scope(|scope| {
         for kind in ALL {
             scope.spawn(move || {
-                let endpoint = Endpoint::new().unwrap();
-                endpoint.set_silence(SILENCE);
+                let endpoint = Endpoint::with(impatient()).unwrap();
                 let (listener, _folder) = kind.listen();
                 let (other, link) = thread::scope(|scope| {
                     let start =

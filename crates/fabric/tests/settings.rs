@@ -24,6 +24,7 @@ fn extremes() -> [Settings; 2] {
         single_copy_unix: 4096,
         spin_us: 0,
         reserved: 0,
+        silence_ms: 2000,
     };
     let large = Settings {
         chunk: 1 << 20,

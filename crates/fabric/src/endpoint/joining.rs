@@ -12,7 +12,6 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,22 +41,18 @@ const RECORDED: u8 = 3;
 /// How long the second connection may take.
 const SECOND_TIME: Duration = Duration::from_secs(10);
 
-/// Machines are asked no more often than every second.
-const SILENCE_MIN: Duration = Duration::from_secs(2);
-const SILENCE_MAX: Duration = Duration::from_secs(3600);
-
 /// First connections that wait for their second one, at most.
 const HALF_MAX: usize = 256;
 
 /// Sizes of a link's memory: in each direction the pool of chunks, and as many bytes for reserved messages as `large_max` is above `message_max`, which
 /// [`crate::config::Sizes::arena`] finds again.
-fn config(settings: &Settings, silence: Duration) -> Config {
+fn config(settings: &Settings) -> Config {
     let chunk = settings.chunk.next_multiple_of(PAGE as usize);
     let pool = (settings.chunks * settings.chunk).next_multiple_of(chunk);
     let most = (POOL_MAX as usize).min(CHUNKS_MAX as usize * chunk);
     let arena = settings.reserved.min(most.saturating_sub(pool)) / chunk * chunk;
     Config {
-        silence,
+        silence: settings.silence(),
         message_max: settings.chunk,
         send_pool_bytes: pool + arena,
         recv_pool_bytes: pool + arena,
@@ -157,23 +152,10 @@ impl Endpoint {
         Ok((link, name))
     }
 
-    /// Sets for how long a TCP peer's machine may answer nothing before it is taken for dead; for links that are accepted from now on, at both ends.
-    /// Between 2 s and an hour; 10 s if it is never set. A peer that is only stopped or busy has a machine that answers.
-    pub fn set_silence(&self, silence: Duration) {
-        let silence = silence.clamp(SILENCE_MIN, SILENCE_MAX);
-        let millis = silence.as_millis() as u32;
-        self.shared.silence_ms.store(millis, Ordering::Relaxed);
-    }
-
     /// For a link that is made now.
     fn settings(&self) -> Settings {
         let links = self.shared.state().links();
         self.shared.settings.for_link(links)
-    }
-
-    fn config(&self, settings: &Settings) -> Config {
-        let millis = self.shared.silence_ms.load(Ordering::Relaxed);
-        config(settings, Duration::from_millis(millis.into()))
     }
 
     /// Lets a peer in that connected to a listener of this process.
@@ -205,7 +187,7 @@ impl Endpoint {
                 return Err(error);
             }
         };
-        let config = self.config(settings);
+        let config = config(settings);
         if channel == DATA && transport == Transport::Shm {
             let mut way = incoming.open(&welcome(&[0; KEY], &ours), &config, LINK_SLOTS)?;
             let memory = way.memory.take().expect("shared memory was made for shm");

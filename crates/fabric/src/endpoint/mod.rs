@@ -335,6 +335,11 @@ impl Endpoint {
         self.shared.state().engine.single_copies(link)
     }
 
+    /// How long the machine of a peer by TCP may be silent.
+    pub(crate) fn silence(&self) -> Duration {
+        self.shared.settings.silence()
+    }
+
     /// So many peers have never been here and are still to come. Whatever waits for anybody does not end while there are any.
     pub(crate) fn expect(&self, peers: usize) {
         self.shared.state().engine.expect(peers);

@@ -28,7 +28,7 @@ use super::remote::Key;
 use super::settings::Settings;
 use super::stream::StreamLink;
 use super::{Active, LinkId, Request, Status};
-use crate::peer::{Peer, SILENCE_TIME};
+use crate::peer::Peer;
 use crate::wait::{poll, Deadline, Spinner};
 use crate::Error;
 
@@ -84,8 +84,6 @@ pub(crate) struct Shared {
     pub(crate) own: LinkId,
     pub(crate) halves: Halves,
     pub(crate) settings: Settings,
-    /// Milliseconds, see [`super::Endpoint::set_silence`].
-    pub(crate) silence_ms: AtomicU32,
     /// Those of this machine when the endpoint was made.
     processors: usize,
     /// A forked child has none of the threads.
@@ -173,7 +171,6 @@ impl Shared {
             own,
             halves: Halves::default(),
             settings,
-            silence_ms: AtomicU32::new(SILENCE_TIME.as_millis() as u32),
             processors: mgn_sys::cpu::cores(),
             owner: std::process::id(),
         });

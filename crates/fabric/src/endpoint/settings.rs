@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
 
+use crate::peer::SILENCE_TIME;
 use crate::wait::SPIN;
 use crate::Error;
 
@@ -37,6 +38,9 @@ pub struct Settings {
     pub single_copy_unix: usize,
     /// How long a thread that waits looks before it sleeps, in microseconds.
     pub spin_us: usize,
+    /// How long the machine of a peer by TCP may answer nothing before it is taken for dead, in milliseconds. A peer that is only stopped or busy has a
+    /// machine that answers. Who accepts a link says it for both ends.
+    pub silence_ms: usize,
 }
 
 /// For [`Settings::single_copy_shm`] and its like; written `"off"`.
@@ -58,6 +62,7 @@ impl Default for Settings {
             single_copy_shm: NEVER,
             single_copy_unix: NEVER,
             spin_us: SPIN.as_micros() as usize,
+            silence_ms: SILENCE_TIME.as_millis() as usize,
         }
     }
 }
@@ -112,7 +117,7 @@ const FEW_HOLDERS: usize = 16;
 const CHUNKS_LIKED: usize = 8;
 const SMALL_CHUNK: usize = 16 << 10;
 
-const KEYS: [Key; 13] = [
+const KEYS: [Key; 14] = [
     key(
         "chunk",
         "a chunk of shared memory",
@@ -203,6 +208,14 @@ const KEYS: [Key; 13] = [
         |s| &mut s.spin_us,
         0,
         20,
+    ),
+    // Machines are asked no more often than every second.
+    key(
+        "silence_ms",
+        "milliseconds that a machine may be silent before its processes are taken for dead",
+        |s| &mut s.silence_ms,
+        2000,
+        3_600_000,
     ),
 ];
 
@@ -339,6 +352,10 @@ impl Settings {
 
     pub(crate) fn spin(&self) -> Duration {
         Duration::from_micros(self.spin_us as u64)
+    }
+
+    pub(crate) fn silence(&self) -> Duration {
+        Duration::from_millis(self.silence_ms as u64)
     }
 }
 
@@ -484,8 +501,10 @@ mod tests {
         };
         assert_eq!(load(&[]).unwrap(), Settings::default());
         let home = ("XDG_CONFIG_HOME", folder.to_str().unwrap());
-        let found = load(&[home, ("MGN_EAGER_SHM", "4K")]).unwrap();
+        let changes = [home, ("MGN_EAGER_SHM", "4K"), ("MGN_SILENCE_MS", "3000")];
+        let found = load(&changes).unwrap();
         assert_eq!((found.eager_shm, found.eager_tcp), (4096, 2048));
+        assert_eq!(found.silence(), Duration::from_secs(3));
         let found = load(&[home, ("MGN_TUNE", named.to_str().unwrap())]).unwrap();
         assert_eq!((found.eager_shm, found.eager_tcp), (16 << 10, 8192));
         let why = load(&[home, ("MGN_SPIN_US", "99")]).unwrap_err();

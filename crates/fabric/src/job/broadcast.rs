@@ -73,6 +73,7 @@ impl Broadcasts {
         let broadcast = Broadcast::new(&Config {
             message_max: longest,
             send_pool_bytes: longest.saturating_mul(MESSAGES).max(POOL_MIN),
+            silence: shared.endpoint.silence(),
             ..Config::default()
         })?;
         let open = Arc::new(Open {

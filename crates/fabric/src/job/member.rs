@@ -50,7 +50,7 @@ pub struct Member {
 }
 
 pub(super) struct Shared {
-    endpoint: Endpoint,
+    pub(super) endpoint: Endpoint,
     pub(super) broadcasts: Broadcasts,
     name: String,
     /// Who said all that.
