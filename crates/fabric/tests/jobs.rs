@@ -2,9 +2,10 @@
 
 mod support;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ use support::other::{ready, Apart, Other, Part};
 use support::SHM;
 
 const TASK: &str = "MGN_TEST_TASK";
+const VICTIMS: &str = "MGN_TEST_VICTIMS";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Not a test: what each process of a job does.
@@ -42,6 +44,11 @@ fn child() {
         println!("{error}");
         return;
     }
+    match task.as_str() {
+        "unplugged" => return unplugged(&member),
+        "mortal" => return mortal(&member),
+        _ => {}
+    }
     let interfaces: Vec<String> = member
         .interfaces()
         .iter()
@@ -63,6 +70,76 @@ fn child() {
         member.size(),
         interfaces.join(", ")
     );
+}
+
+/// Says that there is a link, and when that has ended.
+fn unplugged(member: &Member) {
+    let link = member.open(1 - member.rank(), PATIENCE).unwrap();
+    println!("linked");
+    let start = Instant::now();
+    let end = member.endpoint().recv(Wanted::new(link, 1), &mut []);
+    assert!(matches!(end, Err(Error::Closed(_))), "{end:?}");
+    println!("took {}", start.elapsed().as_millis());
+}
+
+/// Sends to all others and receives from them, until those that are to die have died. Each of their links ends with an error that says so, both ways.
+fn mortal(member: &Member) {
+    let victims = std::env::var(VICTIMS).unwrap();
+    let is_to_die = |rank: u32| victims.contains(&rank.to_string());
+    let others = (0..member.size()).filter(|rank| *rank != member.rank());
+    let links: Vec<(u32, LinkId)> = others
+        .map(|rank| (rank, member.open(rank, PATIENCE).unwrap()))
+        .collect();
+    let (flowing, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
+    let send = |link| {
+        let bytes = vec![member.rank() as u8; 300_000];
+        for round in 0.. {
+            if is_over.load(Ordering::Relaxed) {
+                break;
+            }
+            let how = How {
+                sync: round % 3 == 0,
+                unordered: round % 5 == 0,
+            };
+            let len = [10, 5000, 300_000][round % 3];
+            member.endpoint().send(link, 1, &bytes[..len], how)?;
+        }
+        Ok::<(), Error>(())
+    };
+    let receive = |rank, link| {
+        let mut into = vec![0; 300_000];
+        for round in 0.. {
+            let len = member.endpoint().recv(Wanted::new(link, 1), &mut into)?.len;
+            assert!(into[..len].iter().all(|byte| u32::from(*byte) == rank));
+            if round == 0 && flowing.fetch_add(1, Ordering::Relaxed) + 2 == member.size() {
+                println!("flowing");
+            }
+        }
+        Ok::<(), Error>(())
+    };
+    thread::scope(|scope| {
+        let ends: Vec<_> = links
+            .iter()
+            .flat_map(|&(rank, link)| {
+                let (send, receive) = (&send, &receive);
+                let sending = scope.spawn(move || send(link));
+                let receiving = scope.spawn(move || receive(rank, link));
+                [(rank, sending), (rank, receiving)]
+            })
+            .collect();
+        for (rank, end) in ends {
+            if is_to_die(rank) {
+                let end = end.join().unwrap();
+                assert!(matches!(end, Err(Error::Closed(_))), "{rank}: {end:?}");
+            }
+        }
+        while is_to_die(member.rank()) {
+            thread::sleep(PATIENCE);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        member.leave();
+    });
+    println!("survived");
 }
 
 fn all_to_all(member: &Member, links: &[LinkId]) {
@@ -206,6 +283,19 @@ fn start_by(
     command.envs(settings.iter().copied()).spawn().unwrap()
 }
 
+/// Waits until a process says this.
+fn said_so(child: &mut Child, what: &str) {
+    let mut said = String::new();
+    while !said.contains(what) {
+        let mut byte = [0];
+        if child.stdout.as_mut().unwrap().read(&mut byte).unwrap() == 0 {
+            let _ = child.stderr.as_mut().unwrap().read_to_string(&mut said);
+            panic!("it ended: {said}");
+        }
+        said.push(byte[0].into());
+    }
+}
+
 fn finish(child: Child) -> String {
     let Output {
         status,
@@ -334,6 +424,80 @@ fn hosts_with_several_interfaces() {
             }
         }
     }
+}
+
+/// How soon a host that has gone is taken for that is for the job's user to say.
+#[test]
+fn hosts_that_fall_silent() {
+    if !networks::are_there() {
+        return;
+    }
+    let networks = [Network::new(), Network::new()];
+    let [one, other] = networks.each_ref().map(Network::pid);
+    networks::plug("wire", [(one, "10.77.6.1/24"), (other, "10.77.6.2/24")]);
+    let names = Names::new();
+    let hosts = names.hostfile("10.77.6.1\n10.77.6.2\n");
+    let token = names.folder().join("token");
+    Token::generate().write(&token).unwrap();
+    let settings = [
+        ("MGN_TOKEN_FILE", token.to_str().unwrap()),
+        ("MGN_SILENCE_MS", "2000"),
+    ];
+    let mut children = [(0, one), (1, other)].map(|(rank, network)| {
+        let network = network.to_string();
+        let inside = ["nsenter", "-t", &network, "-n"];
+        start_by(&inside, &names, &hosts, rank, "unplugged", &settings)
+    });
+    for child in &mut children {
+        said_so(child, "linked");
+    }
+    networks::ip(one, "link set wire down");
+    for child in children {
+        let text = finish(child);
+        let took = text.split_once("took ").unwrap().1.lines().next().unwrap();
+        assert!((2000..6000).contains(&took.parse().unwrap()), "{took} ms");
+    }
+}
+
+/// Whichever of a job's processes are killed amid what they send each other: the others are told soon, and the next job of that name begins at once.
+#[test]
+fn any_of_a_job_may_be_killed() {
+    let names = Names::new();
+    let hosts = names.hostfile("here slots=4\n");
+    let mut random = 7u64;
+    let mut below = |end: u64| {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (random >> 33) % end
+    };
+    for round in 0..12 {
+        let set = 1 + below(15);
+        let victims: Vec<u32> = (0..4).filter(|rank| set >> rank & 1 == 1).collect();
+        let told = format!("{victims:?}");
+        let start = |rank| start(&names, &hosts, rank, "mortal", &[(VICTIMS, &told)]);
+        let mut children: Vec<Child> = (0..4).map(start).collect();
+        for child in &mut children {
+            said_so(child, "flowing");
+        }
+        thread::sleep(Duration::from_millis(below(20)));
+        for victim in &victims {
+            children[*victim as usize].kill().unwrap();
+            thread::sleep(Duration::from_millis(below(2)));
+        }
+        let killed = Instant::now();
+        for (rank, mut child) in children.into_iter().enumerate() {
+            match victims.contains(&(rank as u32)) {
+                true => drop(child.wait().unwrap()),
+                false => assert!(finish(child).contains("survived"), "{round} {told}"),
+            }
+        }
+        let took = killed.elapsed();
+        assert!(took < Duration::from_secs(10), "{round} {told}: {took:?}");
+        let sockets = std::fs::read("/proc/net/unix").unwrap();
+        let sockets = String::from_utf8_lossy(&sockets);
+        assert!(!sockets.contains(&names.0), "{round} {told}: {sockets}");
+    }
+    let children = (0..4).map(|rank| start(&names, &hosts, rank, "all", &[]));
+    finish_all(children.collect());
 }
 
 #[test]
@@ -638,14 +802,14 @@ fn launched(launchers: &[&str], size: u32) -> bool {
 #[test]
 fn under_mpich() {
     if !launched(&["mpiexec.hydra", "mpiexec.mpich"], 3) {
-        eprintln!("skipped: MPICH's mpiexec is not installed (package mpich)");
+        eprintln!("SKIPPED: MPICH's mpiexec is not installed (package mpich)");
     }
 }
 
 #[test]
 fn under_open_mpi() {
     if !launched(&["mpiexec.openmpi"], 3) {
-        eprintln!("skipped: Open MPI's mpiexec is not installed (package openmpi-bin)");
+        eprintln!("SKIPPED: Open MPI's mpiexec is not installed (package openmpi-bin)");
     }
 }
 
