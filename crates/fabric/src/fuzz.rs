@@ -1,5 +1,6 @@
 //! Feeds the seeds in `fuzz-corpus`, cut short and mutated, to everything that reads bytes from
-//! outside. Nothing may panic, hang, or take more memory than it was given bytes.
+//! outside. Nothing may panic, hang, or take more memory than it was given bytes. What only one file can read has its target there (`vary`); frames of
+//! endpoints have theirs in `endpoint/hostile`.
 
 use std::fs;
 use std::io::{IoSlice, IoSliceMut, Write};
@@ -190,7 +191,8 @@ fn each_variant(folder: &str, mutations: usize, check: impl Fn(&[u8])) {
     vary(seeds.collect(), mutations, check);
 }
 
-fn vary(seeds: Vec<Vec<u8>>, mutations: usize, check: impl Fn(&[u8])) {
+/// Likewise with these seeds.
+pub(crate) fn vary(seeds: Vec<Vec<u8>>, mutations: usize, check: impl Fn(&[u8])) {
     assert!(!seeds.is_empty());
     let mut random = Random::new(7);
     for seed in seeds {

@@ -112,15 +112,10 @@ impl Endpoint {
         let terms = Terms::new(settings, transport);
         let first = opening(DATA, &[0; KEY], &terms, name);
         let way = connect::open(address, transport, token, &first, true, timeout)?;
-        let Some(rest) = way.welcome.strip_prefix(&MAGIC) else {
+        let Some((key, theirs)) = parse_welcome(&way.welcome)? else {
             return Err(Error::Refused(format!("{address} serves no endpoint")));
         };
-        let wrong = Error::PeerMisbehaved("its welcome is too short");
-        let (key, rest) = rest.split_first_chunk().ok_or(wrong)?;
-        let theirs = rest
-            .first_chunk()
-            .ok_or(Error::PeerMisbehaved("its welcome has no terms"))?;
-        let limits = Limits::new(settings, transport, terms, Terms::decode(theirs)?);
+        let limits = Limits::new(settings, transport, terms, theirs);
         if *transport == Transport::Shm {
             let lanes = client_lanes(&way.sizes, way.fds, LINK_SLOTS, Some(way.peer.clone()))?;
             return self.shared.add(AnyLink::Shm(Box::new(ShmLink::new(
@@ -272,6 +267,17 @@ fn welcome(key: &[u8; KEY], terms: &Terms) -> Vec<u8> {
     [&MAGIC[..], key, &terms.encode()].concat()
 }
 
+/// What a welcome says; None where it is no endpoint's.
+fn parse_welcome(welcome: &[u8]) -> Result<Option<(&[u8; KEY], Terms)>, Error> {
+    let Some(rest) = welcome.strip_prefix(&MAGIC) else {
+        return Ok(None);
+    };
+    let wrong = || Error::PeerMisbehaved("its welcome is too short");
+    let (key, rest) = rest.split_first_chunk().ok_or_else(wrong)?;
+    let theirs = rest.first_chunk().ok_or_else(wrong)?;
+    Ok(Some((key, Terms::decode(theirs)?)))
+}
+
 /// What a client says first.
 struct Opening<'a> {
     channel: u8,
@@ -301,5 +307,33 @@ fn parse(opening: &[u8]) -> Result<Opening<'_>, &'static str> {
             name,
         }),
         _ => Err(VAGUE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::vary;
+
+    #[test]
+    fn openings_and_welcomes_are_understood_or_refused() {
+        let terms = Terms::new(&Settings::default(), &Transport::Tcp);
+        let (first, second) = (
+            opening(DATA, &[0; KEY], &terms, b"me"),
+            opening(CONTROL, &[7; KEY], &terms, b""),
+        );
+        vary(vec![first, second], 2000, |bytes| {
+            let Ok(found) = parse(bytes) else {
+                return;
+            };
+            if let Ok(terms) = Terms::decode(found.terms) {
+                assert_eq!(opening(found.channel, found.key, &terms, found.name), bytes);
+            }
+        });
+        vary(vec![welcome(&[7; KEY], &terms)], 2000, |bytes| {
+            if let Ok(Some((key, terms))) = parse_welcome(bytes) {
+                assert!(bytes.starts_with(&welcome(key, &terms)));
+            }
+        });
     }
 }

@@ -259,5 +259,10 @@ mod tests {
         other[4] = 9;
         assert_eq!(parse(&other), None);
         assert_eq!(parse(b"MgnE and so on"), None);
+        crate::fuzz::vary(vec![opening(7, b"me")], 2000, |bytes| {
+            if let Some((number, who)) = parse(bytes) {
+                assert_eq!(opening(number, who), bytes);
+            }
+        });
     }
 }
