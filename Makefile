@@ -4,6 +4,7 @@
 #   make demo      run iso_demo and glxgears through a server; pictures in target/demo
 #   make test      all tests but the gallery
 #   make test-apps the gallery: other people's programs, compared with direct rendering
+#   make stress    endpoints: more messages and orders than make test tries
 #   make miri      the parts of endpoints that need no system calls, checked by Miri (nightly Rust)
 #   make bench     measure, against direct rendering
 #   make lint      formatting, clippy, licences
@@ -21,7 +22,7 @@ TARGET := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
-.PHONY: all build demo test test-apps miri bench lint install clean programs deps-build deps-demo deps-test deps-apps deps-bench registry
+.PHONY: all build demo test test-apps stress miri bench lint install clean programs deps-build deps-demo deps-test deps-apps deps-bench registry
 
 all: build
 
@@ -58,6 +59,9 @@ test: deps-test registry programs
 # In release mode, as users run it: some of these programs are heavy.
 test-apps: deps-apps build
 	"$(CARGO)" test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
+
+stress:
+	"$(CARGO)" test --release --locked -p mgn-fabric --lib -- --ignored --nocapture
 
 miri:
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows" "$(CARGO)" +nightly miri test --locked -p mgn-fabric --lib -- \

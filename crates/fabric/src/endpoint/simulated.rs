@@ -867,7 +867,7 @@ fn a_million_messages_arrive_once_and_in_order() {
     exchange(times(500_000, 200));
 }
 
-/// `cargo test -p mgn-fabric --lib -- --ignored a_hundred_million`
+/// By `make stress`.
 #[test]
 #[ignore = "takes half a minute"]
 fn a_hundred_million_messages_arrive_once_and_in_order() {

@@ -293,10 +293,10 @@ mod tests {
         }
     }
 
-    /// Every order of what two threads do, up to three that one of them is made to wait in between.
-    fn check(count: u64, batch: u64) {
+    /// Every order of what two threads do, up to so many that one of them is made to wait in between.
+    fn check(count: u64, batch: u64, waits: usize) {
         let mut model = loom::model::Builder::new();
-        model.preemption_bound = Some(3);
+        model.preemption_bound = Some(waits);
         model.check(move || {
             let ring = Ring::new();
             let writing = ring.clone();
@@ -308,11 +308,19 @@ mod tests {
 
     #[test]
     fn frames_come_whole_and_nobody_sleeps_for_ever() {
-        check(3, 1);
+        check(3, 1, 3);
     }
 
     #[test]
     fn slots_may_be_given_back_several_at_a_time() {
-        check(4, 2);
+        check(4, 2, 3);
+    }
+
+    /// By `make stress`.
+    #[test]
+    #[ignore = "takes minutes"]
+    fn more_frames_in_more_orders() {
+        check(4, 1, 3);
+        check(6, 2, 3);
     }
 }
