@@ -2,12 +2,14 @@
 //!
 //! Lines of `key=value` words to and fro over a socket that the launcher opened (`PMI_FD`) or is asked for (`PMI_PORT`).
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
 
 use super::Env;
 use crate::wait::{poll, Deadline};
@@ -144,8 +146,7 @@ impl Pmi {
     }
 
     fn ask(&mut self, question: &str, wanted: &str) -> Result<Answer, Error> {
-        self.stream
-            .write_all(format!("{question}\n").as_bytes())
+        self.say(format!("{question}\n").as_bytes())
             .map_err(Error::io("cannot talk to the launcher"))?;
         let answer = Answer(self.line(&Deadline::after(Some(PATIENCE)))?);
         if answer.text("cmd")? != wanted {
@@ -159,6 +160,18 @@ impl Pmi {
                 answer.0
             ))),
         }
+    }
+
+    /// A launcher that has gone is an error, and no signal that ends the program.
+    fn say(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match rustix::net::send(&self.stream, bytes, SendFlags::NOSIGNAL) {
+                Ok(sent) => bytes = &bytes[sent..],
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     fn line(&mut self, deadline: &Deadline) -> Result<String, Error> {
