@@ -131,6 +131,10 @@ if [ "$goal" = apps ]; then
 fi
 if [ "$goal" = test ]; then
     want python3-pip "fetches the registry of OpenGL" pip
+    want pkg-config "tells C programs where the message library is" have pkg-config
+    want g++ "C++ compiler for the message library's header" have c++
+    want man-db "shows its manual pages" have man
+    like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like chromium "looks at the viewer's page" have chromium
 fi
