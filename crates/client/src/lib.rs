@@ -4,6 +4,7 @@
 //! [`__egl_Main`](vendor::egl::__egl_Main), which is all it exports. From there on `vendor` is the window system, `gl` is OpenGL, and both work on
 //! [`context::Context`], which writes to the process's [`session::Session`].
 
+mod barrier;
 mod blank;
 mod config;
 mod context;

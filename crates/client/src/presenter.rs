@@ -1,8 +1,10 @@
 //! The threads that read frames connections, one a renderer, and hand pictures to where they go.
 //!
-//! On a wall each renderer sends its part of a frame. The parts are shown together when the last has come, so that a frame is never seen in pieces
-//! (swap barrier): those that the client shows by itself, and those that servers show when they are told. Where a renderer is lost, its part is a hole.
+//! On a wall each renderer sends its part of a frame. The parts are shown together when the last has come and all servers have shown the frame before, so
+//! that a frame is never seen in pieces (swap barrier): those that the client shows by itself, and those that servers show when they are told. Where a
+//! renderer is lost, its part is a hole.
 
+use crate::barrier::{Barrier, Step};
 use crate::log::line;
 use crate::pixmap::PixmapTarget;
 use crate::session::Session;
@@ -42,6 +44,7 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
         displays: HashMap::new(),
         targets: HashMap::new(),
         parts: BTreeMap::new(),
+        barrier: Barrier::new(),
         spare: Vec::new(),
     }));
     let _signals = Signals::block_all();
@@ -83,7 +86,15 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             message.copy_range(HEADER, header.payload as usize, &mut text);
             return String::from_utf8_lossy(&text).into();
         }
-        lock(presenter).take(tile, Part { header, message });
+        let frame = Release {
+            surface: header.surface,
+            frame: header.frame,
+        };
+        if header.kind != FrameKind::Shown {
+            lock(presenter).take(tile, frame, Part { header, message });
+        } else if !lock(presenter).shown(tile, frame) {
+            return "it says that it shows a frame that it was not to show now".into();
+        }
     }
 }
 
@@ -113,7 +124,7 @@ enum Seat {
 
 impl Seat {
     /// Whether a part of a frame has to come.
-    fn gives(&self, surface: u32, frame: u32) -> bool {
+    fn gives(&self, Release { surface, frame }: Release) -> bool {
         match self {
             Seat::Lost => false,
             Seat::There(before) => before
@@ -138,36 +149,47 @@ struct Presenter {
     displays: HashMap<String, Arc<XDisplay>>,
     /// By surface.
     targets: HashMap<u32, Box<dyn Target>>,
-    /// What has come of frames that are not complete, by surface and frame, and by tile.
-    parts: BTreeMap<(u32, u32), Vec<Option<Part>>>,
+    /// What has come of frames that are not complete, by tile.
+    parts: BTreeMap<Release, Vec<Option<Part>>>,
+    /// Those that are.
+    barrier: Barrier<Vec<Option<Part>>>,
     /// Memory for pictures that are unpacked or put together.
     spare: Vec<Vec<u8>>,
 }
 
 impl Presenter {
-    /// Files what the renderer of `tile` has sent of a frame, and shows the frame when it is complete.
-    fn take(&mut self, tile: usize, part: Part) {
-        let key = (part.header.surface, part.header.frame);
-        let surface = self.session.frames.surface(key.0);
+    /// Files what the renderer of `tile` has sent of a frame, which is shown when it is complete and its turn has come.
+    fn take(&mut self, tile: usize, frame: Release, part: Part) {
+        let surface = self.session.frames.surface(frame.surface);
         let finished = surface.map(|surface| surface.finished.load(Ordering::Acquire));
-        if finished.is_some_and(|finished| !is_later(key.1, finished)) {
+        let is_finished = finished.is_some_and(|finished| !is_later(frame.frame, finished));
+        if is_finished || self.barrier.holds(frame) {
             // Nobody has waited for it.
             return;
         }
         let tiles = self.seats.len();
-        let parts = self.parts.entry(key);
+        let parts = self.parts.entry(frame);
         let parts = parts.or_insert_with(|| (0..tiles).map(|_| None).collect());
         parts[tile] = Some(part);
-        self.complete(key);
+        self.complete(frame);
     }
 
     /// The renderer of `tile` is lost: nobody waits for its parts any more.
     fn leave(&mut self, tile: usize) {
         self.seats[tile] = Seat::Lost;
+        self.barrier.lose(tile);
         let begun: Vec<_> = self.parts.keys().copied().collect();
         for frame in begun {
             self.complete(frame);
         }
+        self.go_on();
+    }
+
+    /// The server of `tile` says that it shows a frame. Returns whether it was to.
+    fn shown(&mut self, tile: usize, frame: Release) -> bool {
+        let is_right = self.barrier.shown(tile, frame);
+        self.go_on();
+        is_right
     }
 
     /// The tile has a renderer again.
@@ -176,37 +198,48 @@ impl Presenter {
         self.seats[tile] = Seat::There(self.session.frames.handed_over());
     }
 
-    /// Shows a frame if nothing is missing.
-    fn complete(&mut self, (surface, frame): (u32, u32)) {
-        let Some(parts) = self.parts.get(&(surface, frame)) else {
+    /// Lines a frame up to be shown if nothing is missing.
+    fn complete(&mut self, frame: Release) {
+        let Some(parts) = self.parts.get(&frame) else {
             return;
         };
-        let is_missing =
-            |(part, seat): (&Option<Part>, &Seat)| part.is_none() && seat.gives(surface, frame);
+        let is_missing = |(part, seat): (&Option<Part>, &Seat)| part.is_none() && seat.gives(frame);
         if parts.iter().zip(&self.seats).any(is_missing) {
             return;
         }
-        let mut parts = self.parts.remove(&(surface, frame)).unwrap_or_default();
-        self.release(&parts, Release { surface, frame });
+        let parts = self.parts.remove(&frame).unwrap_or_default();
+        let is_kept = |part: &Option<Part>| part.as_ref().is_some_and(|part| part.header.kept);
+        let by = parts.iter().map(is_kept).collect();
+        self.barrier.add(frame, by, parts);
+        self.go_on();
+    }
+
+    /// Shows what may be shown by now.
+    fn go_on(&mut self) {
+        while let Some(step) = self.barrier.next() {
+            match step {
+                Step::Show(frame, by, parts) => {
+                    for (sender, _) in self.senders.iter().zip(by).filter(|(_, shows)| *shows) {
+                        // One that is lost is found to be so by its thread.
+                        let _ = sender.send(&frame.encode());
+                    }
+                    self.show_here(parts);
+                }
+                Step::Finish(Release { surface, frame }) => {
+                    self.session.frames.finish(surface, frame);
+                }
+            }
+        }
+    }
+
+    /// Shows and saves a frame as far as its pictures were sent.
+    fn show_here(&mut self, mut parts: Vec<Option<Part>>) {
         let holes = parts.iter().map(Option::is_none).collect();
         let is_picture = |part: &Part| part.header.kind == FrameKind::Picture;
         parts.retain(|part| part.as_ref().is_some_and(is_picture));
         let pictures: Vec<_> = parts.into_iter().flatten().collect();
         if !pictures.is_empty() {
             self.show(pictures, holes);
-        }
-        self.session.frames.finish(surface, frame);
-    }
-
-    /// Has the servers that show their tiles show a frame.
-    fn release(&self, parts: &[Option<Part>], release: Release) {
-        let options = &self.session.options;
-        let tiles = options.wall.iter().flat_map(|wall| &wall.tiles);
-        for ((tile, sender), part) in tiles.zip(&self.senders).zip(parts) {
-            if part.is_some() && tile.is_shown_there() {
-                // One that is lost is found to be so by its thread.
-                let _ = sender.send(&release.encode());
-            }
         }
     }
 

@@ -7,7 +7,7 @@ use crate::renderer::{RenderError, Renderer};
 use crate::surface::{is_both, SharedSurface};
 use crate::tile::{common, Rect};
 use mgn_fabric::Reservation;
-use mgn_wire::frames::{Encoding, Header, Kind, HEADER};
+use mgn_wire::frames::{Header, Kind, HEADER};
 use mgn_wire::{gl::*, Fault};
 use std::ffi::CStr;
 
@@ -221,17 +221,12 @@ impl Renderer {
         let want = if width > 0 { want } else { 0 };
         let (width, height) = (width as u32, height as u32);
         let done = Header {
-            kind: Kind::Done,
-            encoding: Encoding::Raw,
-            surface: id,
-            frame,
             x: x as u32,
             y: (all[3] - y) as u32 - height,
             width,
             height,
-            stride: 0,
-            payload: 0,
             context,
+            ..Header::plain(Kind::Done, id, frame)
         };
         let stride = width * 4;
         let bytes = stride as usize * height as usize;

@@ -5,7 +5,7 @@ use crate::tile::{Kept, Part, Screens};
 use crate::watchdog::Activity;
 use mgn_fabric::Sender;
 use mgn_render::{Pictures, Room};
-use mgn_wire::frames::{want, Encoding, Header, Kind, HEADER};
+use mgn_wire::frames::{want, Encoding, Header, Kind, Release, HEADER};
 use mgn_wire::Fault;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
@@ -115,10 +115,16 @@ impl FramesSlot {
             return std::mem::forget(releases);
         };
         let (kept, activity) = (shown.kept.clone(), shown.activity.clone());
+        let way = self.lock().way.clone();
+        let tell = move |Release { surface, frame }| {
+            let header = Header::plain(Kind::Shown, surface, frame);
+            // A client that is gone waits for nothing.
+            let _ = way.as_ref().map(|way| way.sender.send(&header.encode()));
+        };
         // Without the thread nothing is shown, which ends the session when enough is kept.
         let _ = thread::Builder::new()
             .name("tile".into())
-            .spawn(move || screens.run(&kept, releases, &activity));
+            .spawn(move || screens.run(&kept, releases, tell, &activity));
     }
 
     /// The client has gone: what it had shown last is still to be shown.
@@ -142,17 +148,8 @@ impl FramesSlot {
             return;
         };
         let header = Header {
-            kind: Kind::Ended,
-            encoding: Encoding::Raw,
-            surface: 0,
-            frame: 0,
-            x: 0,
-            y: 0,
-            width: 0,
-            height: 0,
-            stride: 0,
             payload: why.len() as u32,
-            context: 0,
+            ..Header::plain(Kind::Ended, 0, 0)
         };
         let mut message = header.encode().to_vec();
         message.extend(why.as_bytes());
@@ -277,6 +274,10 @@ impl Pictures for FramesEnd {
             }
             (_, room) => (Some(room), None),
         };
+        let header = Header {
+            kept: part.is_some(),
+            ..*header
+        };
         // Before the client hears of it, which has it shown then.
         if let (Some(shown), Some(part)) = (shown, part) {
             self.activity.wait(|| shown.kept.keep(part))?;
@@ -286,7 +287,7 @@ impl Pictures for FramesEnd {
                 kind: Kind::Done,
                 stride: 0,
                 payload: 0,
-                ..*header
+                ..header
             }),
             Some(Room::Message(mut reservation)) => {
                 self.activity.count_frame();
@@ -299,7 +300,7 @@ impl Pictures for FramesEnd {
             Some(Room::Private(pixels)) => {
                 self.activity.count_frame();
                 self.activity
-                    .wait(|| way.post(Parcel::Picture(*header, pixels)))
+                    .wait(|| way.post(Parcel::Picture(header, pixels)))
             }
         }
     }
@@ -412,17 +413,11 @@ mod tests {
         let mut end = FramesEnd::new(slot.clone(), Arc::default());
         slot.open(sender, true).unwrap();
         let header = |kind, frame, payload| Header {
-            kind,
-            encoding: Encoding::Raw,
-            surface: 1,
-            frame,
-            x: 0,
-            y: 0,
             width: 100,
             height: 100,
             stride: 400,
             payload,
-            context: 1,
+            ..Header::plain(kind, 1, frame)
         };
         for frame in 0..6 {
             if frame % 2 == 0 {
@@ -465,19 +460,7 @@ mod tests {
         let mut end = FramesEnd::new(slot.clone(), Arc::default());
         slot.open(sender, true).unwrap();
         drop((receiver, kept));
-        let header = Header {
-            kind: Kind::Done,
-            encoding: Encoding::Raw,
-            surface: 1,
-            frame: 1,
-            x: 0,
-            y: 0,
-            width: 1,
-            height: 1,
-            stride: 4,
-            payload: 0,
-            context: 1,
-        };
+        let header = Header::plain(Kind::Done, 1, 1);
         let fault = (0..1000).find_map(|_| {
             thread::sleep(Duration::from_millis(2));
             end.done(&header).err()

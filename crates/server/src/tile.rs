@@ -231,8 +231,14 @@ impl Screens {
         !self.feeds.is_empty()
     }
 
-    /// Shows what is told to be shown, until the client goes or says nonsense.
-    pub fn run(mut self, kept: &Kept, mut releases: Receiver, activity: &Activity) {
+    /// Shows what is told to be shown, and tells when it is, until the client goes or says nonsense.
+    pub fn run(
+        mut self,
+        kept: &Kept,
+        mut releases: Receiver,
+        tell: impl Fn(Release),
+        activity: &Activity,
+    ) {
         let look = match self.targets.is_empty() {
             true => FIGURES_EVERY,
             false => EXPOSED_EVERY,
@@ -247,9 +253,12 @@ impl Screens {
                 Ok(None) => None,
                 Err(error) => break gone(&error),
             };
-            if let Some(part) = release.and_then(|release| kept.take(release)) {
-                let memory = self.show(part);
-                kept.give_back(memory);
+            if let Some(release) = release {
+                if let Some(part) = kept.take(release) {
+                    let memory = self.show(part);
+                    kept.give_back(memory);
+                }
+                tell(release);
             }
             self.show_again();
             if release.is_some() || counted.elapsed() >= FIGURES_EVERY {
@@ -399,22 +408,18 @@ mod tests {
     use super::*;
     use crate::answers::GONE;
     use mgn_wall::{Fit, Tile};
-    use mgn_wire::frames::{Encoding, Kind};
+    use mgn_wire::frames::Kind;
 
     fn part(frame: u32, [x, y, width, height]: [u32; 4]) -> Part {
         Part {
             header: Header {
-                kind: Kind::Picture,
-                encoding: Encoding::Raw,
-                surface: 1,
-                frame,
                 x,
                 y,
                 width,
                 height,
                 stride: width * 4,
                 payload: width * height * 4,
-                context: 1,
+                ..Header::plain(Kind::Picture, 1, frame)
             },
             window: (8, 4),
             pixels: vec![frame as u8; (width * height * 4) as usize],

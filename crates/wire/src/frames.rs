@@ -1,5 +1,5 @@
 //! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes, then pixels or text. From the client: a [`Release`], when
-//! all tiles of a wall have a frame that servers show.
+//! all tiles of a wall have a frame that servers show, and have shown those before it.
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
@@ -12,6 +12,8 @@ pub enum Kind {
     Picture,
     /// The session ends; the reason follows as text.
     Ended,
+    /// The frame was released, and is now to be seen where the server shows its tile. Each release is answered so.
+    Shown,
 }
 
 /// `want` of `mgnSwapBuffers` and its like: what a picture is for, as bits.
@@ -25,7 +27,7 @@ pub mod want {
 }
 
 /// A frame to show now, with all before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release {
     pub surface: u32,
     pub frame: u32,
@@ -73,14 +75,35 @@ pub struct Header {
     pub payload: u32,
     /// The context that swapped.
     pub context: u32,
+    /// Whether the server keeps the picture, to show it when it is released.
+    pub kept: bool,
 }
 
 impl Header {
+    /// One of a message without a picture.
+    pub fn plain(kind: Kind, surface: u32, frame: u32) -> Header {
+        Header {
+            kind,
+            encoding: Encoding::Raw,
+            surface,
+            frame,
+            x: 0,
+            y: 0,
+            width: 0,
+            height: 0,
+            stride: 0,
+            payload: 0,
+            context: 0,
+            kept: false,
+        }
+    }
+
     pub fn encode(&self) -> [u8; HEADER] {
         let kind = match self.kind {
             Kind::Done => 1,
             Kind::Picture => 2,
             Kind::Ended => 3,
+            Kind::Shown => 4,
         };
         let encoding = match self.encoding {
             Encoding::Raw => 0,
@@ -98,6 +121,7 @@ impl Header {
             self.stride,
             self.payload,
             self.context,
+            self.kept.into(),
         ];
         let mut bytes = [0; HEADER];
         for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
@@ -117,6 +141,7 @@ impl Header {
                 1 => Kind::Done,
                 2 => Kind::Picture,
                 3 => Kind::Ended,
+                4 => Kind::Shown,
                 _ => return None,
             },
             encoding: match next() {
@@ -133,6 +158,7 @@ impl Header {
             stride: next(),
             payload: next(),
             context: next(),
+            kept: next() != 0,
         };
         let rows = u64::from(header.stride) * u64::from(header.height);
         let fits = header.kind != Kind::Picture
@@ -150,19 +176,19 @@ mod tests {
     #[test]
     fn a_header_survives() {
         let header = Header {
-            kind: Kind::Picture,
-            encoding: Encoding::Raw,
-            surface: 1,
-            frame: 2,
-            x: 0,
-            y: 0,
             width: 3,
             height: 4,
             stride: 16,
             payload: 64,
             context: 5,
+            kept: true,
+            ..Header::plain(Kind::Picture, 1, 2)
         };
         assert_eq!(Header::decode(&header.encode()), Some(header));
+        for kind in [Kind::Done, Kind::Ended, Kind::Shown] {
+            let plain = Header::plain(kind, 3, 4);
+            assert_eq!(Header::decode(&plain.encode()), Some(plain));
+        }
         let lying = Header {
             payload: 63,
             ..header

@@ -3,8 +3,8 @@
 use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
-/// Changes whenever these types or the stream's layout do.
-pub const VERSION: u32 = 6;
+/// Changes whenever these types, the stream's layout or the messages of the frames connection do.
+pub const VERSION: u32 = 7;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

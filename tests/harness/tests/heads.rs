@@ -331,6 +331,104 @@ fn a_window_is_made_as_large_as_the_mural() {
     running.finish(LIMIT);
 }
 
+/// The X server of one tile stands still, and no other is further than one frame ahead of it.
+#[test]
+fn a_head_that_stands_still_holds_all_others() {
+    let stage = Stage::new();
+    let files = Files(stage.folder());
+    let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
+    // A frame is written to a file as soon as it is to be seen.
+    let wall = wall(1, |n| {
+        let (display, file) = (&heads[n].display, files.target());
+        format!(r#"{{"window": {{"display": "{display}", "place": {{"at": [0, 0]}}}}}}, {file}"#)
+    });
+    let mut command = stage.mgn();
+    command.args(["run", "--wall", &wall, "--", "glxgears"]);
+    let running = Running::start(&mut command);
+    files.wait_beyond(5);
+    let see = |n: usize| heads[n].see([0, 0, 150, 150]);
+    for (slow, head) in heads.iter().enumerate() {
+        let server = Pid::from_child(&head.process);
+        kill_process(server, Signal::STOP).unwrap();
+        let frame = files.held();
+        let others = [0, 1, 2, 3].into_iter().filter(|n| *n != slow);
+        for n in others.clone() {
+            assert_eq!(see(n).difference(&files.picture(n, frame)), None, "{n}");
+        }
+        let held: Vec<Picture> = others.clone().map(see).collect();
+        kill_process(server, Signal::CONT).unwrap();
+        files.wait_beyond(frame + 5);
+        for (n, held) in others.zip(held) {
+            until("the picture moves", || see(n) != held);
+        }
+        files.are_together();
+    }
+    running.signal(Signal::TERM);
+    running.finish(LIMIT);
+}
+
+/// Frames that four tiles have shown as files, in a folder.
+struct Files(PathBuf);
+
+impl Files {
+    /// Where a tile is to be shown, in JSON.
+    fn target(&self) -> String {
+        format!(r#"{{"files": "{}"}}"#, self.0.display())
+    }
+
+    fn of_tile(&self, n: usize) -> PathBuf {
+        self.0.join(format!("{},{}", n % 2, n / 2))
+    }
+
+    fn picture(&self, n: usize, frame: u32) -> Picture {
+        let name = format!("frame-{frame:06}.png");
+        Picture::read(&self.of_tile(n).join(name)).expect("a picture")
+    }
+
+    /// The newest frame of a tile.
+    fn newest(&self, n: usize) -> u32 {
+        let files = fs::read_dir(self.of_tile(n)).into_iter().flatten();
+        let newest = files.flatten().map(|file| file.file_name()).max();
+        let name = newest.map(|name| name.into_string().expect("text"));
+        let number = |name: String| name["frame-".len()..][..6].parse().expect("a number");
+        name.map_or(0, number)
+    }
+
+    fn all(&self) -> [u32; 4] {
+        [0, 1, 2, 3].map(|n| self.newest(n))
+    }
+
+    fn wait_beyond(&self, frame: u32) {
+        let are_beyond = || self.all().into_iter().all(|newest| newest > frame);
+        until(&format!("all tiles show frame {frame}"), are_beyond);
+    }
+
+    /// Of tiles that go on none is more than a frame ahead of any that is looked at later.
+    fn are_together(&self) {
+        for _ in 0..20 {
+            let all = self.all();
+            let together = (0..4).all(|n| all[n..].iter().all(|later| later + 1 >= all[n]));
+            assert!(together, "{all:?}");
+        }
+    }
+
+    /// Waits until one tile holds all others, which have come to the same frame, and says to which. That one may not have come to it.
+    fn held(&self) -> u32 {
+        let stand_still = || {
+            let before = self.all();
+            (0..20).all(|_| {
+                thread::sleep(Duration::from_millis(50));
+                self.all() == before
+            })
+        };
+        until("the tiles stand still", stand_still);
+        let mut held = self.all();
+        held.sort();
+        assert!(held[0] + 1 >= held[1] && held[1] == held[3], "{held:?}");
+        held[3]
+    }
+}
+
 /// Processes that show a tile.
 fn showing() -> Vec<u32> {
     let pids = fs::read_dir("/proc").unwrap().flatten();
@@ -353,16 +451,12 @@ fn parent(pid: u32) -> Option<u32> {
 #[test]
 fn a_server_that_stands_still_holds_all_tiles() {
     let stage = Stage::new();
-    let shown = stage.folder();
-    let target = format!(r#"{{"files": "{}"}}"#, shown.display());
-    let wall = wall(1, |_| target.clone());
+    let files = Files(stage.folder());
+    let wall = wall(1, |_| files.target());
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--", "glxgears"]);
     let running = Running::start(&mut command);
-    // Counted by how many there are: nothing else is in a tile's folder.
-    let tile = |n: usize| -> PathBuf { shown.join(format!("{},{}", n % 2, n / 2)) };
-    let newest = |n: usize| fs::read_dir(tile(n)).map_or(0, Iterator::count);
-    until("all tiles are shown", || (0..4).all(|n| newest(n) > 5));
+    files.wait_beyond(5);
     let server = showing().into_iter().find_map(|pid| {
         let server = parent(pid)?;
         (parent(server)? == running.pid()).then_some(server)
@@ -375,23 +469,15 @@ fn a_server_that_stands_still_holds_all_tiles() {
     assert_eq!(workers.len(), 4);
     let worker = Pid::from_raw(workers[0] as i32).unwrap();
     kill_process(worker, Signal::STOP).unwrap();
-    let all = || [0, 1, 2, 3].map(newest);
-    let settled = || {
-        let before = all();
-        (0..20).all(|_| {
-            thread::sleep(Duration::from_millis(50));
-            all() == before
-        })
-    };
-    until("the tiles stand still", settled);
-    let held = all();
-    let (least, most) = (held.iter().min().unwrap(), held.iter().max().unwrap());
-    // Three of them show the same frame; the one that stands still may not have come to it.
-    let ahead = held.iter().filter(|frame| *frame == most).count();
-    assert!(ahead >= 3 && most - least <= 4, "{held:?}");
+    let frame = files.held();
     kill_process(worker, Signal::CONT).unwrap();
-    let goes_on = || (0..4).all(|n| newest(n) > most + 5);
-    until("it goes on", goes_on);
+    files.wait_beyond(frame + 5);
+    // Nobody waits for one that is lost, and its successor is waited for.
+    kill_process(worker, Signal::STOP).unwrap();
+    let frame = files.held();
+    kill_process(worker, Signal::KILL).unwrap();
+    files.wait_beyond(frame + 5);
+    files.are_together();
     running.signal(Signal::TERM);
     running.finish(LIMIT);
 }
