@@ -1,0 +1,212 @@
+//! Renderers of a wall that are killed at chosen moments. The program goes on, or ends with one clear error; nothing hangs, and nothing is left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{programs, Running, Stage};
+use rustix::process::{kill_process, Pid, Signal};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Who is lost when.
+enum Loss {
+    /// A process of the server's, so long after the program was started at most: one that draws, or would have.
+    Within(Duration),
+    /// A renderer, when it has come to a command. Others wait for it.
+    At(&'static str),
+    /// A renderer, and then the one that gives what it holds to its successor.
+    Giver,
+    /// A renderer, and then its successor.
+    Taker,
+    /// The server, and with it all renderers.
+    All(&'static str),
+}
+use Loss::{All, At, Giver, Taker, Within};
+
+/// Numbers that look random and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+/// A program on four tiles, whose renderers write what they do to files.
+struct Show {
+    running: Running,
+    traces: PathBuf,
+}
+
+impl Show {
+    fn start(stage: &Stage, program: &str, scene: &str, times: &str) -> Show {
+        let traces = stage.folder();
+        let mut command = stage.mgn();
+        command.args(["run", "--headless", "--wall", "2x2", "--spu"]);
+        command.arg(format!("print:file={}/trace", traces.display()));
+        command
+            .arg("--")
+            .arg(programs("tests/conformance").join(program));
+        command.args(["--scene", scene, "--times", times, "--out"]);
+        let running = Running::start(command.arg(stage.folder()));
+        Show { running, traces }
+    }
+
+    /// The processes that render, with how often each has come to a command, in the order in which they came.
+    fn renderers(&self, command: &str) -> Vec<(Pid, usize)> {
+        let mut found: Vec<_> = holders(&self.traces)
+            .into_iter()
+            .map(|(pid, trace)| {
+                let said = fs::read_to_string(&trace).unwrap_or_default();
+                (trace, pid, said.matches(command).count())
+            })
+            .collect();
+        found.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        let found = found.into_iter().map(|(_, pid, times)| (pid, times));
+        found.collect()
+    }
+
+    /// Waits until a renderer has come to a command so often, and says which, but for those that are not meant. None if the program ends first.
+    fn reached(&self, command: &str, times: usize, but: &[Pid]) -> Option<Pid> {
+        let start = Instant::now();
+        while start.elapsed() < LIMIT && !self.has_ended() {
+            let all = self.renderers(command);
+            let is_meant = |(pid, seen): &&(Pid, usize)| *seen >= times && !but.contains(pid);
+            if let Some((pid, _)) = all.iter().find(is_meant) {
+                return Some(*pid);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    fn has_ended(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.running.pid()));
+        stat.is_ok_and(|stat| stat.contains(") Z "))
+    }
+
+    /// Waits until it has ended by itself, with all that it has started.
+    fn wait(&self) {
+        let start = Instant::now();
+        while !self.has_ended() || !holders(&self.traces).is_empty() {
+            assert!(start.elapsed() < LIMIT, "it does not end");
+            thread::sleep(Duration::from_millis(10));
+        }
+        let runs = format!("run-{}-", self.running.pid());
+        let left = fs::read_dir(self.traces.ancestors().nth(2).unwrap())
+            .unwrap()
+            .flatten();
+        let mut left = left.map(|entry| entry.file_name().into_string().unwrap());
+        assert_eq!(left.find(|name| name.starts_with(&runs)), None);
+    }
+
+    /// The processes of its server that render, or will.
+    fn workers(&self) -> Vec<Pid> {
+        let is_own = |pid: &i32| {
+            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            words.ends_with(b"\0worker\0")
+                && parent(*pid).and_then(parent) == Some(self.running.pid() as i32)
+        };
+        pids().filter(is_own).filter_map(Pid::from_raw).collect()
+    }
+}
+
+/// Has a process stand still where it is, until the others wait for it, and kills it.
+fn kill(victim: Pid, dice: &mut Dice) {
+    // It may have ended by itself.
+    let _ = kill_process(victim, Signal::STOP);
+    thread::sleep(Duration::from_millis(dice.below(100) as u64));
+    let _ = kill_process(victim, Signal::KILL);
+}
+
+fn pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(')')?;
+    after.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Processes that have files of a folder open.
+fn holders(folder: &Path) -> Vec<(Pid, PathBuf)> {
+    let open = |pid: i32| {
+        let files = fs::read_dir(format!("/proc/{pid}/fd"));
+        let files = files.into_iter().flatten().flatten();
+        let mut files = files.filter_map(|file| fs::read_link(file.path()).ok());
+        let file = files.find(|file| file.starts_with(folder))?;
+        Some((Pid::from_raw(pid)?, file))
+    };
+    pids().filter_map(open).collect()
+}
+
+#[test]
+fn a_renderer_may_be_lost_at_any_moment() {
+    let stage = Stage::new();
+    let windows = ("windows", "three_windows", "3");
+    let copies = ("copy_and_bitmap", "copies", "2");
+    let queries = ("queries_and_sync", "occlusion", "3");
+    let long = ("checked_frames", "few", "30");
+    let cases = [
+        (windows, Within(Duration::from_millis(600))),
+        (windows, At("mgnCreateContext(")),
+        (windows, At("mgnSwapBuffers(")),
+        (copies, At("mgnTakeTiles(")),
+        (copies, At("mgnFill(")),
+        (queries, At("mgnCounted(")),
+        (long, Giver),
+        (long, Taker),
+        (copies, All("mgnFill(")),
+    ];
+    let mut losses = 0;
+    for (seed, ((program, scene, times), loss)) in cases.into_iter().enumerate() {
+        let mut dice = Dice(seed as u64 + 1);
+        let show = Show::start(&stage, program, scene, times);
+        let victim = match loss {
+            Within(time) => {
+                thread::sleep(time.mul_f64(dice.below(100) as f64 / 100.0));
+                let all = show.workers();
+                all.get(dice.below(all.len().max(1))).copied()
+            }
+            At(command) => show.reached(command, 1 + dice.below(2), &[]),
+            All(command) => {
+                let one = show.reached(command, 1 + dice.below(2), &[]);
+                let server = one.and_then(|pid| parent(pid.as_raw_nonzero().get()));
+                server.and_then(Pid::from_raw)
+            }
+            Giver | Taker => {
+                let first = show.reached("mgnRun(", 1 + dice.below(30), &[]);
+                let all: Vec<Pid> = show.renderers("").iter().map(|(pid, _)| *pid).collect();
+                first.into_iter().for_each(|pid| kill(pid, &mut dice));
+                match loss {
+                    Giver => show.reached("mgnSnapshot(", 1, &[]),
+                    _ => show.reached("(", 1, &all),
+                }
+            }
+        };
+        victim.into_iter().for_each(|pid| kill(pid, &mut dice));
+        show.wait();
+        let outcome = show.running.finish(LIMIT);
+        let said = |words| outcome.stderr.matches(words).count();
+        let ends = [
+            "the program ends",
+            "no session with the render server",
+            "the render server did not start",
+        ];
+        let ended: usize = ends.into_iter().map(said).sum();
+        let is_well = match outcome.status {
+            Some(0) => ended == 0,
+            Some(1 | 125) => ended == 1,
+            _ => false,
+        };
+        assert!(is_well, "case {seed}: {}", outcome.describe());
+        losses += usize::from(said(" is lost") > 0);
+    }
+    // A program may have been too quick for one or another.
+    assert!(losses >= 6, "{losses} of the renderers were lost");
+}
