@@ -173,7 +173,7 @@ static int compare(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
-/* Percentiles of single repetitions, which take so many seconds each and not much longer than a time all together. */
+/* Percentiles of single repetitions, which take so many seconds each and not much longer than a time all together. What none lies beyond is no number. */
 static void timed(const char *test, double seconds, double each, double *percentiles)
 {
     static double times[2000];
@@ -187,8 +187,10 @@ static void timed(const char *test, double seconds, double each, double *percent
         times[i] = now() - begun;
     }
     qsort(times, count, sizeof *times, compare);
-    for (int i = 0; i < 5; i++)
-        percentiles[i] = times[(int)ceil(shares[i] * count) - 1];
+    for (int i = 0; i < 5; i++) {
+        int rank = ceil(shares[i] * count - 1e-9);
+        percentiles[i] = rank < count || shares[i] == 1 ? times[rank - 1] : NAN;
+    }
 }
 
 /* Measures with messages of one size. */

@@ -9,7 +9,7 @@ use crate::suites::Suite;
 pub const SCHEMA: &str = "manganese bench";
 
 /// Readers refuse others.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Everything of one run: the JSON file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -119,7 +119,8 @@ pub enum Fold {
     Median,
     /// Things that were counted.
     Sum,
-    Most,
+    /// What is said of all rounds so far: the last word counts.
+    Last,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,12 +182,30 @@ pub enum State {
     Noisy,
 }
 
-/// Of many single values within one run, in the plot's unit.
+/// Of many single values within one run, in the plot's unit. None where they are too few for any to lie beyond it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Percentiles {
-    pub p50: f64,
-    pub p90: f64,
-    pub p99: f64,
-    pub p999: f64,
-    pub most: f64,
+    pub p50: Option<f64>,
+    pub p90: Option<f64>,
+    pub p99: Option<f64>,
+    pub p999: Option<f64>,
+    pub most: Option<f64>,
+}
+
+impl Percentiles {
+    pub fn all(&self) -> [Option<f64>; 5] {
+        [self.p50, self.p90, self.p99, self.p999, self.most]
+    }
+}
+
+impl From<[Option<f64>; 5]> for Percentiles {
+    fn from([p50, p90, p99, p999, most]: [Option<f64>; 5]) -> Percentiles {
+        Percentiles {
+            p50,
+            p90,
+            p99,
+            p999,
+            most,
+        }
+    }
 }

@@ -8,7 +8,7 @@ use anyhow::{bail, Result};
 use crate::child;
 use crate::plan::{Experiment, Figure};
 use crate::probe;
-use crate::record::{Fold, Outcome, Place, Plot, Point, Series, State};
+use crate::record::{Fold, Outcome, Percentiles, Place, Plot, Point, Series, State};
 use crate::statistics::{half_width, median, LEAST_ROUNDS, NOISY};
 
 /// Where all intervals are narrower, to either side, more rounds are not run.
@@ -116,7 +116,7 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
 fn numbers(figures: Vec<Figure>) -> Result<Vec<Figure>> {
     for figure in &figures {
         let percentiles = figure.percentiles.iter();
-        let percentiles = percentiles.flat_map(|p| [p.p50, p.p90, p.p99, p.p999, p.most]);
+        let percentiles = percentiles.flat_map(|all| all.all()).flatten();
         let mut all = [figure.x, figure.value].into_iter();
         let mut rest = percentiles.chain(figure.cpu.into_iter().flatten());
         if !all.all(f64::is_finite) || !rest.all(f64::is_finite) {
@@ -193,7 +193,7 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
     let (value, low, high) = match plot.fold {
         Fold::Median => median(&values),
         Fold::Sum => [values.iter().sum(); 3].into(),
-        Fold::Most => [values.iter().copied().fold(f64::MIN, f64::max); 3].into(),
+        Fold::Last => [values[values.len() - 1]; 3].into(),
     };
     let state = match plot.fold {
         Fold::Median if values.len() < LEAST_ROUNDS => State::Unresolved,
@@ -205,18 +205,11 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
         values.map(|values| median(&values).0)
     };
     let side = |side: usize| middle(&|figure| figure.cpu.map(|cpu| cpu[side]));
-    let percentile = |of: fn(&crate::record::Percentiles) -> f64| {
-        middle(&move |figure| figure.percentiles.as_ref().map(of))
-    };
-    let percentiles = || {
-        Some(crate::record::Percentiles {
-            p50: percentile(|p| p.p50)?,
-            p90: percentile(|p| p.p90)?,
-            p99: percentile(|p| p.p99)?,
-            p999: percentile(|p| p.p999)?,
-            most: percentile(|p| p.most)?,
-        })
-    };
+    let has_percentiles = found.iter().all(|(_, figure)| figure.percentiles.is_some());
+    let percentiles = has_percentiles.then(|| {
+        let of = |at: usize| middle(&move |figure| figure.percentiles.as_ref()?.all()[at]);
+        Percentiles::from(std::array::from_fn(of))
+    });
     Point {
         x: found[0].1.x,
         place,
@@ -225,7 +218,7 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
         low,
         high,
         state,
-        percentiles: percentiles(),
+        percentiles,
         cpu: side(0).zip(side(1)).map(Into::into),
         values,
     }

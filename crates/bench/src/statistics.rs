@@ -1,5 +1,7 @@
 //! Medians, and how sure they are.
 
+use hdrhistogram::Histogram;
+
 /// Rounds that are needed for a number.
 pub const LEAST_ROUNDS: usize = 5;
 
@@ -38,6 +40,19 @@ pub fn half_width((middle, low, high): (f64, f64, f64)) -> f64 {
     }
 }
 
+/// For times in ns, to one in ten thousand.
+pub fn histogram() -> Histogram<u64> {
+    Histogram::new(4).expect("a histogram can have four digits")
+}
+
+/// What so many percent of these values do not exceed. None where they are too few for any to lie beyond it, except for 100 %, which is the greatest one.
+pub fn percentile(values: &Histogram<u64>, percent: f64) -> Option<f64> {
+    let beyond = values.len() as f64 * (100.0 - percent) / 100.0;
+    // What is not exact in binary shall make no difference.
+    let is_told = beyond > 1.0 - 1e-9 || percent == 100.0 && !values.is_empty();
+    is_told.then(|| values.value_at_percentile(percent * (1.0 - 1e-12)) as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +75,20 @@ mod tests {
         assert!(median(&[]).0.is_nan());
         assert_eq!(half_width(median(&[0.0; 6])), 0.0);
         assert_eq!(half_width((2.0, 1.0, 4.0)), 0.75);
+    }
+
+    #[test]
+    fn percentiles_need_values_beyond_them() {
+        let of = |count: u64, percent| {
+            let mut values = histogram();
+            (1..=count).for_each(|value| values += value);
+            percentile(&values, percent)
+        };
+        assert_eq!(of(1000, 50.0), Some(500.0));
+        assert_eq!(of(1000, 99.9), Some(999.0));
+        assert_eq!(of(999, 99.9), None);
+        assert_eq!((of(100, 99.0), of(99, 99.0)), (Some(99.0), None));
+        assert_eq!((of(3, 100.0), of(1, 100.0)), (Some(3.0), Some(1.0)));
+        assert_eq!((of(0, 100.0), of(0, 50.0), of(1, 50.0)), (None, None, None));
     }
 }

@@ -199,7 +199,8 @@ pub fn csv(record: &Record) -> Result<String> {
             let note = note.clone().unwrap_or_default();
             for point in &series.points {
                 let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-                let percentile = point.percentiles.as_ref();
+                let percentiles = point.percentiles.map_or([None; 5], |all| all.all());
+                let [p50, p90, p99, p999, most] = percentiles.map(optional);
                 let point = [
                     point.x.to_string(),
                     plot.x.unit.clone(),
@@ -211,11 +212,11 @@ pub fn csv(record: &Record) -> Result<String> {
                     plot.y.unit.clone(),
                     lower(serde_json::to_value(plot.better))?,
                     point.values.len().to_string(),
-                    optional(percentile.map(|p| p.p50)),
-                    optional(percentile.map(|p| p.p90)),
-                    optional(percentile.map(|p| p.p99)),
-                    optional(percentile.map(|p| p.p999)),
-                    optional(percentile.map(|p| p.most)),
+                    p50,
+                    p90,
+                    p99,
+                    p999,
+                    most,
                     optional(point.cpu.map(|cpu| cpu[0])),
                     optional(point.cpu.map(|cpu| cpu[1])),
                     note.clone(),

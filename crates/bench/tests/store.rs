@@ -99,10 +99,10 @@ fn what_it_cannot_read_it_says() {
         fs::write(folder.file(), text).unwrap();
         format!("{:#}", load(&folder.0).err().unwrap())
     };
-    let later = text.replacen("\"version\":1", "\"version\":9", 1);
+    let later = text.replacen("\"version\":2", "\"version\":9", 1);
     let error = said(&later);
     assert!(
-        error.contains("version 9") && error.contains("version 1"),
+        error.contains("version 9") && error.contains("version 2"),
         "{error}"
     );
     assert!(error.contains(FILE), "{error}");
@@ -132,6 +132,6 @@ fn csv_has_a_line_for_each_point_and_each_way_without_one() {
     let row = small.lines().nth(1).unwrap();
     assert_eq!(
         row,
-        "1,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
+        "2,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
     );
 }

@@ -136,9 +136,9 @@ fn a_run_is_written_down_and_not_made_twice() {
         &["noise", "--quick", "--only", "no such thing"],
         &["no such thing"],
     );
-    let other = before.replacen("\"version\":1", "\"version\":9", 1);
+    let other = before.replacen("\"version\":2", "\"version\":9", 1);
     fs::write(folder.at("run/results.jsonl"), other).unwrap();
-    folder.refuses(&noise, &["version 9", "version 1"]);
+    folder.refuses(&noise, &["version 9", "version 2"]);
     folder.succeeds(&[&noise[..], &["--fresh"]].concat());
     assert_eq!(folder.results().lines().count(), 2);
     fs::write(folder.at("run/results.jsonl"), "something else\n").unwrap();

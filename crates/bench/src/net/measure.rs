@@ -32,8 +32,8 @@ pub struct Sample {
     pub window: f64,
     /// Seconds of CPU of either process.
     pub cpu: [f64; 2],
-    /// Of single repetitions, where those are timed: 50, 90, 99, 99.9 and 100 %, in seconds.
-    pub percentiles: Option<[f64; 5]>,
+    /// Of single repetitions, where those are timed: [`PERCENTILES`], in seconds, as far as they are enough for them.
+    pub percentiles: Option<[Option<f64>; 5]>,
 }
 
 /// Which percentiles of single repetitions are told.

@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use hdrhistogram::Histogram;
 
 use crate::child;
 use crate::net::measure::{Sample, Test, COMPUTE, OVERLAP_PARTS, PERCENTILES, SWEEP, TIMES};
 use crate::net::{memory, ours, peers, sockets};
 use crate::probe::pin;
+use crate::statistics::{histogram, percentile};
 
 /// One of the two processes of a run.
 #[derive(Debug, clap::Args)]
@@ -204,14 +204,15 @@ impl End {
 /// Percentiles of single repetitions, which take so many seconds each and not much longer than a time all together.
 fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     let count = TIMED.min((seconds / each) as u64 + 1);
-    let mut histogram = Histogram::<u64>::new(3)?;
+    let mut times = histogram();
     pair.agree([count, 0.0f64.to_bits()])?;
     for turn in 0..count {
         let begun = Instant::now();
         pair.turn(turn, 0.0)?;
-        histogram.record(begun.elapsed().as_nanos() as u64)?;
+        times += begun.elapsed().as_nanos() as u64;
     }
-    Ok(PERCENTILES.map(|percentile| histogram.value_at_percentile(percentile) as f64 * 1e-9))
+    let seconds = |percent| percentile(&times, percent).map_or(f64::NAN, |time| time * 1e-9);
+    Ok(PERCENTILES.map(seconds))
 }
 
 /// Seconds of the best repetitions, and of them those spent waiting. What is too short to say something only warms up, and one that is long because something

@@ -308,6 +308,7 @@ fn sample(line: &str) -> Result<Sample> {
         numbers.collect()
     };
     let seconds = numbers(seconds)?;
+    let percentiles: Option<[f64; 5]> = numbers(percentiles)?.try_into().ok();
     if seconds.is_empty() {
         bail!("a run has measured nothing");
     }
@@ -315,7 +316,7 @@ fn sample(line: &str) -> Result<Sample> {
         seconds,
         window: window.parse()?,
         cpu: [first.parse()?, second.parse()?],
-        percentiles: numbers(percentiles)?.try_into().ok(),
+        percentiles: percentiles.map(|all| all.map(|one| Some(one).filter(|one| !one.is_nan()))),
     })
 }
 
@@ -416,10 +417,13 @@ mod tests {
 
     #[test]
     fn what_runs_say_is_read() {
-        let text = "window 1 cpu 0.1 nan seconds 0.000002 percentiles 1e-6 2e-6 3e-6 4e-6 5e-6\n\
+        let text = "window 1 cpu 0.1 nan seconds 0.000002 percentiles 1e-6 2e-6 3e-6 nan 5e-6\n\
                     window 64 cpu 0.1 0.2 seconds 0.5 0.25 percentiles\n";
         let found = samples(text, 2).unwrap();
-        assert_eq!(found[0].percentiles, Some([1e-6, 2e-6, 3e-6, 4e-6, 5e-6]));
+        assert_eq!(
+            found[0].percentiles,
+            Some([Some(1e-6), Some(2e-6), Some(3e-6), None, Some(5e-6)])
+        );
         assert_eq!((found[1].window, found[1].cpu), (64.0, [0.1, 0.2]));
         assert_eq!(found[1].seconds, [0.5, 0.25]);
         assert!(found[1].percentiles.is_none());

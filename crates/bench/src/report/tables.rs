@@ -4,7 +4,7 @@ use maud::{html, Markup};
 
 use super::papers::{Fact, Source};
 use super::text;
-use crate::record::{Kind, Outcome, Percentiles, Place, Plot, Point, Series, State};
+use crate::record::{Kind, Outcome, Place, Plot, Point, Series, State};
 use crate::table::{self, amount, number};
 
 /// A way and its points in one place.
@@ -97,7 +97,6 @@ fn cpu(point: &Point) -> Markup {
 }
 
 fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
-    let columns = |p: &Percentiles| [p.p50, p.p90, p.p99, p.p999, p.most];
     scroll(
         name,
         "",
@@ -114,7 +113,7 @@ fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
                             tr {
                                 th scope="row" { (way(line)) }
                                 td { (amount(point.x, &plot.x.unit)) }
-                                @for value in columns(found) { td { (number(value)) } }
+                                @for value in found.all() { td { @if let Some(value) = value { (number(value)) } } }
                             }
                         }
                     }

@@ -351,13 +351,7 @@ fn figures(plot: &str, test: Test, size: usize, sample: &Sample) -> Vec<Figure> 
     let mut figure = Figure::new(plot, x, value).cpu(sample.cpu);
     figure.percentiles = sample
         .percentiles
-        .map(|[p50, p90, p99, p999, most]| Percentiles {
-            p50: us(p50),
-            p90: us(p90),
-            p99: us(p99),
-            p999: us(p999),
-            most: us(most),
-        });
+        .map(|all| Percentiles::from(all.map(|one| one.map(us))));
     let mut figures = vec![figure];
     if test == Test::Both {
         figures.push(Figure::new(&format!("{plot}-sum"), x, 2.0 * value));

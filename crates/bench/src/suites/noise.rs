@@ -14,11 +14,12 @@ use crate::child;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
 use crate::probe::pin;
 use crate::record::{Axis, Better, Fold, Kind, Plot};
+use crate::statistics::{histogram, percentile};
 
 /// What the loop takes, in nanoseconds, when nothing disturbs it.
 const LOOP: u64 = 1_000_000;
 
-/// Iterations are split into so many parts, each of which gives one value of a percentile.
+/// Iterations are split into so many parts, each of which gives one value of the share that is lost.
 const PARTS: u64 = 10;
 
 /// Tries to find out how fast the loop is.
@@ -46,13 +47,16 @@ const CLASSES: [f64; 13] = [
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let part = (wishes.iterations / PARTS).max(1);
     let plots = vec![
-        Plot::new(
-            "noise-percentiles",
-            "What a loop of 1 ms takes longer",
-            Axis::linear("percentile", "%"),
-            Axis::log("time lost in an iteration", "us"),
-            Better::Less,
-        ),
+        Plot {
+            fold: Fold::Last,
+            ..Plot::new(
+                "noise-percentiles",
+                "What a loop of 1 ms takes longer",
+                Axis::linear("percentile", "%"),
+                Axis::log("time lost in an iteration", "us"),
+                Better::Less,
+            )
+        },
         Plot {
             fold: Fold::Sum,
             ..Plot::new(
@@ -79,7 +83,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         key: format!("noise, {} iterations", part * PARTS),
         plots,
         ways: vec![Box::new(Loops {
-            processors: processors.collect(),
+            processors: processors.map(Processor::new).collect(),
             iterations: part,
             count: None,
         })],
@@ -96,10 +100,16 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
 }
 
 struct Loops {
-    processors: Vec<usize>,
+    processors: Vec<Processor>,
     iterations: u64,
     /// Steps of the loop that take a millisecond.
     count: Option<u64>,
+}
+
+struct Processor {
+    number: usize,
+    /// What each of its iterations took longer so far, in nanoseconds.
+    lost: Histogram<u64>,
 }
 
 impl Way for Loops {
@@ -124,7 +134,7 @@ impl Way for Loops {
                 .iter()
                 .map(|processor| {
                     scope.spawn(|| {
-                        pin(*processor);
+                        pin(processor.number);
                         start.wait();
                         let is_on = |_: &u64| !child::is_over();
                         let iterations = (0..self.iterations).take_while(is_on);
@@ -135,43 +145,44 @@ impl Way for Loops {
             let joined = threads.into_iter().map(|thread| thread.join());
             joined.map(|taken| taken.expect("a loop ends")).collect()
         });
-        let mut figures = Vec::new();
-        for (processor, taken) in self.processors.iter().zip(taken) {
-            figures.extend(figures_of(*processor, &taken)?);
-        }
-        Ok(figures)
+        let all = self.processors.iter_mut().zip(taken);
+        Ok(all
+            .flat_map(|(processor, taken)| processor.figures(&taken))
+            .collect())
     }
 }
 
-fn figures_of(processor: usize, taken: &[u64]) -> Result<Vec<Figure>> {
-    let name = format!("processor {processor}");
-    let mut histogram = Histogram::<u64>::new(3)?;
-    // The undisturbed loop is the shortest one: a processor's clock is not what it was when it was calibrated.
-    let least = taken.iter().copied().min().unwrap_or(LOOP);
-    let mut classes = [0u64; CLASSES.len()];
-    for time in taken {
-        let excess = time - least;
-        histogram.record(excess)?;
-        let us = excess as f64 / 1e3;
-        let class = CLASSES.iter().position(|end| us < *end).unwrap_or(0);
-        classes[class] += 1;
+impl Processor {
+    fn new(number: usize) -> Processor {
+        let lost = histogram();
+        Processor { number, lost }
     }
-    let lost = taken.iter().map(|time| time - least).sum::<u64>() as f64;
-    let all = taken.iter().sum::<u64>() as f64;
-    let percentiles = PERCENTILES.map(|percentile| {
-        let value = histogram.value_at_percentile(percentile) as f64 / 1e3;
-        Figure::new("noise-percentiles", percentile, value).of(name.clone())
-    });
-    let counted = CLASSES.iter().zip(classes).map(|(end, count)| {
-        let end = end.min(1e6);
-        Figure::new("noise-histogram", end, count as f64).of(name.clone())
-    });
-    let share = Figure::new("noise-share", processor as f64, lost / all * 100.0);
-    Ok(percentiles
-        .into_iter()
-        .chain(counted)
-        .chain([share])
-        .collect())
+
+    /// What a part says by itself, and of all parts so far the percentiles that they are enough for.
+    fn figures(&mut self, taken: &[u64]) -> Vec<Figure> {
+        let name = format!("processor {}", self.number);
+        // The undisturbed loop is the shortest one: a processor's clock is not what it was when it was calibrated.
+        let least = taken.iter().copied().min().unwrap_or(LOOP);
+        let lost = || taken.iter().map(|time| time - least);
+        let mut classes = [0u64; CLASSES.len()];
+        for excess in lost() {
+            let us = excess as f64 / 1e3;
+            let class = CLASSES.iter().position(|end| us < *end).unwrap_or(0);
+            classes[class] += 1;
+        }
+        let share = lost().sum::<u64>() as f64 / taken.iter().sum::<u64>() as f64;
+        lost().for_each(|excess| self.lost += excess);
+        let percentiles = PERCENTILES.iter().filter_map(|share| {
+            let value = percentile(&self.lost, *share)? / 1e3;
+            Some(Figure::new("noise-percentiles", *share, value).of(name.clone()))
+        });
+        let counted = CLASSES.iter().zip(classes).map(|(end, count)| {
+            let end = end.min(1e6);
+            Figure::new("noise-histogram", end, count as f64).of(name.clone())
+        });
+        let share = Figure::new("noise-share", self.number as f64, share * 100.0);
+        percentiles.chain(counted).chain([share]).collect()
+    }
 }
 
 /// Steps of the loop that take a millisecond: of several tries the most, since what disturbs can only make it fewer.
@@ -203,17 +214,41 @@ mod tests {
         // Nine undisturbed iterations and one that lost 30 us.
         let mut taken = vec![LOOP; 9];
         taken.push(LOOP + 30_000);
-        let figures = figures_of(3, &taken).unwrap();
+        let figures = Processor::new(3).figures(&taken);
         let value = |plot: &str, x: f64| {
             let mut found = figures.iter().filter(|f| f.plot == plot && f.x == x);
             found.next().map(|figure| figure.value).unwrap()
         };
         assert_eq!(value("noise-percentiles", 50.0), 0.0);
-        assert!((value("noise-percentiles", 100.0) - 30.0).abs() < 0.1);
+        assert!((value("noise-percentiles", 100.0) - 30.0).abs() < 0.01);
         assert_eq!(value("noise-histogram", 1.0), 9.0);
         assert_eq!(value("noise-histogram", 50.0), 1.0);
         assert!((value("noise-share", 3.0) - 100.0 * 30.0 / 10_030.0).abs() < 1e-9);
         let counted = figures.iter().filter(|f| f.plot == "noise-histogram");
         assert_eq!(counted.map(|f| f.value).sum::<f64>(), 10.0);
+    }
+
+    #[test]
+    fn percentiles_are_those_of_all_parts() {
+        // Of each part one iteration loses much: 1 ms in the first, 10 ms in the last.
+        let mut processor = Processor::new(0);
+        let mut parts = (1..=10).map(|part| {
+            let mut taken: Vec<u64> = (0..1000).map(|at| LOOP + at * 10).collect();
+            taken[500] = LOOP + part * 1_000_000;
+            processor.figures(&taken)
+        });
+        let first = parts.next().unwrap();
+        let last = parts.last().unwrap();
+        let value = |figures: &[Figure], x: f64| {
+            let is_it = |f: &&Figure| f.plot == "noise-percentiles" && f.x == x;
+            let value = figures.iter().find(is_it)?.value;
+            Some(value.round())
+        };
+        assert_eq!(value(&first, 99.99), None, "of 1000 that is no number");
+        assert_eq!(value(&first, 100.0), Some(1000.0));
+        assert_eq!(value(&last, 50.0), Some(5.0));
+        assert_eq!(value(&last, 99.9), Some(10.0));
+        assert_eq!(value(&last, 99.99), Some(9000.0));
+        assert_eq!(value(&last, 100.0), Some(10_000.0));
     }
 }

@@ -174,11 +174,11 @@ fn latency() -> Outcome {
                     place,
                     cpu: Some([value / 10.0, value / 20.0]),
                     percentiles: Some(Percentiles {
-                        p50: value,
-                        p90: value * 1.2,
-                        p99: value * 2.0,
-                        p999: value * 9.0,
-                        most: value * 40.0,
+                        p50: Some(value),
+                        p90: Some(value * 1.2),
+                        p99: Some(value * 2.0),
+                        p999: (*size < 1e5).then_some(value * 9.0),
+                        most: Some(value * 40.0),
                     }),
                     ..self::point(*size, value, 0.02 + 0.2 * chance(seed))
                 };
