@@ -1,7 +1,7 @@
 //! Measuring: rounds, the probe of how far the processors are, the time box.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{bail, Result};
 
@@ -26,9 +26,44 @@ const MOVED: &str = "meanwhile the processors moved, or were busy with something
 /// Values of one place in a plot, as they come: which round, and the figure.
 type Values = Vec<(u32, Figure)>;
 
+/// What a measurement goes by, besides its ways.
+trait Surroundings {
+    /// How far the processors are from each other, if that can be told.
+    fn place(&self) -> Option<Place>;
+
+    /// Whether this process was told to end.
+    fn is_over(&self) -> bool;
+
+    /// Since the measurement began.
+    fn elapsed(&self) -> Duration;
+}
+
+struct Here(Instant);
+
+impl Surroundings for Here {
+    fn place(&self) -> Option<Place> {
+        probe::place()
+    }
+
+    fn is_over(&self) -> bool {
+        child::is_over()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// Measures until all intervals are narrow or the time is over. `step` is told which round begins, and of which way. None if this process was told to end.
-pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> Option<Outcome> {
-    let begun = Instant::now();
+pub fn measure(experiment: &mut Experiment, step: impl FnMut(u32, &str)) -> Option<Outcome> {
+    measure_in(&Here(Instant::now()), experiment, step)
+}
+
+fn measure_in(
+    surroundings: &impl Surroundings,
+    experiment: &mut Experiment,
+    mut step: impl FnMut(u32, &str),
+) -> Option<Outcome> {
     let ways = &mut experiment.ways;
     let mut notes: Vec<Option<String>> = ways.iter().map(|way| way.missing()).collect();
     let mut failures: Vec<u32> = notes
@@ -41,7 +76,7 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
     let mut round = 0;
     while round < *experiment.rounds.end() && failures.iter().any(|count| *count < FAILURES) {
         let enough = round >= *experiment.rounds.start() && is_narrow(&experiment.plots, &found);
-        if enough || round > 0 && begun.elapsed() >= experiment.budget {
+        if enough || round > 0 && surroundings.elapsed() >= experiment.budget {
             break;
         }
         for (at, way) in ways.iter_mut().enumerate() {
@@ -51,12 +86,12 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
             step(round, &way.name());
             for _ in 0..TRIES {
                 let here = || match experiment.is_placed {
-                    true => probe::place(),
+                    true => surroundings.place(),
                     false => Some(Place::Any),
                 };
                 let before = here();
                 let figures = way.run().and_then(numbers);
-                if child::is_over() {
+                if surroundings.is_over() {
                     return None;
                 }
                 let figures = match figures {
@@ -100,7 +135,7 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
         series,
         notes: experiment.notes.clone(),
         rounds: round,
-        seconds: begun.elapsed().as_secs_f64(),
+        seconds: surroundings.elapsed().as_secs_f64(),
     };
     let words = (experiment.conclude)(&outcome);
     outcome.notes.extend(words);
@@ -226,7 +261,265 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::ops::RangeInclusive;
+    use std::rc::Rc;
+
     use super::*;
+    use crate::plan::Way;
+    use crate::record::{Axis, Better, Kind};
+    use crate::suites::Suite;
+
+    /// A processor that goes from place to place, and a clock that goes on by a second with each run.
+    struct Fake {
+        /// What the probe says, one after the other; then the last one for ever.
+        places: RefCell<Vec<Option<Place>>>,
+        log: Log,
+        /// So many runs, then it is told to end.
+        end: usize,
+    }
+
+    type Log = Rc<RefCell<Vec<&'static str>>>;
+
+    impl Surroundings for Fake {
+        fn place(&self) -> Option<Place> {
+            let mut places = self.places.borrow_mut();
+            match places.len() {
+                1 => places[0],
+                _ => places.remove(0),
+            }
+        }
+
+        fn is_over(&self) -> bool {
+            self.log.borrow().len() >= self.end
+        }
+
+        fn elapsed(&self) -> Duration {
+            Duration::from_secs(self.log.borrow().len() as u64)
+        }
+    }
+
+    /// Gives its values, one after the other and again; what is no number is a failure.
+    struct Says {
+        name: &'static str,
+        values: &'static [f64],
+        at: Cell<usize>,
+        log: Log,
+    }
+
+    impl Way for Says {
+        fn name(&self) -> String {
+            self.name.to_string()
+        }
+
+        fn kind(&self) -> Kind {
+            Kind::Ours
+        }
+
+        fn command(&self) -> String {
+            String::new()
+        }
+
+        fn missing(&self) -> Option<String> {
+            self.values.is_empty().then(|| "not installed".to_string())
+        }
+
+        fn run(&mut self) -> Result<Vec<Figure>> {
+            self.log.borrow_mut().push(self.name);
+            let at = self.at.replace(self.at.get() + 1);
+            let value = self.values[at % self.values.len()];
+            Ok(vec![Figure::new("latency", 8.0, value)])
+        }
+    }
+
+    /// What a run comes to, and the order in which ways were run.
+    struct Run {
+        places: Vec<Option<Place>>,
+        budget: u64,
+        rounds: RangeInclusive<u32>,
+        end: usize,
+    }
+
+    impl Default for Run {
+        fn default() -> Run {
+            Run {
+                places: vec![Some(Place::Near)],
+                budget: 1000,
+                rounds: 5..=7,
+                end: usize::MAX,
+            }
+        }
+    }
+
+    impl Run {
+        fn of(
+            self,
+            ways: &[(&'static str, &'static [f64])],
+        ) -> (Option<Outcome>, Vec<&'static str>) {
+            let log = Log::default();
+            let fake = Fake {
+                places: self.places.into(),
+                log: log.clone(),
+                end: self.end,
+            };
+            let axis = || Axis::linear("", "");
+            let says = |(name, values): &(&'static str, &'static [f64])| {
+                let (at, log) = (Cell::new(0), log.clone());
+                Box::new(Says {
+                    name,
+                    values,
+                    at,
+                    log,
+                }) as Box<dyn Way>
+            };
+            let mut experiment = Experiment {
+                suite: Suite::Net,
+                key: "net".to_string(),
+                plots: vec![Plot::new("latency", "", axis(), axis(), Better::Less)],
+                ways: ways.iter().map(says).collect(),
+                is_placed: true,
+                budget: Duration::from_secs(self.budget),
+                rounds: self.rounds,
+                notes: Vec::new(),
+                conclude: crate::plan::no_words,
+            };
+            let outcome = measure_in(&fake, &mut experiment, |_, _| {});
+            drop((experiment, fake));
+            (outcome, Rc::try_unwrap(log).unwrap().into_inner())
+        }
+    }
+
+    const NEAR: Option<Place> = Some(Place::Near);
+    const FAR: Option<Place> = Some(Place::Far);
+
+    #[test]
+    fn ways_take_turns_until_all_is_narrow() {
+        let (outcome, order) = Run::default().of(&[("one", &[1.0]), ("two", &[2.0])]);
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.rounds, 5);
+        assert_eq!(order, ["one", "two"].repeat(5));
+        for (line, value) in outcome.series.iter().zip([1.0, 2.0]) {
+            let point = &line.points[0];
+            assert_eq!(
+                (point.value, point.state, point.place),
+                (value, State::Resolved, Place::Near)
+            );
+            assert_eq!(point.rounds, [0, 1, 2, 3, 4]);
+        }
+        // What is not narrow goes on to the last round.
+        let (outcome, _) = Run::default().of(&[("one", &[1.0, 1.3])]);
+        assert_eq!(outcome.unwrap().rounds, 7);
+    }
+
+    #[test]
+    fn no_round_begins_when_the_time_is_over() {
+        let run = Run {
+            budget: 6,
+            ..Run::default()
+        };
+        let (outcome, order) = run.of(&[("one", &[1.0]), ("two", &[1.0])]);
+        let outcome = outcome.unwrap();
+        assert_eq!((outcome.rounds, order.len()), (3, 6));
+        // Three values are no number.
+        let points = outcome.series.iter().flat_map(|line| &line.points);
+        assert!(points.clone().count() == 2);
+        assert!(points
+            .into_iter()
+            .all(|point| point.state == State::Unresolved));
+    }
+
+    #[test]
+    fn values_that_disagree_are_noise() {
+        let (outcome, _) = Run::default().of(&[("one", &[1.0, 5.0, 30.0, 2.0, 90.0])]);
+        assert_eq!(outcome.unwrap().series[0].points[0].state, State::Noisy);
+    }
+
+    #[test]
+    fn a_run_during_which_processors_moved_is_made_again_and_does_not_count() {
+        let run = Run {
+            // Twice in the first round, and once where it is not known.
+            places: vec![NEAR, FAR, FAR, NEAR, NEAR, None, NEAR],
+            ..Run::default()
+        };
+        let (outcome, order) = run.of(&[("one", &[1.0])]);
+        let outcome = outcome.unwrap();
+        // The first round is lost, the second has a second try.
+        assert_eq!(outcome.series[0].points[0].rounds[0], 1);
+        assert_eq!(order.len(), outcome.rounds as usize + 2);
+        let notes = &outcome.notes;
+        assert!(
+            notes[0].contains(MOVED) && notes[0].ends_with("one 3"),
+            "{notes:?}"
+        );
+        // Where it is never known, there is a reason in place of points.
+        let run = Run {
+            places: vec![None],
+            ..Run::default()
+        };
+        let line = run.of(&[("one", &[1.0])]).0.unwrap().series.remove(0);
+        assert!(line.points.is_empty() && line.note.as_deref() == Some(MOVED));
+    }
+
+    #[test]
+    fn near_and_far_are_not_mixed() {
+        let mut places = Vec::new();
+        for place in [NEAR, FAR].repeat(20) {
+            places.extend([place, place]);
+        }
+        let run = Run {
+            places,
+            rounds: 12..=12,
+            ..Run::default()
+        };
+        let (outcome, _) = run.of(&[("one", &[1.0, 3.0])]);
+        let points = outcome.unwrap().series.remove(0).points;
+        let found: Vec<_> = points.iter().map(|p| (p.place, p.value, p.state)).collect();
+        assert_eq!(
+            found,
+            [
+                (Place::Near, 1.0, State::Resolved),
+                (Place::Far, 3.0, State::Resolved)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_fails_twice_is_left_out_and_the_rest_goes_on() {
+        let ways: [(&str, &[f64]); 3] = [("bad", &[f64::NAN]), ("one", &[1.0]), ("none", &[])];
+        let (outcome, order) = Run::default().of(&ways);
+        let outcome = outcome.unwrap();
+        let count = |name: &str| order.iter().filter(|other| **other == name).count();
+        assert_eq!((count("bad"), count("one"), count("none")), (2, 5, 0));
+        let line = |name: &str| {
+            outcome
+                .series
+                .iter()
+                .find(|line| line.name == name)
+                .unwrap()
+        };
+        assert!(line("bad").points.is_empty() && line("bad").note.is_some());
+        assert_eq!(line("none").note.as_deref(), Some("not installed"));
+        assert_eq!(line("one").points[0].state, State::Resolved);
+        // What fails once says so, and has its numbers.
+        let values: &[f64] = &[f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+        let line = Run::default()
+            .of(&[("once", values)])
+            .0
+            .unwrap()
+            .series
+            .remove(0);
+        assert!(line.note.is_some() && line.points[0].values.len() >= LEAST_ROUNDS);
+    }
+
+    #[test]
+    fn what_is_interrupted_says_nothing() {
+        let run = Run {
+            end: 3,
+            ..Run::default()
+        };
+        let (outcome, order) = run.of(&[("one", &[1.0]), ("two", &[2.0])]);
+        assert!(outcome.is_none() && order.len() == 3);
+    }
 
     #[test]
     fn what_is_no_number_is_a_failure() {
