@@ -11,7 +11,7 @@ use crate::net::measure::Test;
 use crate::net::ours::settings_in_words;
 use crate::net::source::Source;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Kind, Outcome, Place, Plot, State};
+use crate::record::{Axis, Better, Kind, Outcome, Place, Plot, Point, Series, State};
 use crate::table::bytes;
 
 const KIB: usize = 1 << 10;
@@ -27,6 +27,9 @@ const CROSSING_SIZES: [usize; 7] = [
     64 * KIB,
     128 * KIB,
 ];
+
+/// Messages that are sent at once.
+const EAGER: &str = "eager";
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
@@ -87,7 +90,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             Better::Less,
         )],
         ways: vec![
-            ours("eager", "shm-eager", Test::Latency, sizes, crossing),
+            ours(EAGER, "shm-eager", Test::Latency, sizes, crossing),
             ours("rendezvous", "shm-offered", Test::Latency, sizes, crossing),
             ours(
                 "rendezvous, one copy",
@@ -106,34 +109,55 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     Ok(vec![rates, crossover])
 }
 
-/// From which size on rendezvous is as fast as eager, and what this machine's settings are.
+/// Which way is the fastest at which sizes, and what this machine's settings are.
 fn crossovers(outcome: &Outcome) -> Vec<String> {
-    let of = |name: &str, place| {
-        let line = outcome.series.iter().find(|line| line.name == name);
-        let points = line.map(|line| line.points.iter());
-        let points = points.into_iter().flatten();
-        points.filter(move |point| point.place == place && point.state == State::Resolved)
-    };
     let mut words = Vec::new();
     for (place, name) in [(Place::Near, "near"), (Place::Far, "far")] {
-        let pairs: Vec<(f64, bool)> = of("eager", place)
-            .filter_map(|eager| {
-                let other = of("rendezvous", place).find(|other| other.x == eager.x)?;
-                Some((eager.x, other.value <= eager.value))
-            })
-            .collect();
-        let last_slower = pairs.iter().rposition(|(_, is_as_fast)| !is_as_fast);
-        let text = match (pairs.get(last_slower.map_or(0, |at| at + 1)), pairs.last()) {
-            (_, None) => continue,
-            (Some((size, _)), _) => {
-                format!("rendezvous is as fast as eager from {}B on", bytes(*size))
+        // Winners, with the first and the last size of each.
+        let mut winners: Vec<(&str, f64, f64)> = Vec::new();
+        for size in CROSSING_SIZES.map(|size| size as f64) {
+            let Some(winner) = fastest(outcome, place, size) else {
+                continue;
+            };
+            match winners.last_mut() {
+                Some((last, _, until)) if *last == winner => *until = size,
+                _ => winners.push((winner, size, size)),
             }
-            (None, Some((size, _))) => format!("eager is faster up to {}B", bytes(*size)),
-        };
-        words.push(format!("Processors {name}: {text}"));
+        }
+        let parts = winners
+            .iter()
+            .map(|(winner, from, until)| match from == until {
+                true => format!("{winner} at {}B", bytes(*from)),
+                false => format!("{winner} from {}B to {}B", bytes(*from), bytes(*until)),
+            });
+        let parts: Vec<String> = parts.collect();
+        if !parts.is_empty() {
+            words.push(format!(
+                "Processors {name}, the fastest: {}",
+                parts.join("; ")
+            ));
+        }
     }
     words.extend(settings_in_words());
     words
+}
+
+/// The way with the least latency, if it can be told: of all that were measured with this size, eager and others.
+fn fastest<'a>(outcome: &'a Outcome, place: Place, size: f64) -> Option<&'a str> {
+    let of_line = |line: &'a Series| {
+        let mut points = line.points.iter();
+        let point = points.find(|point| point.x == size && point.place == place)?;
+        Some((&line.name[..], point))
+    };
+    let found: Vec<(&str, &Point)> = outcome.series.iter().filter_map(of_line).collect();
+    let is_told = found.len() > 1
+        && found.iter().any(|(name, _)| *name == EAGER)
+        && found
+            .iter()
+            .all(|(_, point)| point.state == State::Resolved);
+    let order = |a: &&(&str, &Point), b: &&(&str, &Point)| a.1.value.total_cmp(&b.1.value);
+    let (name, _) = found.iter().min_by(order).filter(|_| is_told)?;
+    Some(*name)
 }
 
 /// Copying from one place to another, by one processor.
@@ -195,4 +219,63 @@ pub fn best(seconds: f64, mut work: impl FnMut()) -> f64 {
         least = least.min(took / f64::from(count));
     }
     least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, values: [f64; 4]) -> Series {
+        let point = |(size, value): (&usize, f64)| Point {
+            x: *size as f64,
+            place: Place::Far,
+            values: vec![value],
+            rounds: vec![0],
+            value,
+            low: value,
+            high: value,
+            state: State::Resolved,
+            percentiles: None,
+            cpu: None,
+        };
+        Series {
+            plot: "memory-crossing".to_string(),
+            name: name.to_string(),
+            kind: Kind::Ours,
+            command: String::new(),
+            points: CROSSING_SIZES.iter().zip(values).map(point).collect(),
+            note: None,
+        }
+    }
+
+    #[test]
+    fn the_fastest_of_all_ways_is_told() {
+        let mut outcome = Outcome {
+            suite: Suite::Memory,
+            key: String::new(),
+            plots: Vec::new(),
+            series: vec![
+                line(EAGER, [1.0, 2.0, 8.0, 16.0]),
+                line("rendezvous", [2.0, 3.0, 9.0, 12.0]),
+                line("rendezvous, one copy", [3.0, 3.5, 4.0, 5.0]),
+            ],
+            notes: Vec::new(),
+            rounds: 5,
+            seconds: 1.0,
+        };
+        let far = |outcome: &Outcome| crossovers(outcome).remove(0);
+        assert_eq!(
+            far(&outcome),
+            "Processors far, the fastest: eager from 1 KiB to 4 KiB; rendezvous, one copy from 8 KiB to 16 KiB"
+        );
+        // Where one copy cannot be made.
+        let one_copy = outcome.series.pop().unwrap();
+        assert!(far(&outcome).ends_with("eager from 1 KiB to 8 KiB; rendezvous at 16 KiB"));
+        // What might be the fastest, and is not resolved.
+        outcome.series.push(one_copy);
+        outcome.series[2].points[3].state = State::Noisy;
+        assert!(far(&outcome).ends_with("rendezvous, one copy at 8 KiB"));
+        outcome.series.truncate(1);
+        assert!(!far(&outcome).contains("fastest"));
+    }
 }
