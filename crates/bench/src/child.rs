@@ -1,10 +1,11 @@
 //! Programs that are run for a limited time.
 
+use std::fmt;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{mpsc, Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,22 @@ pub struct Done {
     /// Seconds of CPU that it and the children it has waited for took.
     pub cpu: f64,
 }
+
+/// A program that was ended because it took too long.
+#[derive(Debug)]
+pub struct Late {
+    name: String,
+    limit: Duration,
+}
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.limit.as_secs_f64();
+        write!(f, "{} did not end within {seconds} s", self.name)
+    }
+}
+
+impl std::error::Error for Late {}
 
 /// How long a program that is told to end may take for that.
 const GRACE: Duration = Duration::from_secs(2);
@@ -76,13 +93,13 @@ pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<Done> {
     }
     let cpu = cpu(child.id());
     let status = child.wait()?;
-    let stdout = stdout.join().unwrap_or_default();
-    let stderr = stderr.join().unwrap_or_default();
+    let [stdout, stderr] = [stdout, stderr].map(text);
     if is_over() {
         bail!("interrupted");
     }
     if is_late {
-        bail!("{name} did not end within {} s", limit.as_secs_f64());
+        let name = name.to_string();
+        return Err(Late { name, limit }.into());
     }
     Ok(Done {
         status,
@@ -130,14 +147,31 @@ fn has_ended(pid: Pid) -> bool {
     )
 }
 
-fn reader(from: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut from) = from {
-            let _ = from.read_to_end(&mut bytes);
+/// What is said, as it comes.
+fn reader(from: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || -> Option<()> {
+        let mut from = from?;
+        let mut bytes = vec![0; 1 << 16];
+        loop {
+            let got = from.read(&mut bytes).ok().filter(|got| *got > 0)?;
+            tell.send(bytes[..got].to_vec()).ok()?;
         }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+    });
+    told
+}
+
+/// What was said until nobody is left who could say more. A process that has left its group may live on, and is not waited for long.
+fn text(told: mpsc::Receiver<Vec<u8>>) -> String {
+    let deadline = Instant::now() + GRACE;
+    let mut bytes = Vec::new();
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match told.recv_timeout(left) {
+            Ok(more) if !left.is_zero() => bytes.extend(more),
+            _ => return String::from_utf8_lossy(&bytes).into_owned(),
+        }
+    }
 }
 
 /// User and system seconds of a process and of its children that have ended.
@@ -175,6 +209,18 @@ mod tests {
         let error = shell("trap '' TERM; sleep 1000 & sleep 1000", limit).unwrap_err();
         assert!(error.to_string().contains("did not end"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(100));
+    }
+
+    #[test]
+    fn what_was_left_behind_is_not_waited_for() {
+        let begun = Instant::now();
+        let limit = Duration::from_secs(60);
+        let line = "setsid sleep 1000 & echo $!; echo all >&2";
+        let done = shell(line, limit).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(50));
+        assert_eq!(done.stderr, "all\n");
+        let left = done.stdout.trim().parse().ok().and_then(Pid::from_raw);
+        rustix::process::kill_process(left.unwrap(), Signal::KILL).unwrap();
     }
 
     #[test]
