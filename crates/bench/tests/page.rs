@@ -6,6 +6,7 @@ mod sample;
 #[path = "../../viewer/tests/support/browser.rs"]
 mod browser;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use browser::Browser;
@@ -15,7 +16,9 @@ use serde_json::{json, Value};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn unique(name: &str) -> String {
-    format!("mgn-bench-{name}-{}", std::process::id())
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("mgn-bench-{name}-{}-{number}", std::process::id())
 }
 
 const SCHEMES: [&str; 2] = ["light", "dark"];
@@ -99,6 +102,23 @@ fn a_page_is_readable_at_a_desk_and_on_a_phone() {
     }
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
     std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn the_page_in_the_documentation_is_readable() {
+    let Some(mut browser) = Browser::start(1280, 900) else {
+        return;
+    };
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bench-results.html");
+    let path = path.canonicalize().unwrap();
+    for (width, is_phone) in [(1280, false), (360, true)] {
+        browser.resize(width, 900, is_phone);
+        browser.open(&format!("file://{}", path.display()));
+        browser.until("document.readyState === 'complete' && document.querySelectorAll('svg.chart').length > 10");
+        is_in_order(&mut browser, width);
+    }
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
 #[test]
