@@ -5,6 +5,7 @@
 //! are a [table], CSV, a [comparison](compare) and a [page](report).
 #![deny(unsafe_code)]
 
+pub mod argv;
 pub mod child;
 pub mod compare;
 pub mod gl;

@@ -2,10 +2,12 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::net::peers::Peers;
 use crate::record::{Kind, Outcome, Percentiles, Plot};
 use crate::statistics::LEAST_ROUNDS;
 use crate::suites::Suite;
@@ -20,6 +22,7 @@ pub struct Wishes {
     pub program: Vec<std::ffi::OsString>,
     /// `mgn` itself.
     pub mgn: PathBuf,
+    pub peers: Rc<Peers>,
 }
 
 impl Wishes {

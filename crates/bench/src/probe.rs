@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
+
 use crate::record::Place;
 
 const TRIPS: u32 = 20_000;
@@ -23,7 +25,7 @@ pub fn place() -> Option<Place> {
 /// A probe that takes longer, on one processor say, is given up.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Nanoseconds in which a cache line changes hands, one way, between processors 0 and 1. Infinite where they don't hand it over.
+/// Nanoseconds in which a cache line changes hands, one way, between the [processors](processor) of two processes. Infinite where they don't hand it over.
 pub fn line() -> f64 {
     #[repr(align(128))]
     struct Line(AtomicU32);
@@ -44,24 +46,56 @@ pub fn line() -> f64 {
         }
         start.elapsed().as_nanos() as f64 / f64::from(2 * TRIPS)
     };
+    let pinned = |mine: u32| match processor(mine as usize).and_then(pin) {
+        Ok(()) => turn(mine),
+        Err(_) => f64::INFINITY,
+    };
     thread::scope(|scope| {
-        scope.spawn(|| {
-            pin(1);
-            turn(1)
-        });
-        scope
-            .spawn(|| {
-                pin(0);
-                turn(0)
-            })
-            .join()
-            .unwrap_or(f64::INFINITY)
+        scope.spawn(|| pinned(1));
+        let first = scope.spawn(|| pinned(0));
+        first.join().unwrap_or(f64::INFINITY)
     })
 }
 
-/// Ties the calling thread to a processor, where that is there.
-pub fn pin(processor: usize) {
+/// The processors that the calling thread may use.
+pub fn processors() -> Result<Vec<usize>> {
+    let mine = rustix::thread::sched_getaffinity(None)
+        .context("cannot tell which processors there are")?;
+    let all = 0..rustix::thread::CpuSet::MAX_CPU;
+    Ok(all.filter(|at| mine.is_set(*at)).collect())
+}
+
+/// Which of them a process of this rank has for itself, as far as they go.
+pub fn processor(rank: usize) -> Result<usize> {
+    let processors = processors()?;
+    Ok(processors[rank % processors.len()])
+}
+
+/// Ties the calling thread to a processor.
+pub fn pin(processor: usize) -> Result<()> {
     let mut set = rustix::thread::CpuSet::new();
     set.set(processor);
-    let _ = rustix::thread::sched_setaffinity(None, &set);
+    let pinned = rustix::thread::sched_setaffinity(None, &set);
+    pinned.with_context(|| format!("cannot use processor {processor}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_those_that_may_be_used() {
+        let all = processors().unwrap();
+        let (first, last) = (all[0], all[all.len() - 1]);
+        let count = thread::available_parallelism().unwrap().get();
+        assert_eq!(all.len(), count);
+        // Another thread may use what it likes.
+        let mine = thread::spawn(move || {
+            pin(last).unwrap();
+            [processor(0), processor(1)].map(Result::unwrap)
+        });
+        assert_eq!(mine.join().unwrap(), [last, last]);
+        assert_eq!(processor(0).unwrap(), first);
+        assert!(pin(rustix::thread::CpuSet::MAX_CPU - 1).is_err());
+    }
 }

@@ -1,12 +1,14 @@
 //! `mgn bench`.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{bail, Context};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use mgn_bench::machine::Machine;
+use mgn_bench::net::peers::Peers;
 use mgn_bench::plan::{Experiment, Wishes};
 use mgn_bench::record::{Head, SCHEMA, VERSION};
 use mgn_bench::store::{self, Store};
@@ -56,6 +58,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         iterations: iterations.unwrap_or(if bench.quick { 1_000 } else { 10_000 }),
         program: bench.program,
         mgn: std::env::current_exe().context("cannot find this program's own file")?,
+        peers: Rc::new(Peers::new(bench.dir.join("programs"))),
     };
     let suites = match &bench.suites[..] {
         [] => Suite::value_variants(),

@@ -124,12 +124,15 @@ pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
     found.into_iter().find(|path| path.is_file())
 }
 
+/// A program and its arguments, with where it is.
+///
 /// # Errors
 /// If there is no such program, or it cannot be given another OpenGL.
-pub fn check(words: &[OsString]) -> Result<()> {
-    let name = words.first().context("no program was given")?;
-    inspect::inspect(name)?;
-    Ok(())
+pub fn found(words: &[OsString]) -> Result<Vec<OsString>> {
+    let (name, arguments) = words.split_first().context("no program was given")?;
+    let program = std::path::absolute(inspect::inspect(name)?)?;
+    let words = [program.into()].into_iter();
+    Ok(words.chain(arguments.iter().cloned()).collect())
 }
 
 impl How {

@@ -6,9 +6,11 @@ pub mod measure;
 pub mod member;
 #[allow(unsafe_code)]
 mod memory;
+pub mod netpipe;
 #[allow(unsafe_code)]
 pub mod ours;
 pub mod pair;
 pub mod peers;
 mod sockets;
 pub mod source;
+pub mod ucx;

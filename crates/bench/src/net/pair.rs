@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::argv::Argv;
 use crate::child;
 use crate::net::measure::{Sample, Test, COMPUTE, OVERLAP_PARTS, PERCENTILES, SWEEP, TIMES};
 use crate::net::{memory, ours, peers, sockets};
-use crate::probe::pin;
+use crate::probe::{pin, processor};
 use crate::statistics::{histogram, percentile};
+use crate::PART;
 
 /// One of the two processes of a run.
 #[derive(Debug, clap::Args)]
@@ -58,6 +60,9 @@ pub trait Pair {
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64>;
 }
 
+/// What the process is told that others find.
+const NO_ADDRESS: &str = "nowhere";
+
 /// No run takes longer than this besides the time it measures for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -88,15 +93,12 @@ pub fn run_in(
         let before = places.before[rank].iter().map(OsString::from);
         let mut words = before.chain([program]);
         let mut command = Command::new(words.next().context("a program")?);
-        let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
         command.args(words);
-        command.args([crate::PART, "end", &rank.to_string(), way, address]);
-        command.args([test.name(), &names.join(",")]);
-        command.args(["--seconds", &seconds.to_string()]);
+        command.args(arguments(rank, way, address, test, sizes, seconds));
         command.args(&places.arguments);
         Ok(command)
     };
-    let mut second = child::start(command(1, "nowhere")?.stdout(Stdio::piped()))?;
+    let mut second = child::start(command(1, NO_ADDRESS)?.stdout(Stdio::piped()))?;
     let mut lines = BufReader::new(second.stdout.take().context("its output")?);
     let mut address = String::new();
     lines.read_line(&mut address)?;
@@ -116,6 +118,41 @@ pub fn run_in(
         sample.cpu[1] = cpu.trim().parse().unwrap_or(f64::NAN);
     }
     Ok(samples)
+}
+
+/// What either process of this program is given.
+fn arguments(
+    rank: usize,
+    way: &str,
+    address: &str,
+    test: Test,
+    sizes: &[usize],
+    seconds: f64,
+) -> [String; 9] {
+    let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    let (rank, names, seconds) = (rank.to_string(), names.join(","), seconds.to_string());
+    [
+        PART,
+        "end",
+        &rank,
+        way,
+        address,
+        test.name(),
+        &names,
+        "--seconds",
+        &seconds,
+    ]
+    .map(str::to_string)
+}
+
+/// What one would type for [`run`], in two terminals: the second process says the address that the first one wants.
+pub fn typed(way: &str, test: Test, sizes: &[usize], seconds: f64) -> String {
+    let end = |rank, address| {
+        let arguments = arguments(rank, way, address, test, sizes, seconds);
+        Argv::new(["mgn"]).args(arguments)
+    };
+    let (second, first) = (end(1, NO_ADDRESS), end(0, "ADDRESS"));
+    format!("{second} & {first}")
 }
 
 /// Says where the second process can be found.
@@ -142,7 +179,7 @@ impl End {
             Some(family) => Box::new(sockets::Raw::new(self, family, &self.address)?),
             None => Box::new(ours::Ours::new(self, &self.way, &self.address)?),
         };
-        pin(self.rank);
+        pin(processor(self.rank)?)?;
         let mut cpu = own_cpu();
         for size in &self.sizes {
             let window = self.window(*size);

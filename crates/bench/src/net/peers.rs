@@ -1,16 +1,16 @@
-//! Runs of other people's libraries.
+//! Other people's libraries, and runs of programs that are made for them.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 use mgn_launch::inspect::in_path;
-use tempfile::TempDir;
 
-use crate::child;
+use crate::argv::Argv;
+use crate::child::{self, Done, Late};
 use crate::net::measure::{Sample, Test};
 
 /// What exchanges messages by MPI, in C: compiled by each library's own compiler when it is needed. Names and texts.
@@ -25,8 +25,8 @@ pub const MESSAGES: &str = "messages";
 /// Many of them.
 pub const PATTERNS: &str = "patterns";
 
-/// No run takes longer besides the time it measures for.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// No run of a pair takes longer besides the time it measures for.
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 const COMPILING: Duration = Duration::from_secs(60);
 
@@ -39,11 +39,23 @@ pub enum Library {
 /// A program for a library, or why there is none.
 type Made = (Library, &'static str, Result<PathBuf, String>);
 
-/// MPI libraries, and the programs for them.
-#[derive(Default)]
-pub struct Mpi {
-    folder: OnceCell<TempDir>,
+/// The programs that are made for libraries, and what hung, which would take as long again.
+#[derive(Debug)]
+pub struct Peers {
+    /// Where programs, their sources, and what others are told in files, are kept.
+    folder: PathBuf,
     programs: RefCell<Vec<Made>>,
+    /// Those that have done something.
+    working: RefCell<BTreeSet<String>>,
+    hung: RefCell<Vec<Hung>>,
+}
+
+#[derive(Debug)]
+struct Hung {
+    program: String,
+    /// What it was to do.
+    task: String,
+    why: String,
 }
 
 impl Library {
@@ -54,14 +66,6 @@ impl Library {
         }
     }
 
-    /// NetPIPE for it, as Debian calls it.
-    fn netpipe(self) -> &'static str {
-        match self {
-            Library::OpenMpi => "NPopenmpi",
-            Library::Mpich => "NPmpich2",
-        }
-    }
-
     fn compiler(self) -> &'static str {
         match self {
             Library::OpenMpi => "mpicc.openmpi",
@@ -69,37 +73,63 @@ impl Library {
         }
     }
 
+    /// What starts programs for it.
+    pub fn starter(self) -> &'static str {
+        match self {
+            Library::OpenMpi => "mpirun.openmpi",
+            Library::Mpich => "mpirun.mpich",
+        }
+    }
+
     /// What starts so many processes, each on a processor of its own if there are enough.
-    pub fn start(self, processes: usize) -> Vec<String> {
-        let count = processes.to_string();
-        let words = match self {
-            Library::OpenMpi => vec!["mpirun.openmpi", "--allow-run-as-root", "-np", &count],
-            Library::Mpich => vec!["mpirun.mpich", "-np", &count],
+    fn start(self, processes: usize) -> Argv {
+        let root: &[&str] = match self {
+            Library::OpenMpi => &["--allow-run-as-root"],
+            Library::Mpich => &[],
         };
-        let bind = match (self, processes) {
-            (Library::OpenMpi, 2) => vec!["--bind-to", "core"],
-            (Library::OpenMpi, _) => vec!["--oversubscribe", "--bind-to", "none"],
-            (Library::Mpich, 2) => vec!["-bind-to", "core"],
-            (Library::Mpich, _) => vec![],
+        let bind: &[&str] = match (self, processes) {
+            (Library::OpenMpi, 2) => &["--bind-to", "core"],
+            (Library::OpenMpi, _) => &["--oversubscribe", "--bind-to", "none"],
+            (Library::Mpich, 2) => &["-bind-to", "core"],
+            (Library::Mpich, _) => &[],
         };
-        let words = words.into_iter().chain(bind);
-        words.map(str::to_string).collect()
+        let start = Argv::new([self.starter()]).args(root);
+        // Its search for processors asks an X server, which may say a line for each process.
+        let start = start.env("HWLOC_COMPONENTS", "-gl");
+        start.args(["-np", &processes.to_string()]).args(bind)
     }
 }
 
-impl Mpi {
-    /// A program for a library, or why there is none.
-    pub fn program(&self, library: Library, which: &'static str) -> Result<PathBuf, String> {
+impl Peers {
+    pub fn new(folder: PathBuf) -> Peers {
+        Peers {
+            folder,
+            programs: RefCell::default(),
+            working: RefCell::default(),
+            hung: RefCell::default(),
+        }
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.file(name);
+        fs::create_dir_all(&self.folder)
+            .and_then(|()| fs::write(&path, text))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Makes a program for a library, once.
+    fn program(&self, library: Library, which: &'static str) -> Result<PathBuf, String> {
         let mut programs = self.programs.borrow_mut();
-        let found = programs
-            .iter()
-            .find(|made| (made.0, made.1) == (library, which));
-        if let Some((_, _, program)) = found {
+        let is_it = |made: &&Made| (made.0, made.1) == (library, which);
+        if let Some((_, _, program)) = programs.iter().find(is_it) {
             return program.clone();
         }
-        let program = self
-            .compile(library, which)
-            .map_err(|error| format!("{error:#}"));
+        let program = self.compile(library, which);
+        let program = program.map_err(|error| format!("{error:#}"));
         programs.push((library, which, program.clone()));
         program
     }
@@ -109,31 +139,60 @@ impl Mpi {
         if in_path(compiler.as_ref()).is_none() {
             bail!("{name} is not installed: there is no {compiler}");
         }
-        let folder = match self.folder.get() {
-            Some(folder) => folder,
-            None => {
-                let folder = tempfile::Builder::new().prefix("mgn-bench-").tempdir()?;
-                self.folder.get_or_init(|| folder)
-            }
-        };
-        let source = folder.path().join(format!("{which}.c"));
-        let (_, text) = SOURCES
-            .iter()
-            .find(|(name, _)| *name == which)
-            .context("a program's source")?;
-        fs::write(&source, text)?;
-        let program = folder
-            .path()
-            .join(format!("{which}-{}", library.compiler()));
-        let mut command = Command::new(compiler);
-        command.args(["-O2", "-o"]).arg(&program).arg(&source);
-        child::output(command.arg("-lm"), COMPILING)?
+        let source = SOURCES.iter().find(|(name, _)| *name == which);
+        let (_, text) = source.context("a program's source")?;
+        self.write(&format!("{which}.c"), text)?;
+        child::output(&mut self.compiling(library, which).command(), COMPILING)?
             .success(compiler)
             .with_context(|| format!("{name} is installed without what programs are made with"))?;
-        Ok(program)
+        Ok(self.made(library, which))
     }
 
-    /// Runs two processes: a sample for each size.
+    /// Where a program for a library is.
+    fn made(&self, library: Library, which: &str) -> PathBuf {
+        self.file(&format!("{which}-{}", library.compiler()))
+    }
+
+    fn compiling(&self, library: Library, which: &str) -> Argv {
+        let (program, source) = (self.made(library, which), self.file(&format!("{which}.c")));
+        let files = [program, source].map(|path| path.display().to_string());
+        let compiler = Argv::new([library.compiler(), "-O2", "-o"]);
+        compiler.args(files).args(["-lm"])
+    }
+
+    /// What one would type: first to make the program, then for these runs of it.
+    pub fn typed(&self, library: Library, which: &str, runs: &[Argv]) -> String {
+        let made = self.compiling(library, which);
+        let all = [&made].into_iter().chain(runs).map(Argv::to_string);
+        all.collect::<Vec<_>>().join(" && ")
+    }
+
+    /// A run of a program for a library.
+    pub fn argv(
+        &self,
+        library: Library,
+        settings: &Settings,
+        which: &str,
+        processes: usize,
+        words: &[String],
+    ) -> Argv {
+        let start = settings.start(library, processes);
+        let program = self.made(library, which);
+        start.args([program.display()]).args(words)
+    }
+
+    /// Why a program for a library cannot be run, if so.
+    pub fn missing(
+        &self,
+        library: Library,
+        settings: &Settings,
+        which: &'static str,
+    ) -> Option<String> {
+        let made = self.program(library, which).err();
+        made.or_else(|| self.hung(library.starter(), &task(which, settings)))
+    }
+
+    /// Two processes that exchange messages by a library.
     pub fn pair(
         &self,
         library: Library,
@@ -141,17 +200,44 @@ impl Mpi {
         test: Test,
         sizes: &[usize],
         seconds: f64,
-    ) -> Result<Vec<Sample>> {
-        let program = self
-            .program(library, MESSAGES)
-            .map_err(anyhow::Error::msg)?;
+    ) -> Argv {
         let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
         let words = [test.name(), &names.join(","), &seconds.to_string()].map(str::to_string);
-        let limit = PATIENCE + Duration::from_secs_f64(2.0 * seconds * sizes.len() as f64);
-        let mut command = settings.command(&library.start(2));
-        let done = child::output(command.arg(program).args(words), limit)?;
-        samples(&done.success(library.name())?.stdout, sizes.len())
+        self.argv(library, settings, MESSAGES, 2, &words)
     }
+
+    /// Runs to the end what must succeed. What hangs is remembered.
+    pub fn run(&self, argv: &Argv, task: &str, limit: Duration) -> Result<Done> {
+        let program = argv.program();
+        if let Some(why) = self.hung(program, task) {
+            bail!("{why}");
+        }
+        let done = child::output(&mut argv.command(), limit).inspect_err(|error| {
+            if error.is::<Late>() {
+                self.hung.borrow_mut().push(Hung {
+                    program: program.to_string(),
+                    task: task.to_string(),
+                    why: format!("{error}, so it is not tried again"),
+                });
+            }
+        })?;
+        let done = done.success(program)?;
+        self.working.borrow_mut().insert(program.to_string());
+        Ok(done)
+    }
+
+    /// Why a program shall not be started: it hung with the same task, or with another one and has never done anything.
+    pub fn hung(&self, program: &str, task: &str) -> Option<String> {
+        let is_working = self.working.borrow().contains(program);
+        let hung = self.hung.borrow();
+        let is_it = |hung: &&Hung| hung.program == program && (hung.task == task || !is_working);
+        hung.iter().find(is_it).map(|hung| hung.why.clone())
+    }
+}
+
+/// What a program for a library does, whatever the sizes.
+pub fn task(which: &str, settings: &Settings) -> String {
+    format!("{which}, {settings:?}")
 }
 
 /// What a library is told to use.
@@ -201,86 +287,13 @@ pub const MPICH_TCP: Settings = Settings {
         ("FI_PROVIDER", "tcp"),
     ],
 };
-pub const UCX_MEMORY: &str = "posix,cma,self";
-pub const UCX_TCP: &str = "tcp,self";
-
 impl Settings {
-    /// What starts processes, with these settings.
-    pub fn command(&self, start: &[String]) -> Command {
-        let mut command = Command::new(&start[0]);
-        command.args(&start[1..]).args(self.arguments);
-        // Its search for processors asks an X server, which may say a line for each process.
-        command.env("HWLOC_COMPONENTS", "-gl");
-        command.envs(self.environment.iter().copied());
-        command
+    /// What starts processes of a library, with these settings.
+    pub fn start(&self, library: Library, processes: usize) -> Argv {
+        let start = library.start(processes).args(self.arguments);
+        let set = self.environment.iter();
+        set.fold(start, |start, (name, value)| start.env(name, value))
     }
-
-    /// The same, as one would type it.
-    pub fn typed(&self, start: &[String]) -> String {
-        let set = self
-            .environment
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"));
-        let words = start.iter().cloned();
-        let arguments = self.arguments.iter().map(|word| word.to_string());
-        set.chain(words)
-            .chain(arguments)
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-}
-
-/// What NetPIPE is told: to measure up to a size, without sizes in between that nobody asks for.
-fn netpipe_arguments(largest: usize) -> [String; 8] {
-    let largest = largest.to_string();
-    ["-l", "8", "-u", &largest, "-p", "0", "-n", "300"].map(str::to_string)
-}
-
-/// NetPIPE's own measurement of a library, by which ours can be checked: half of the time there and back, in seconds.
-pub fn netpipe(library: Library, settings: &Settings, sizes: &[usize]) -> Result<Vec<f64>> {
-    let folder = tempfile::Builder::new().prefix("mgn-bench-").tempdir()?;
-    let found = folder.path().join("np.out");
-    let largest = sizes.iter().copied().max().context("there are sizes")?;
-    let name = library.netpipe();
-    let mut command = settings.command(&library.start(2));
-    command
-        .arg(name)
-        .args(netpipe_arguments(largest))
-        .arg("-o")
-        .arg(&found);
-    child::output(&mut command, PATIENCE)?.success(name)?;
-    let text = fs::read_to_string(&found).with_context(|| format!("{name} writes nothing"))?;
-    // Lines of the size, Mbit/s and the time.
-    let of_size = |size: &usize| {
-        let line = text
-            .lines()
-            .map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let line = line
-            .into_iter()
-            .find(|words| words.first() == Some(&size.to_string().as_str()));
-        let time = line.and_then(|words| words.get(2)?.parse().ok());
-        time.with_context(|| format!("{name} leaves out messages of {size} B"))
-    };
-    sizes.iter().map(of_size).collect()
-}
-
-/// Why a library cannot be measured by NetPIPE here.
-pub fn netpipe_missing(library: Library) -> Option<String> {
-    let (start, name) = (library.start(2).remove(0), library.netpipe());
-    let missing = [start.as_str(), name]
-        .into_iter()
-        .find(|name| in_path(name.as_ref()).is_none())?;
-    Some(format!(
-        "NetPIPE for {} is not installed: there is no {missing}",
-        library.name()
-    ))
-}
-
-/// What one would type for [`netpipe`].
-pub fn netpipe_command(library: Library, settings: &Settings, sizes: &[usize]) -> String {
-    let start = settings.typed(&library.start(2));
-    let arguments = netpipe_arguments(sizes.iter().copied().max().unwrap_or(8)).join(" ");
-    format!("{start} {} {arguments}", library.netpipe())
 }
 
 /// Reads what a run of ours or of the program for MPI says, for each size a line: `window W cpu C1 C2 seconds S... percentiles P...`.
@@ -320,97 +333,6 @@ fn sample(line: &str) -> Result<Sample> {
     })
 }
 
-/// UCX's own program, pinned as ours. `kind`: `tag` or `am`, its two ways of sending messages.
-pub fn ucx(
-    with: &str,
-    kind: &str,
-    test: Test,
-    sizes: &[usize],
-    seconds: f64,
-) -> Result<Vec<Sample>> {
-    let folder = tempfile::Builder::new().prefix("mgn-bench-").tempdir()?;
-    let batch = folder.path().join("tests");
-    let lines = sizes.iter().map(|size| {
-        let (name, count) = ucx_test(with, kind, test, *size, seconds);
-        format!("size{size} -t {name} -s {size} -n {count}\n")
-    });
-    fs::write(&batch, lines.collect::<String>())?;
-    let port = 20_000 + std::process::id() % 10_000;
-    let command = |processor: &str, host: Option<&str>| {
-        let mut command = Command::new("ucx_perftest");
-        command.args(["-f", "-w", "1000", "-p", &port.to_string(), "-c", processor]);
-        command
-            .args(host)
-            .arg("-b")
-            .arg(&batch)
-            .env("UCX_TLS", with);
-        command
-    };
-    let mut server = command("1", None);
-    let mut server = child::start(server.stdout(Stdio::null()).stderr(Stdio::null()))?;
-    let limit = PATIENCE + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
-    let begun = Instant::now();
-    let done = loop {
-        std::thread::sleep(Duration::from_millis(100));
-        let done = child::output(&mut command("0", Some("127.0.0.1")), limit);
-        let is_there = done.as_ref().is_ok_and(|done| done.status.success());
-        if is_there || child::is_over() || begun.elapsed() > Duration::from_secs(5) {
-            break done;
-        }
-    };
-    let done = done.and_then(|done| done.success("ucx_perftest"));
-    if done.is_err() {
-        server.kill()?;
-        server.wait()?;
-    }
-    let done = done?;
-    let theirs = child::wait(server, "ucx_perftest", PATIENCE)?.cpu;
-    let share = |cpu: f64| cpu / sizes.len() as f64;
-    let found: Vec<Sample> = done
-        .stdout
-        .lines()
-        .filter_map(|line| {
-            // A name, then the count, typical, average and overall time (us), and rates in MB/s and messages/s, average and overall.
-            let (_, numbers) = line.trim().strip_prefix("size")?.split_once(' ')?;
-            let numbers: Vec<f64> = numbers
-                .split_whitespace()
-                .map_while(|word| word.parse().ok())
-                .collect();
-            let [_, _, _, overall, ..] = numbers[..] else {
-                return None;
-            };
-            let there_and_back = if test == Test::Latency { 2.0 } else { 1.0 };
-            Some(Sample {
-                seconds: vec![there_and_back * overall * 1e-6],
-                window: 1.0,
-                cpu: [share(done.cpu), share(theirs)],
-                percentiles: None,
-            })
-        })
-        .collect();
-    match found.len() == sizes.len() {
-        true => Ok(found),
-        false => bail!("ucx_perftest says {:?}", done.stdout),
-    }
-}
-
-/// What its program calls a test, and how often it is to send: it counts repetitions, not time. So many as at 8 GB/s, or 3 us a message by sockets.
-fn ucx_test(with: &str, kind: &str, test: Test, size: usize, seconds: f64) -> (String, u64) {
-    let is_remote = with.contains("tcp");
-    let bytes = if is_remote { 1.5e9 } else { 8e9 } * seconds;
-    let each = if is_remote { 16e3 } else { 300.0 };
-    let (name, count) = match test {
-        Test::Latency => {
-            let each = if is_remote { 8e-6 } else { 0.3e-6 };
-            let by_size = size as f64 / if is_remote { 0.8e9 } else { 4e9 };
-            ("lat", seconds / (each + by_size))
-        }
-        _ => ("bw", bytes / (size as f64 + each)),
-    };
-    let kind = if kind == "tag" { "tag" } else { "ucp_am" };
-    (format!("{kind}_{name}"), count.max(50.0).round() as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,6 +356,73 @@ mod tests {
             "window x cpu 0 0 seconds 1 percentiles",
         ] {
             assert!(samples(bad, 1).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_run_is_what_is_said() {
+        let peers = Peers::new("run/programs".into());
+        let of = |settings, test| peers.pair(Library::OpenMpi, settings, test, &[8, 64], 0.03);
+        assert_eq!(
+            of(&OPEN_MPI_TCP, Test::Latency).to_string(),
+            "HWLOC_COMPONENTS=-gl mpirun.openmpi --allow-run-as-root -np 2 --bind-to core --mca btl self,tcp \
+             --mca btl_tcp_if_include lo run/programs/messages-mpicc.openmpi latency 8,64 0.03"
+        );
+        let many = peers.argv(Library::OpenMpi, &AS_IT_IS, PATTERNS, 8, &["8".to_string()]);
+        assert_eq!(
+            peers.typed(Library::OpenMpi, PATTERNS, &[many]),
+            "mpicc.openmpi -O2 -o run/programs/patterns-mpicc.openmpi run/programs/patterns.c -lm && \
+             HWLOC_COMPONENTS=-gl mpirun.openmpi --allow-run-as-root -np 8 --oversubscribe --bind-to none \
+             run/programs/patterns-mpicc.openmpi 8"
+        );
+    }
+
+    #[test]
+    fn what_hangs_is_not_tried_again() {
+        let peers = Peers::new("nowhere".into());
+        let limit = Duration::from_millis(200);
+        let said = |argv: &Argv, task: &str| {
+            let done = peers.run(argv, task, limit);
+            done.map_err(|error| format!("{error:#}")).err()
+        };
+        let (hangs, works) = (Argv::new(["sleep", "1000"]), Argv::new(["sleep", "0"]));
+        let fails = Argv::new(["sh", "-c", "exit 3"]);
+        assert!(said(&hangs, "one").unwrap().contains("did not end"));
+        // It never worked: whatever it is told, it is not started.
+        let refused = said(&works, "another").unwrap();
+        assert!(refused.contains("not tried again"), "{refused}");
+        // Others are, and those that fail are tried again.
+        for _ in 0..2 {
+            assert!(said(&fails, "one").unwrap().contains("ended with"));
+        }
+        // What has worked is asked for other things.
+        let peers = Peers::new("nowhere".into());
+        let said = |argv: &Argv, task: &str| peers.run(argv, task, limit).err();
+        assert!(said(&works, "one").is_none());
+        assert!(said(&hangs, "two").is_some());
+        assert!(said(&works, "one").is_none() && said(&works, "two").is_some());
+    }
+
+    /// That the program for MPI works, where a library is installed.
+    #[test]
+    fn a_library_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let peers = Peers::new(folder.path().to_path_buf());
+        for (library, settings) in [(Library::OpenMpi, BY_MEMORY), (Library::Mpich, AS_IT_IS)] {
+            if let Some(why) = peers.missing(library, &settings, MESSAGES) {
+                eprintln!("SKIPPED: {why}");
+                continue;
+            }
+            for (test, count) in [(Test::Latency, 1), (Test::Both, 1), (Test::Sweep, 17)] {
+                let argv = peers.pair(library, &settings, test, &[8, 4096], 0.01);
+                let done = peers.run(&argv, "test", PATIENCE).unwrap();
+                let found = super::samples(&done.stdout, 2).unwrap();
+                for sample in found {
+                    assert_eq!(sample.seconds.len(), count);
+                    assert!(sample.seconds[0] > 0.0 && sample.seconds[0] < 10.0);
+                    assert_eq!(sample.percentiles.is_some(), test == Test::Latency);
+                }
+            }
         }
     }
 }

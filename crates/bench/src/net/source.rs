@@ -1,13 +1,14 @@
 //! Whose messages are measured.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use anyhow::Result;
-use mgn_launch::inspect::in_path;
 
 use crate::net::measure::{Sample, Test};
 use crate::net::pair;
-use crate::net::peers::{ucx, Library, Mpi, Settings, MESSAGES};
+use crate::net::peers::{self, task, Library, Peers, Settings, MESSAGES, PATIENCE};
+use crate::net::ucx::Ucx;
 use crate::plan::{Figure, Way};
 use crate::record::Kind;
 
@@ -15,9 +16,8 @@ use crate::record::Kind;
 pub enum Source {
     /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and read where they lie.
     Ours(&'static str),
-    Mpi(Rc<Mpi>, Library, Settings),
-    /// What `UCX_TLS` is, and which of its two ways.
-    Ucx(&'static str, &'static str),
+    Mpi(Rc<Peers>, Library, Settings),
+    Ucx(Rc<Peers>, Ucx),
     /// Plain system calls or memory, by two processes of this program: a limit, and nobody's library.
     Raw(&'static str),
 }
@@ -35,38 +35,21 @@ impl Source {
     pub fn missing(&self) -> Option<String> {
         match self {
             Source::Ours(_) | Source::Raw(_) => None,
-            Source::Mpi(mpi, library, _) => mpi.program(*library, MESSAGES).err(),
-            Source::Ucx(..) => in_path("ucx_perftest".as_ref())
-                .is_none()
-                .then(|| "UCX is not installed: there is no ucx_perftest".to_string()),
+            Source::Mpi(peers, library, settings) => peers.missing(*library, settings, MESSAGES),
+            Source::Ucx(peers, ucx) => ucx.missing(peers),
         }
     }
 
     /// What one would type to see the same.
     pub fn command(&self, test: Test, sizes: &[usize], seconds: f64) -> String {
-        let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
-        let names = names.join(",");
-        let test = test.name();
         match self {
-            Source::Ours(way) => {
-                format!(
-                    "mgn {} end 0|1 {way} ADDRESS {test} {names} --seconds {seconds}",
-                    crate::PART
-                )
+            Source::Ours(way) => pair::typed(way, test, sizes, seconds),
+            Source::Raw(way) => pair::typed(&format!("raw-{way}"), test, sizes, seconds),
+            Source::Mpi(peers, library, settings) => {
+                let run = peers.pair(*library, settings, test, sizes, seconds);
+                peers.typed(*library, MESSAGES, &[run])
             }
-            Source::Raw(way) => {
-                format!(
-                    "mgn {} end 0|1 raw-{way} ADDRESS {test} {names} --seconds {seconds}",
-                    crate::PART
-                )
-            }
-            Source::Mpi(_, library, settings) => {
-                let start = settings.typed(&library.start(2));
-                format!("{start} {MESSAGES} {test} {names} {seconds}")
-            }
-            Source::Ucx(with, kind) => {
-                format!("UCX_TLS={with} ucx_perftest -t {kind} of {test}, -s {names}, for {seconds} s each")
-            }
+            Source::Ucx(peers, ucx) => ucx.typed(peers, test),
         }
     }
 
@@ -75,10 +58,13 @@ impl Source {
         match self {
             Source::Ours(way) => pair::run(way, test, sizes, seconds),
             Source::Raw(way) => pair::run(&format!("raw-{way}"), test, sizes, seconds),
-            Source::Mpi(mpi, library, settings) => {
-                mpi.pair(*library, settings, test, sizes, seconds)
+            Source::Mpi(peers, library, settings) => {
+                let run = peers.pair(*library, settings, test, sizes, seconds);
+                let limit = PATIENCE + Duration::from_secs_f64(2.0 * seconds * sizes.len() as f64);
+                let done = peers.run(&run, &task(MESSAGES, settings), limit)?;
+                peers::samples(&done.stdout, sizes.len())
             }
-            Source::Ucx(with, kind) => ucx(with, kind, test, sizes, seconds),
+            Source::Ucx(peers, ucx) => ucx.run(peers, test, sizes, seconds),
         }
     }
 }

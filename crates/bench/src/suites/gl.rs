@@ -2,13 +2,14 @@
 //! people's ways to do the same. Local, null, discard and render are what libtcomm's evaluation tells apart, with ten instances of an isosurface.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
 
 use super::{left_out, Suite};
-use crate::gl::drawing::{check, demo, Drawn, How, Scene, Stage, WARM};
+use crate::gl::drawing::{demo, found, Drawn, How, Scene, Stage, WARM};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 
@@ -26,8 +27,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         drawing(wishes, &stage, words, seconds, budget, all(wishes))
     };
     if !wishes.program.is_empty() {
-        check(&wishes.program)?;
-        return Ok(vec![whole(wishes.program.clone())]);
+        return Ok(vec![whole(found(&wishes.program)?)]);
     }
     let Some(demo) = demo(&wishes.mgn, DEMO) else {
         return Ok(vec![left_out(Suite::Gl, no_demo())]);
@@ -118,8 +118,8 @@ fn drawing(
     budget: Duration,
     lines: Vec<Line>,
 ) -> Experiment {
-    let title = title(&words);
-    let id = id(&title);
+    let title = title(&wishes.mgn, &words);
+    let id = id("gl", &title);
     let limit = Duration::from_secs(wishes.either(60, 30));
     let scene = Scene {
         words,
@@ -153,26 +153,22 @@ fn drawing(
     }
 }
 
-/// The program's name and its arguments.
-pub fn title(words: &[OsString]) -> String {
-    let mut title = String::new();
-    for (at, word) in words.iter().enumerate() {
-        let word = word.to_string_lossy();
-        title += match at {
-            0 => word.rsplit('/').next().unwrap_or_default(),
-            _ => &word,
-        };
-        title.push(' ');
+/// The program and its arguments; our demo goes by its name, others by where they are.
+pub fn title(mgn: &Path, words: &[OsString]) -> String {
+    let is_demo = demo(mgn, DEMO).is_some_and(|path| path == words[0]);
+    let mut words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    if is_demo {
+        words[0] = DEMO.into();
     }
-    title.trim_end().to_string()
+    words.join(" ")
 }
 
-/// What plots' ids begin with.
-fn id(title: &str) -> String {
+/// What the ids of plots of a program begin with.
+pub fn id(suite: &str, title: &str) -> String {
     let words = title
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());
-    ["gl"]
+    [suite]
         .into_iter()
         .chain(words)
         .collect::<Vec<_>>()
@@ -289,6 +285,7 @@ mod tests {
             iterations: 10,
             program: program.iter().map(OsString::from).collect(),
             mgn: "/nowhere/bin/mgn".into(),
+            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
         }
     }
 
@@ -317,10 +314,30 @@ mod tests {
                 "{name} in {names:?}"
             );
         }
-        assert_eq!(planned[0].key, "gl sh -c true");
-        assert_eq!(planned[0].plots[0].id, "gl-sh-c-true-rate");
+        let key = &planned[0].key;
+        assert!(
+            key.starts_with("gl /") && key.ends_with("/sh -c true"),
+            "{key}"
+        );
+        assert!(planned[0].plots[0].id.ends_with("-sh-c-true-rate"));
         let quick = plan(&wishes(true, &["sh"])).unwrap();
         assert!(quick[0].ways.len() < planned[0].ways.len());
+    }
+
+    #[test]
+    fn programs_of_one_name_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let planned = ["a", "b"].map(|name| {
+            let path = folder.path().join(name).join("sh");
+            std::fs::create_dir(path.parent().unwrap()).unwrap();
+            std::fs::copy("/bin/sh", &path).unwrap();
+            let planned = plan(&wishes(true, &[path.to_str().unwrap()])).unwrap();
+            (planned[0].key.clone(), planned[0].plots[0].id.clone())
+        });
+        assert!(
+            planned[0].0 != planned[1].0 && planned[0].1 != planned[1].1,
+            "{planned:?}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Messages and drawing over slow links, down to the rates of the wireless networks that the papers on tiled walls and remote visualisation were tried with.
 
 use std::cell::{Cell, RefCell};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::thread;
@@ -10,10 +11,10 @@ use anyhow::{Context, Result};
 use mgn_fabric::Token;
 use mgn_launch::{EmbeddedServer, RunDir};
 
-use super::gl::{no_demo, title, DEMO};
+use super::gl::{id, no_demo, title, DEMO};
 use super::{left_out, Suite};
 use crate::child;
-use crate::gl::drawing::{self, check, demo, How, Scene, Stage};
+use crate::gl::drawing::{self, demo, found, How, Scene, Stage};
 use crate::net::emulated::{congestion_control, lacks, Conditions, Link};
 use crate::net::measure::Test;
 use crate::net::pair::{self, Places};
@@ -39,13 +40,17 @@ const TRIANGLES: &str = "1200";
 /// Where the render server listens, at the far end: nobody else is there.
 const PORT: u16 = 7000;
 
+/// The demo's frames.
+const FRAMES: &str = "link-frames";
+
 /// Within which a session ends whose program has ended, on most links.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    if !wishes.program.is_empty() {
-        check(&wishes.program)?;
-    }
+    let program = match &wishes.program[..] {
+        [] => None,
+        program => Some(found(program)?),
+    };
     if let Some(why) = lacks() {
         return Ok(vec![left_out(Suite::Link, why)]);
     }
@@ -60,7 +65,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         format!("TCP's congestion control at both ends: {control}"),
     ];
     let mut experiments = vec![messages(wishes, &links, notes.clone())];
-    experiments.push(drawing(wishes, &links, notes));
+    experiments.push(drawing(wishes, program, &links, notes));
     Ok(experiments)
 }
 
@@ -271,13 +276,25 @@ impl Way for Messages {
     }
 }
 
-fn drawing(wishes: &Wishes, links: &[Rc<Wire>], mut notes: Vec<String>) -> Experiment {
-    let words = match (&wishes.program[..], demo(&wishes.mgn, DEMO)) {
-        ([], None) => return left_out(Suite::Link, no_demo()),
-        ([], Some(demo)) => vec![demo.into(), "--triangles".into(), TRIANGLES.into()],
-        (program, _) => program.to_vec(),
+fn drawing(
+    wishes: &Wishes,
+    program: Option<Vec<OsString>>,
+    links: &[Rc<Wire>],
+    mut notes: Vec<String>,
+) -> Experiment {
+    // The demo's plot has a name of its own, by which papers' figures find it.
+    let (words, plot_id) = match (program, demo(&wishes.mgn, DEMO)) {
+        (None, None) => return left_out(Suite::Link, no_demo()),
+        (None, Some(demo)) => {
+            let words = vec![demo.into(), "--triangles".into(), TRIANGLES.into()];
+            (words, FRAMES.to_string())
+        }
+        (Some(words), _) => {
+            let id = id(FRAMES, &title(&wishes.mgn, &words));
+            (words, id)
+        }
     };
-    let title = title(&words);
+    let title = title(&wishes.mgn, &words);
     let stage = Stage::new(&wishes.mgn);
     let scene = Scene {
         words,
@@ -298,11 +315,13 @@ fn drawing(wishes: &Wishes, links: &[Rc<Wire>], mut notes: Vec<String>) -> Exper
                 scene: scene.clone(),
                 stage: stage.clone(),
                 bytes: bytes.clone(),
+                plot: plot_id.clone(),
             }));
         }
         ways.push(Box::new(Rate {
             wire: wire.clone(),
             bytes,
+            plot: plot_id.clone(),
         }));
     }
     notes.extend([
@@ -313,7 +332,7 @@ fn drawing(wishes: &Wishes, links: &[Rc<Wire>], mut notes: Vec<String>) -> Exper
         suite: Suite::Link,
         key: format!("link {title}"),
         plots: vec![plot(
-            "link-frames",
+            &plot_id,
             &format!("Drawing over a slow link, {title}"),
             Axis::log("frames", "1/s"),
             Better::More,
@@ -335,6 +354,7 @@ struct Draws {
     stage: Rc<Stage>,
     /// Of a frame, for [`Rate`].
     bytes: Rc<Cell<Option<f64>>>,
+    plot: String,
 }
 
 impl Way for Draws {
@@ -347,8 +367,7 @@ impl Way for Draws {
     }
 
     fn command(&self) -> String {
-        let how = format!("--server {} {}", address(), self.flags);
-        How::ours(&how).command(&self.scene)
+        self.how("TOKEN").command(&self.scene)
     }
 
     fn missing(&self) -> Option<String> {
@@ -358,16 +377,11 @@ impl Way for Draws {
     fn run(&mut self) -> Result<Vec<Figure>> {
         let server = self.wire.server()?;
         let token = server.run.join("token");
-        let how = format!(
-            "--server {} --token-file {} --weld never {}",
-            address(),
-            token.to_str().context("a folder's name is no text")?,
-            self.flags
-        );
+        let how = self.how(token.to_str().context("a folder's name is no text")?);
         let before = self.wire.link()?.before(0);
         let cpu = || child::cpu(server.server.pid());
         let cpu_before = cpu();
-        let drawn = self.stage.draw(&before, &How::ours(&how), &self.scene)?;
+        let drawn = self.stage.draw(&before, &how, &self.scene)?;
         // A worker's time counts when the server has waited for it.
         let deadline = Instant::now() + GRACE;
         while cpu() == cpu_before && Instant::now() < deadline {
@@ -377,9 +391,18 @@ impl Way for Draws {
         self.bytes
             .set(drawn.sent.as_ref().map(|sent| sent.bytes_per_frame));
         let rate = &drawn.rate;
-        let figure = Figure::new("link-frames", self.wire.x(), rate.frames_per_second);
+        let figure = Figure::new(&self.plot, self.wire.x(), rate.frames_per_second);
         let figure = figure.of(self.line.to_string());
         Ok(vec![figure.cpu([rate.cpu_seconds, cpu])])
+    }
+}
+
+impl Draws {
+    fn how(&self, token: &str) -> How {
+        let (address, flags) = (address(), self.flags);
+        How::ours(&format!(
+            "--server {address} --token-file {token} --weld never {flags}"
+        ))
     }
 }
 
@@ -387,6 +410,7 @@ impl Way for Draws {
 struct Rate {
     wire: Rc<Wire>,
     bytes: Rc<Cell<Option<f64>>>,
+    plot: String,
 }
 
 impl Way for Rate {
@@ -409,7 +433,7 @@ impl Way for Rate {
     fn run(&mut self) -> Result<Vec<Figure>> {
         let bytes = self.bytes.get().context("nothing was drawn")?;
         let value = self.wire.x() * 125_000.0 / bytes;
-        let figure = Figure::new("link-frames", self.wire.x(), value);
+        let figure = Figure::new(&self.plot, self.wire.x(), value);
         Ok(vec![figure.of("the link's rate".to_string())])
     }
 }
@@ -424,6 +448,7 @@ mod tests {
             iterations: 10,
             program: vec!["sh".into()],
             mgn: "/nowhere/bin/mgn".into(),
+            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
         }
     }
 

@@ -9,16 +9,16 @@ use anyhow::{bail, Result};
 use super::{left_out, too_few_processors, Suite};
 use crate::machine::congestion_control;
 use crate::net::measure::{Sample, Test};
+use crate::net::netpipe::NetPipe;
 use crate::net::ours::settings_in_words;
-use crate::net::peers::{
-    netpipe, netpipe_command, netpipe_missing, Library, Mpi, Settings, AS_IT_IS, BY_MEMORY,
-    MPICH_TCP, NO_CMA, OPEN_MPI_TCP, UCX_MEMORY, UCX_TCP,
-};
+use crate::net::peers::{Library, Peers, AS_IT_IS, BY_MEMORY, MPICH_TCP, NO_CMA, OPEN_MPI_TCP};
 use crate::net::source::{Messages, Source};
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
+use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::probe;
-use crate::record::{Axis, Better, Kind, Outcome, Percentiles, Plot, Point, State};
+use crate::record::{Axis, Better, Kind, Outcome, Percentiles, Place, Plot, Point, State};
 use crate::statistics::median;
+use crate::table::bytes;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -108,26 +108,22 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
         return Ok(vec![left_out(Suite::Net, why)]);
     }
-    let mpi = Rc::new(Mpi::default());
     let mut experiments = Vec::new();
     for means in [Means::Memory, Means::Sockets] {
         let parts = PARTS
             .iter()
             .filter(|part| part.is_in_quick || !wishes.is_quick);
-        experiments.extend(parts.map(|part| part.experiment(means, &mpi, wishes)));
+        experiments.extend(parts.map(|part| part.experiment(means, wishes)));
     }
     Ok(experiments)
 }
 
 /// Ours, others' and the limits, where they do it.
-fn sources(
-    means: Means,
-    test: Test,
-    mpi: &Rc<Mpi>,
-    wishes: &Wishes,
-) -> Vec<(&'static str, Source)> {
+fn sources(means: Means, test: Test, wishes: &Wishes) -> Vec<(&'static str, Source)> {
     use Library::{Mpich, OpenMpi};
-    let with = |library, settings| Source::Mpi(mpi.clone(), library, settings);
+    let peers = &wishes.peers;
+    let with = |library, settings| Source::Mpi(peers.clone(), library, settings);
+    let ucx = |with, kind| Source::Ucx(peers.clone(), Ucx { with, kind });
     let is_one_way = matches!(test, Test::Latency | Test::Stream);
     let mut sources = match means {
         Means::Memory => vec![
@@ -147,11 +143,11 @@ fn sources(
     }
     if is_one_way {
         sources.push(match means {
-            Means::Memory => ("UCX tag", Source::Ucx(UCX_MEMORY, "tag")),
-            Means::Sockets => ("UCX tag, tcp", Source::Ucx(UCX_TCP, "tag")),
+            Means::Memory => ("UCX tag", ucx(UCX_MEMORY, "tag")),
+            Means::Sockets => ("UCX tag, tcp", ucx(UCX_TCP, "tag")),
         });
         if means == Means::Memory && !wishes.is_quick {
-            sources.push(("UCX am", Source::Ucx(UCX_MEMORY, "am")));
+            sources.push(("UCX am", ucx(UCX_MEMORY, "am")));
         }
         if means == Means::Sockets {
             sources.push(("plain tcp", Source::Raw("tcp")));
@@ -162,7 +158,7 @@ fn sources(
 }
 
 impl Part {
-    fn experiment(&self, means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
+    fn experiment(&self, means: Means, wishes: &Wishes) -> Experiment {
         let sizes = match (wishes.is_quick, self.test) {
             (true, Test::Latency) => &QUICK_LATENCY_SIZES[..],
             (true, _) => &QUICK_SIZES,
@@ -171,21 +167,13 @@ impl Part {
         let id = format!("net-{}-{}", self.name, means.name());
         let seconds = wishes.either(0.03, 0.01);
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
-        for (name, source) in sources(means, self.test, mpi, wishes) {
+        for (name, source) in sources(means, self.test, wishes) {
             ways.push(Box::new(messages(
                 name, source, self.test, sizes, seconds, &id,
             )));
         }
-        let is_checked = means == Means::Memory && self.test == Test::Latency && !wishes.is_quick;
-        if is_checked {
-            for (name, library, settings) in CHECKED {
-                ways.push(Box::new(NetPipe {
-                    name: format!("{name}{BY_NETPIPE}"),
-                    library,
-                    settings,
-                    plot: id.clone(),
-                }));
-            }
+        if !wishes.is_quick {
+            ways.extend(checks(means, self.test, &id, &wishes.peers));
         }
         match (means, self.test) {
             (Means::Memory, Test::Latency) => ways.push(Box::new(Line { plot: id.clone() })),
@@ -240,59 +228,91 @@ impl Part {
             budget: Duration::from_secs(wishes.either(self.budget, 5)),
             rounds: ROUNDS,
             notes,
-            conclude: if is_checked { check } else { no_words },
+            conclude: check,
         }
     }
 }
 
-/// Libraries that are measured by NetPIPE, too.
-const CHECKED: [(&str, Library, Settings); 2] = [
-    ("Open MPI", Library::OpenMpi, BY_MEMORY),
-    ("MPICH", Library::Mpich, AS_IT_IS),
-];
-
+/// What the name of a library ends with where NetPIPE measured it.
 const BY_NETPIPE: &str = ", by NetPIPE";
 const NETPIPE_SIZES: [usize; 4] = [8, 64, 512, 4 * KIB];
+const NETPIPE_STREAMS: [usize; 3] = [64 * KIB, 256 * KIB, MIB];
 
-/// How far NetPIPE's figures are from ours for the same library.
+/// Libraries that are measured by NetPIPE, too.
+fn checks(means: Means, test: Test, plot: &str, peers: &Rc<Peers>) -> Vec<Box<dyn Way>> {
+    let libraries = match means {
+        Means::Memory => [
+            ("Open MPI", Library::OpenMpi, BY_MEMORY),
+            ("MPICH", Library::Mpich, AS_IT_IS),
+        ],
+        Means::Sockets => [
+            ("Open MPI, tcp", Library::OpenMpi, OPEN_MPI_TCP),
+            ("MPICH, tcp", Library::Mpich, MPICH_TCP),
+        ],
+    };
+    let (sizes, is_stream): (&[usize], bool) = match test {
+        Test::Latency => (&NETPIPE_SIZES, false),
+        Test::Stream => (&NETPIPE_STREAMS, true),
+        _ => return Vec::new(),
+    };
+    let check = |(name, library, settings)| {
+        Box::new(Check {
+            name: format!("{name}{BY_NETPIPE}"),
+            netpipe: NetPipe {
+                library,
+                settings,
+                sizes,
+                is_stream,
+            },
+            peers: peers.clone(),
+            plot: plot.to_string(),
+        }) as Box<dyn Way>
+    };
+    libraries.map(check).into()
+}
+
+/// How far NetPIPE's figures are from ours for the same library: in the middle, and where they are farthest apart.
 fn check(outcome: &Outcome) -> Vec<String> {
-    let mut words = Vec::new();
-    for (name, ..) in CHECKED {
-        let points = |name: &str| {
-            let line = outcome.series.iter().find(|line| line.name == name);
-            line.into_iter().flat_map(|line| &line.points)
+    let lines = outcome.series.iter();
+    let theirs = lines.filter_map(|line| Some((line, line.name.strip_suffix(BY_NETPIPE)?)));
+    let words = theirs.filter_map(|(theirs, name)| {
+        let mut lines = outcome.series.iter();
+        let ours = lines.find(|line| line.name == name && line.plot == theirs.plot)?;
+        let is_resolved = |point: &&Point| point.state == State::Resolved;
+        let ratios = theirs.points.iter().filter(is_resolved).filter_map(|one| {
+            let is_same = |other: &&Point| other.x == one.x && other.place == one.place;
+            let other = ours.points.iter().filter(is_resolved).find(is_same)?;
+            Some((other.value / one.value, one))
+        });
+        let ratios: Vec<(f64, &Point)> = ratios.collect();
+        let values: Vec<f64> = ratios.iter().map(|(ratio, _)| *ratio).collect();
+        let distance = |ratio: f64| ratio.ln().abs();
+        let order = |a: &&(f64, &Point), b: &&(f64, &Point)| distance(a.0).total_cmp(&distance(b.0));
+        let (worst, point) = ratios.iter().max_by(order)?;
+        let (middle, ..) = median(&values);
+        let place = match point.place {
+            Place::Near => ", near",
+            Place::Far => ", far",
+            Place::Any => "",
         };
-        let theirs = format!("{name}{BY_NETPIPE}");
-        let ratios: Vec<f64> = points(&theirs)
-            .filter_map(|one| {
-                let is_same = |other: &&Point| other.x == one.x && other.place == one.place;
-                let other = points(name).find(is_same)?;
-                let is_resolved = [one, other]
-                    .iter()
-                    .all(|point| point.state == State::Resolved);
-                is_resolved.then_some(other.value / one.value)
-            })
-            .collect();
-        if !ratios.is_empty() {
-            let (middle, ..) = median(&ratios);
-            words.push(format!(
-                "{name} takes {middle:.2} times as long here as NetPIPE says, in the middle of {} sizes and placements",
-                ratios.len()
-            ));
-        }
-    }
-    words
+        Some(format!(
+            "{name}: our program's figures are {middle:.2} times NetPIPE's in the middle of {} sizes and placements, and {worst:.2} times at worst ({}B{place})",
+            ratios.len(),
+            bytes(point.x)
+        ))
+    });
+    words.collect()
 }
 
 /// A library, measured by NetPIPE.
-struct NetPipe {
+struct Check {
     name: String,
-    library: Library,
-    settings: Settings,
+    netpipe: NetPipe,
+    peers: Rc<Peers>,
     plot: String,
 }
 
-impl Way for NetPipe {
+impl Way for Check {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -302,18 +322,24 @@ impl Way for NetPipe {
     }
 
     fn command(&self) -> String {
-        netpipe_command(self.library, &self.settings, &NETPIPE_SIZES)
+        self.netpipe.argv(&self.peers).to_string()
     }
 
     fn missing(&self) -> Option<String> {
-        netpipe_missing(self.library)
+        self.netpipe.missing(&self.peers)
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let times = netpipe(self.library, &self.settings, &NETPIPE_SIZES)?;
-        let figure =
-            |(size, time): (&usize, f64)| Figure::new(&self.plot, *size as f64, time * 1e6);
-        Ok(NETPIPE_SIZES.iter().zip(times).map(figure).collect())
+        let times = self.netpipe.run(&self.peers)?;
+        let figure = |(size, time): (&usize, f64)| {
+            let x = *size as f64;
+            let value = match self.netpipe.is_stream {
+                true => x / time / 1e9,
+                false => time * 1e6,
+            };
+            Figure::new(&self.plot, x, value)
+        };
+        Ok(self.netpipe.sizes.iter().zip(times).map(figure).collect())
     }
 }
 
@@ -383,5 +409,79 @@ impl Way for Line {
             bail!("two threads do not get two processors");
         }
         Ok(vec![Figure::new(&self.plot, 8.0, line / 1e3)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Series;
+
+    fn line(name: &str, values: &[(f64, Place, f64)]) -> Series {
+        let point = |(x, place, value): &(f64, Place, f64)| Point {
+            x: *x,
+            place: *place,
+            values: vec![*value],
+            rounds: vec![0],
+            value: *value,
+            low: *value,
+            high: *value,
+            state: State::Resolved,
+            percentiles: None,
+            cpu: None,
+        };
+        Series {
+            plot: "net-latency-memory".to_string(),
+            name: name.to_string(),
+            kind: Kind::Peer,
+            command: String::new(),
+            points: values.iter().map(point).collect(),
+            note: None,
+        }
+    }
+
+    #[test]
+    fn the_worst_size_is_told() {
+        let mut outcome = Outcome {
+            suite: Suite::Net,
+            key: String::new(),
+            plots: Vec::new(),
+            series: vec![
+                line("MPICH", &[(8.0, Place::Near, 1.0)]),
+                line(
+                    "Open MPI",
+                    &[
+                        (8.0, Place::Near, 1.01),
+                        (64.0, Place::Near, 1.0),
+                        (4096.0, Place::Far, 1.5),
+                    ],
+                ),
+                line(
+                    "Open MPI, by NetPIPE",
+                    &[
+                        (8.0, Place::Near, 1.0),
+                        (64.0, Place::Near, 1.0),
+                        (4096.0, Place::Far, 2.0),
+                        (4096.0, Place::Near, 9.0),
+                    ],
+                ),
+            ],
+            notes: Vec::new(),
+            rounds: 5,
+            seconds: 1.0,
+        };
+        assert_eq!(
+            check(&outcome),
+            ["Open MPI: our program's figures are 1.00 times NetPIPE's in the middle of 3 sizes and placements, and 0.75 times at worst (4 KiB, far)"]
+        );
+        // What is not resolved says nothing.
+        outcome.series[2].points[2].state = State::Noisy;
+        assert!(
+            check(&outcome)[0].ends_with("1.01 times at worst (8B, near)"),
+            "{:?}",
+            check(&outcome)
+        );
+        outcome.series.pop();
+        assert!(check(&outcome).is_empty());
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use hdrhistogram::Histogram;
 
 use super::Suite;
 use crate::child;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
-use crate::probe::pin;
+use crate::probe::{pin, processors};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 use crate::statistics::{histogram, percentile};
 
@@ -75,9 +75,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             Better::Less,
         ),
     ];
-    let processors =
-        rustix::thread::sched_getaffinity(None).context("cannot tell the processors")?;
-    let processors = (0..rustix::thread::CpuSet::MAX_CPU).filter(|at| processors.is_set(*at));
+    let processors = processors()?.into_iter();
     Ok(vec![Experiment {
         suite: Suite::Noise,
         key: format!("noise, {} iterations", part * PARTS),
@@ -128,24 +126,25 @@ impl Way for Loops {
     fn run(&mut self) -> Result<Vec<Figure>> {
         let count = *self.count.get_or_insert_with(calibrate);
         let start = Barrier::new(self.processors.len());
-        let taken: Vec<Vec<u64>> = thread::scope(|scope| {
+        let taken: Result<Vec<Vec<u64>>> = thread::scope(|scope| {
             let threads: Vec<_> = self
                 .processors
                 .iter()
                 .map(|processor| {
                     scope.spawn(|| {
-                        pin(processor.number);
+                        let pinned = pin(processor.number);
                         start.wait();
+                        pinned?;
                         let is_on = |_: &u64| !child::is_over();
                         let iterations = (0..self.iterations).take_while(is_on);
-                        iterations.map(|_| time(count)).collect()
+                        Ok(iterations.map(|_| time(count)).collect())
                     })
                 })
                 .collect();
             let joined = threads.into_iter().map(|thread| thread.join());
             joined.map(|taken| taken.expect("a loop ends")).collect()
         });
-        let all = self.processors.iter_mut().zip(taken);
+        let all = self.processors.iter_mut().zip(taken?);
         Ok(all
             .flat_map(|(processor, taken)| processor.figures(&taken))
             .collect())

@@ -1,7 +1,6 @@
 //! Whether messages get on while the program computes: post-compute-wait, as in the evaluation of QsNet II. A message each way is begun, then both
 //! processes compute for a time T, then both wait for what is left.
 
-use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,7 +8,7 @@ use anyhow::Result;
 use super::net::Means;
 use super::{left_out, too_few_processors, Suite};
 use crate::net::measure::{Sample, Test, SWEEP};
-use crate::net::peers::{Library, Mpi, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
+use crate::net::peers::{Library, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
 use crate::net::source::{Messages, Source};
 use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Outcome, Plot, Point, State};
@@ -24,15 +23,14 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
         return Ok(vec![left_out(Suite::Overlap, why)]);
     }
-    let mpi = Rc::new(Mpi::default());
-    let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, &mpi, wishes));
+    let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, wishes));
     Ok(experiments.into())
 }
 
-fn experiment(means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
+fn experiment(means: Means, wishes: &Wishes) -> Experiment {
     use Library::{Mpich, OpenMpi};
     let sizes = wishes.either(&SIZES[..], &SIZES[1..2]);
-    let with = |library, settings| Source::Mpi(mpi.clone(), library, settings);
+    let with = |library, settings| Source::Mpi(wishes.peers.clone(), library, settings);
     let sources = match means {
         Means::Memory => vec![
             ("shm", Source::Ours("shm")),

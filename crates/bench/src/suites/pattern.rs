@@ -2,16 +2,18 @@
 //! what the pattern wants and receives what is sent to them.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
 use super::Suite;
+use crate::argv::Argv;
 use crate::child;
 use crate::net::crowd::{mesh, raise_limits, tell_all, Running};
-use crate::net::peers::{Library, Mpi, Settings, AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP, PATTERNS};
+use crate::net::peers::{
+    task, Library, Peers, Settings, AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP, PATTERNS,
+};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 
@@ -40,7 +42,6 @@ const ALL: [Pattern; 4] = [
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     raise_limits()?;
-    let mpi = Rc::new(Mpi::default());
     let counts = wishes.either(&PROCESSES[..], &PROCESSES[..2]);
     let seconds = wishes.either(0.02, 0.005);
     let ours = |transport| {
@@ -54,7 +55,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let theirs = |name, library, settings| {
         Box::new(Theirs {
             name,
-            mpi: mpi.clone(),
+            peers: wishes.peers.clone(),
             library,
             settings,
             counts: counts.to_vec(),
@@ -188,11 +189,7 @@ impl Way for Ours {
     }
 
     fn command(&self) -> String {
-        format!(
-            "mgn {} member {} INDEX, for each process",
-            crate::PART,
-            self.transport
-        )
+        "mgn bench pattern".to_string()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
@@ -254,7 +251,7 @@ impl Ours {
 
 struct Theirs {
     name: &'static str,
-    mpi: Rc<Mpi>,
+    peers: Rc<Peers>,
     library: Library,
     settings: Settings,
     counts: Vec<usize>,
@@ -272,31 +269,25 @@ impl Way for Theirs {
     }
 
     fn command(&self) -> String {
-        let start = self.settings.typed(&self.library.start(2));
-        let start = start.replace("-np 2", "-np N");
-        let sizes = SIZES.map(|size| size.to_string()).join(",");
-        format!("{start} {PATTERNS} {sizes} {} SEED", self.seconds)
+        let runs: Vec<Argv> = self.counts.iter().map(|n| self.argv(*n, 1)).collect();
+        self.peers.typed(self.library, PATTERNS, &runs)
     }
 
     fn missing(&self) -> Option<String> {
-        self.mpi.program(self.library, PATTERNS).err()
+        self.peers.missing(self.library, &self.settings, PATTERNS)
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         self.round += 1;
-        let program = self
-            .mpi
-            .program(self.library, PATTERNS)
-            .map_err(anyhow::Error::msg)?;
-        let sizes = SIZES.map(|size| size.to_string()).join(",");
         let mut figures = Vec::new();
         for count in &self.counts {
-            let mut command: Command = self.settings.command(&self.library.start(*count));
-            command.arg(&program).arg(&sizes);
-            command.args([self.seconds.to_string(), self.round.to_string()]);
             let name = format!("{} with {count} processes", self.name);
-            let done = child::output(&mut command, PATIENCE)?.success(&name)?;
-            let found = read(&done.stdout)?;
+            let (argv, task) = (
+                self.argv(*count, self.round),
+                task(PATTERNS, &self.settings),
+            );
+            let done = self.peers.run(&argv, &task, PATIENCE);
+            let found = read(&done.with_context(|| name.clone())?.stdout)?;
             for pattern in ALL {
                 for size in SIZES {
                     let seconds = found.get(&(pattern.name().to_string(), size));
@@ -307,6 +298,19 @@ impl Way for Theirs {
             }
         }
         Ok(figures)
+    }
+}
+
+impl Theirs {
+    /// A run of so many processes. `seed` chooses the random pairs.
+    fn argv(&self, processes: usize, seed: u64) -> Argv {
+        let sizes = SIZES.map(|size| size.to_string()).join(",");
+        let words = [sizes, self.seconds.to_string(), seed.to_string()];
+        let Theirs {
+            library, settings, ..
+        } = self;
+        self.peers
+            .argv(*library, settings, PATTERNS, processes, &words)
     }
 }
 
@@ -348,6 +352,31 @@ mod tests {
         let seeds = (0..20).map(|seed| Pattern::RandomPairs.edges(16, seed));
         let different: std::collections::HashSet<_> = seeds.collect();
         assert!(different.len() > 10, "pairs are random");
+    }
+
+    #[test]
+    fn what_is_run_is_what_is_said() {
+        let theirs = Theirs {
+            name: "Open MPI",
+            peers: Rc::new(Peers::new("run/programs".into())),
+            library: Library::OpenMpi,
+            settings: BY_MEMORY,
+            counts: vec![2, 16],
+            seconds: 0.02,
+            round: 0,
+        };
+        let typed = theirs.command();
+        let runs: Vec<&str> = typed.split(" && ").collect();
+        assert!(runs[0].starts_with("mpicc.openmpi "), "{typed}");
+        assert_eq!(
+            runs[1..],
+            [2, 16].map(|count| theirs.argv(count, 1).to_string())
+        );
+        assert!(runs[1].contains("-np 2 --bind-to core"), "{typed}");
+        assert!(
+            runs[2].contains("-np 16 --oversubscribe --bind-to none"),
+            "{typed}"
+        );
     }
 
     #[test]

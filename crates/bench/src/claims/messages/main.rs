@@ -18,7 +18,7 @@ use clap::Parser;
 use serde_json::json;
 
 use mgn_bench::net::measure;
-use mgn_bench::net::peers::Mpi;
+use mgn_bench::net::peers::Peers;
 use mgn_bench::net::source::Source;
 use mgn_bench::probe::{self, NEAR};
 use mgn_bench::Part;
@@ -62,19 +62,21 @@ fn main() -> Result<()> {
     }
     println!("{}", report::HEADINGS);
     let mut results = Vec::new();
-    let mpi = Rc::new(Mpi::default());
+    let folder = tempfile::tempdir()?;
+    let peers = Rc::new(Peers::new(folder.path().to_path_buf()));
     let rows = rows::all();
     let mut ways: Vec<Named> = rows.iter().flat_map(|row| row.ways).copied().collect();
     ways.sort_by_key(|(name, _)| *name);
     ways.dedup_by_key(|(name, _)| *name);
     for (name, way) in ways {
-        if !options.quick && !is_there(&way.source(&mpi), &options) {
+        if !options.quick && !is_there(&way.source(&peers), &options) {
             println!("{name} is skipped: what it needs is not installed");
         }
     }
     let is_wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
     for row in rows.iter().filter(|row| is_wanted(row.name)) {
-        let measured = run(row, &mpi, &options).with_context(|| format!("{} failed", row.name))?;
+        let measured =
+            run(row, &peers, &options).with_context(|| format!("{} failed", row.name))?;
         for part in &measured {
             print!("{}", part.lines());
             results.extend(part.json().as_array().cloned().unwrap_or_default());
@@ -108,8 +110,8 @@ fn is_there(source: &Source, options: &Options) -> bool {
 const TRIES: usize = 3;
 
 /// Measures a row: what counts of it near and far.
-fn run<'a>(row: &'a Row, mpi: &Rc<Mpi>, options: &Options) -> Result<Vec<Measured<'a>>> {
-    let there = |way: &Way| is_there(&way.source(mpi), options);
+fn run<'a>(row: &'a Row, peers: &Rc<Peers>, options: &Options) -> Result<Vec<Measured<'a>>> {
+    let there = |way: &Way| is_there(&way.source(peers), options);
     let ways = row.ways.iter().filter(|(_, way)| there(way));
     let ways: Vec<Named> = ways.copied().collect();
     let (mut near, mut far) = (Vec::new(), Vec::new());
@@ -118,7 +120,7 @@ fn run<'a>(row: &'a Row, mpi: &Rc<Mpi>, options: &Options) -> Result<Vec<Measure
         for (_, way) in &ways {
             // Where the processors move all the time, a round is lost.
             for _ in 0..TRIES {
-                let run = once(row, &way.source(mpi), options)?;
+                let run = once(row, &way.source(peers), options)?;
                 let first = round.first().map_or(run.line, |first| first.line);
                 let is_alike = run.line.is_finite() && (run.line < NEAR) == (first < NEAR);
                 if is_alike || options.quick {

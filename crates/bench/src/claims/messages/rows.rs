@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use mgn_bench::net::measure::{Test, Unit, TIMES};
-use mgn_bench::net::peers::{
-    Library, Mpi, Settings, BY_MEMORY, NO_CMA, OPEN_MPI_TCP, UCX_MEMORY, UCX_TCP,
-};
+use mgn_bench::net::peers::{Library, Peers, Settings, BY_MEMORY, NO_CMA, OPEN_MPI_TCP};
 use mgn_bench::net::source::Source;
+use mgn_bench::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
 
 /// A way of sending messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +20,12 @@ pub enum Way {
 }
 
 impl Way {
-    pub fn source(&self, mpi: &Rc<Mpi>) -> Source {
+    pub fn source(&self, peers: &Rc<Peers>) -> Source {
         match *self {
             Way::Ours(way) => Source::Ours(way),
             Way::Raw(way) => Source::Raw(way),
-            Way::Ucx(with, kind) => Source::Ucx(with, kind),
-            Way::OpenMpi(settings) => Source::Mpi(mpi.clone(), Library::OpenMpi, settings),
+            Way::Ucx(with, kind) => Source::Ucx(peers.clone(), Ucx { with, kind }),
+            Way::OpenMpi(settings) => Source::Mpi(peers.clone(), Library::OpenMpi, settings),
         }
     }
 }

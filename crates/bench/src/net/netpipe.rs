@@ -1,0 +1,121 @@
+//! NetPIPE, a program of other people, by which our measurements of libraries can be checked.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use mgn_launch::inspect::in_path;
+
+use crate::argv::Argv;
+use crate::net::peers::{task, Library, Peers, Settings, PATIENCE};
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct NetPipe {
+    pub library: Library,
+    pub settings: Settings,
+    /// In order.
+    pub sizes: &'static [usize],
+    /// In one direction only, instead of there and back.
+    pub is_stream: bool,
+}
+
+/// As Debian calls it.
+pub fn program(library: Library) -> &'static str {
+    match library {
+        Library::OpenMpi => "NPopenmpi",
+        Library::Mpich => "NPmpich2",
+    }
+}
+
+impl NetPipe {
+    fn program(&self) -> &'static str {
+        program(self.library)
+    }
+
+    /// Why it cannot be run here.
+    pub fn missing(&self, peers: &Peers) -> Option<String> {
+        let (start, library) = (self.library.starter(), self.library.name());
+        let wanted = [start, self.program()];
+        let missing = wanted.iter().find(|name| in_path(name.as_ref()).is_none());
+        let words = |name| format!("NetPIPE for {library} is not installed: there is no {name}");
+        missing
+            .map(words)
+            .or_else(|| peers.hung(start, &self.task()))
+    }
+
+    fn task(&self) -> String {
+        task(self.program(), &self.settings)
+    }
+
+    /// What is run: no sizes between those that are asked for, as far as NetPIPE lets that be said.
+    pub fn argv(&self, peers: &Peers) -> Argv {
+        let (least, most) = (self.sizes[0], self.sizes[self.sizes.len() - 1]);
+        let start = self.settings.start(self.library, 2).args([self.program()]);
+        let argv = start
+            .args(["-l", &least.to_string(), "-u", &most.to_string()])
+            .args(["-p", "0", "-n", "300"]);
+        let argv = argv.args(self.is_stream.then_some("-s"));
+        argv.args(["-o", &peers.file(self.program()).display().to_string()])
+    }
+
+    /// Seconds that a message takes: half of the time there and back, or of a stream that of one message.
+    pub fn run(&self, peers: &Peers) -> Result<Vec<f64>> {
+        peers.write(self.program(), "")?;
+        peers.run(&self.argv(peers), &self.task(), PATIENCE)?;
+        let text = fs::read_to_string(peers.file(self.program()))?;
+        times(&text, self.sizes).with_context(|| self.program())
+    }
+}
+
+/// Reads lines of the size, the rate and the time. The rate has more digits: so many times 1024 x 1024 bits a second.
+fn times(text: &str, sizes: &[usize]) -> Result<Vec<f64>> {
+    let line = |line: &str| -> Option<(usize, f64)> {
+        let mut words = line.split_whitespace();
+        let (size, rate) = (words.next()?, words.next()?);
+        Some((size.parse().ok()?, rate.parse().ok()?))
+    };
+    let of_size = |size: &usize| {
+        let mut lines = text.lines().filter_map(line);
+        let found = lines.find(|(other, rate)| other == size && *rate > 0.0);
+        let (_, rate) = found.with_context(|| format!("it leaves out messages of {size} B"))?;
+        Ok((*size * 8) as f64 / (rate * 1024.0 * 1024.0))
+    };
+    sizes.iter().map(of_size).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::peers::OPEN_MPI_TCP;
+
+    /// Of NetPIPE 3.7.2.
+    const SAID: &str = "       8 165.161290   0.00000037
+      12 208.695652   0.00000044
+    4096 11661.209964   0.00000268
+   65536 39397.933496   0.00001269
+";
+
+    #[test]
+    fn what_it_writes_is_read() {
+        let found = times(SAID, &[8, 4096, 65536]).unwrap();
+        for (time, rounded) in found.iter().zip([0.37e-6, 2.68e-6, 12.69e-6]) {
+            assert!((time - rounded).abs() < 0.5e-8, "{time}: {rounded}");
+        }
+        let error = times(SAID, &[8, 64]).unwrap_err().to_string();
+        assert!(error.contains("64 B"), "{error}");
+        assert!(times("", &[8]).is_err() && times("8 0.0 0.0\n", &[8]).is_err());
+    }
+
+    #[test]
+    fn what_is_run_is_what_is_said() {
+        let netpipe = NetPipe {
+            library: Library::OpenMpi,
+            settings: OPEN_MPI_TCP,
+            sizes: &[64, 4096],
+            is_stream: true,
+        };
+        let typed = netpipe.argv(&Peers::new("run/programs".into())).to_string();
+        let end = "lo NPopenmpi -l 64 -u 4096 -p 0 -n 300 -s -o run/programs/NPopenmpi";
+        assert!(typed.ends_with(end), "{typed}");
+    }
+}
