@@ -1,6 +1,6 @@
 //! What published measurements of earlier systems say of the quantities that `mgn bench` measures, for a reader to see beside them.
 
-use crate::record::{Better, Kind, Outcome, Plot, Point, State};
+use crate::record::{Better, Kind, Outcome, Plot, Point, Series, State};
 
 /// A measured figure of a paper.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct Fact {
     /// As the paper says it.
     pub figure: &'static str,
     pub mark: Option<Mark>,
+    /// What we have of the same kind, besides what is at the mark.
+    here: &'static [Here],
 }
 
 /// The same as a number, where a plot of ours shows the same quantity.
@@ -24,6 +26,16 @@ pub struct Mark {
     pub unit: &'static str,
 }
 
+/// A point of ours.
+#[derive(Clone, Copy, Debug)]
+struct Here {
+    /// As [`Mark::plot`].
+    plot: &'static str,
+    /// The name of its line; none for the best of ours.
+    line: Option<&'static str>,
+    at: At,
+}
+
 /// Of which parameter a figure is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum At {
@@ -32,7 +44,7 @@ pub enum At {
     Value(f64),
     /// What was reached at best, wherever that was.
     Best,
-    /// A level that nothing of ours is the same as.
+    /// A level over all parameters.
     Level,
 }
 
@@ -69,7 +81,7 @@ impl Source {
                 "WireGL over Quadrics Elan on the Terascale Computing System, Pittsburgh"
             }
             Source::UdpTcp => {
-                "Chromium with vertices over UDP between two PCs, Lyon, Utah and Nancy"
+                "Chromium with vertices over UDP between two PCs, Lyon, Utah and Nancy; its scenes are others than the one here"
             }
             Source::VgCluster => "a hardware compositor for eight renderers, Kyoto",
         }
@@ -81,288 +93,304 @@ const fn fact(
     source: Source,
     quantity: &'static str,
     figure: &'static str,
-    mark: Option<Mark>,
 ) -> Fact {
     Fact {
         suite,
         source,
         quantity,
         figure,
-        mark,
+        mark: None,
+        here: &[],
     }
 }
 
-const fn mark(plot: &'static str, at: At, value: f64, unit: &'static str) -> Option<Mark> {
-    Some(Mark {
-        plot,
-        at,
-        value,
-        unit,
-    })
+impl Fact {
+    const fn marked(self, plot: &'static str, at: At, value: f64, unit: &'static str) -> Fact {
+        let mark = Mark {
+            plot,
+            at,
+            value,
+            unit,
+        };
+        Fact {
+            mark: Some(mark),
+            ..self
+        }
+    }
+
+    const fn beside(self, here: &'static [Here]) -> Fact {
+        Fact { here, ..self }
+    }
 }
+
+const fn at(plot: &'static str, line: &'static str, x: f64) -> Here {
+    Here {
+        plot,
+        line: Some(line),
+        at: At::Value(x),
+    }
+}
+
+/// What 1.2 million triangles a frame are drawn with in immediate mode, as libtcomm was tried with.
+const STREAM: &str = "gl-iso-demo-stream";
+const WAIT: &str = "gl-iso-demo-wait";
+const RATE: &str = "gl-iso-demo-rate";
+const COPIES: &str = "memory-copies";
+const FRAMES: &str = "link-frames";
+
+/// Of copies, in bytes.
+const MIB: f64 = (1 << 20) as f64;
 
 use Source::{Libtcomm, Parnass, QsNet, UdpTcp, VgCluster};
 
 pub const FACTS: &[Fact] = &[
-    fact(
-        "net",
-        QsNet,
-        "Latency, one way at a time",
-        "1.58 µs",
-        mark("net-latency-*", At::Least, 1.58, "us"),
+    fact("net", QsNet, "Latency, one way at a time", "1.58 µs").marked(
+        "net-latency-*",
+        At::Least,
+        1.58,
+        "us",
     ),
-    fact(
-        "net",
-        QsNet,
-        "Latency, both ways at once",
-        "3.41 µs",
-        mark("net-exchange-*", At::Least, 3.41, "us"),
+    fact("net", QsNet, "Latency, both ways at once", "3.41 µs").marked(
+        "net-exchange-*",
+        At::Least,
+        3.41,
+        "us",
     ),
-    fact(
-        "net",
-        QsNet,
-        "Bandwidth, one way at a time",
-        "875 MB/s",
-        mark("net-bandwidth-*", At::Best, 875.0, "MB/s"),
+    fact("net", QsNet, "Bandwidth, one way at a time", "875 MB/s").marked(
+        "net-bandwidth-*",
+        At::Best,
+        875.0,
+        "MB/s",
     ),
-    fact(
-        "net",
-        QsNet,
-        "Bandwidth, both ways at once",
-        "857 MB/s",
-        mark("net-both-*-sum", At::Best, 857.0, "MB/s"),
+    fact("net", QsNet, "Bandwidth, both ways at once", "857 MB/s").marked(
+        "net-both-*-sum",
+        At::Best,
+        857.0,
+        "MB/s",
     ),
-    fact(
-        "net",
-        Parnass,
-        "Latency, MPI over shared memory",
-        "16 µs",
-        mark("net-latency-memory", At::Least, 16.0, "us"),
+    fact("net", Parnass, "Latency, MPI over shared memory", "16 µs").marked(
+        "net-latency-memory",
+        At::Least,
+        16.0,
+        "us",
     ),
     fact(
         "net",
         Parnass,
         "Latency, MPI over BullFrog (Myrinet)",
         "70 µs",
-        mark("net-latency-sockets", At::Least, 70.0, "us"),
     ),
     fact(
-        "net",
+        "link",
         Parnass,
         "Latency, MPI over Fast Ethernet",
         "0.63 ms",
-        mark("net-latency-sockets", At::Least, 630.0, "us"),
+    )
+    .marked("link-latency", At::Value(100.0), 630.0, "us"),
+    fact("link", Parnass, "Latency, MPI over Ethernet", "1.15 ms").marked(
+        "link-latency",
+        At::Value(10.0),
+        1150.0,
+        "us",
     ),
-    fact(
-        "net",
-        Parnass,
-        "Latency, MPI over Ethernet",
-        "1.15 ms",
-        mark("net-latency-sockets", At::Least, 1150.0, "us"),
-    ),
-    fact(
-        "net",
-        Parnass,
-        "Latency, BullDog without MPI",
-        "19 µs",
-        None,
-    ),
+    fact("net", Parnass, "Latency, BullDog without MPI", "19 µs"),
     fact(
         "net",
         Parnass,
         "Latency, Myricom API; with flow control and copies",
         "125 µs; 250 µs",
-        None,
     ),
     fact(
         "net",
         Parnass,
         "Bandwidth, MPI over shared memory",
         "1 Gbit/s",
-        mark("net-bandwidth-memory", At::Best, 1000.0, "Mbit/s"),
-    ),
+    )
+    .marked("net-bandwidth-memory", At::Best, 1000.0, "Mbit/s"),
     fact(
         "net",
         Parnass,
         "the same, beyond the second-level cache",
         "610 Mbit/s",
-        None,
     ),
     fact(
         "net",
         Parnass,
         "Bandwidth, MPI over BullFrog (Myrinet)",
         "220 Mbit/s",
-        mark("net-bandwidth-sockets", At::Best, 220.0, "Mbit/s"),
     ),
     fact(
-        "net",
+        "link",
         Parnass,
         "Bandwidth, MPI over Fast Ethernet",
         "40 to 47 Mbit/s",
-        None,
-    ),
-    fact(
-        "net",
-        Parnass,
-        "Bandwidth, MPI over Ethernet",
-        "7 Mbit/s",
-        None,
+    )
+    .beside(&[at("link-stream-1m", "Manganese, tcp", 100.0)]),
+    fact("link", Parnass, "Bandwidth, MPI over Ethernet", "7 Mbit/s").marked(
+        "link-stream-1m",
+        At::Value(10.0),
+        7.0,
+        "Mbit/s",
     ),
     fact(
         "net",
         Parnass,
         "Bandwidth, BullDog; BullFrog, without MPI",
         "22 Mbit/s; 250 Mbit/s",
-        None,
     ),
     fact(
         "net",
         Parnass,
         "Bandwidth, Myricom API; with flow control and copies",
         "150 Mbit/s; 37 Mbit/s",
-        None,
     ),
     fact(
         "overlap",
         QsNet,
         "Processor left to the program, as soon as it computes longer than a round trip (32 KB)",
         "95.9 %",
-        mark("overlap-available-32768-*", At::Level, 95.9, "%"),
-    ),
+    )
+    .marked("overlap-available-32768-*", At::Level, 95.9, "%")
+    .beside(&[
+        at("overlap-available-32768-memory", "shm", 30.0),
+        at("overlap-available-32768-memory", "shm, in place", 30.0),
+    ]),
     fact(
         "overlap",
         QsNet,
         "Processor left to the program at best (32 KB)",
         "99.5 %",
-        mark("overlap-available-32768-*", At::Best, 99.5, "%"),
-    ),
+    )
+    .marked("overlap-available-32768-*", At::Best, 99.5, "%"),
     fact(
         "noise",
         QsNet,
         "A million iterations of 1 ms on each processor",
         "no noise; the second processor slightly worse",
-        None,
-    ),
+    )
+    .beside(&[
+        at("noise-share", "all processors", 0.0),
+        at("noise-share", "all processors", 1.0),
+    ]),
     fact(
         "pattern",
         VgCluster,
         "MPI_Barrier over Fast Ethernet; with a congested network",
         "3.7 ms; over 10 ms",
-        None,
     ),
     fact(
         "pattern",
         VgCluster,
         "MPI_Barrier over Gigabit Ethernet; with a congested network",
         "0.1 ms; 0.5 ms",
-        None,
     ),
     fact(
         "pattern",
         VgCluster,
         "Barrier by a wire on the parallel port",
         "under 3 µs",
-        None,
     ),
     fact(
         "memory",
         Parnass,
         "Bus, written by the processor: O2; Origin 200; PC",
         "22; 22; 355 Mbit/s",
-        None,
-    ),
+    )
+    .beside(&[at(COPIES, "two copies", MIB)]),
     fact(
         "memory",
         Parnass,
         "Bus, read by the network card: O2; Origin 200; PC",
         "681; 338; 1015 Mbit/s",
-        None,
-    ),
+    )
+    .beside(&[at(COPIES, "one copy (process_vm_readv)", MIB)]),
     fact(
         "memory",
         Parnass,
         "Bus, written by the network card: O2; Origin 200; PC",
         "727; 742; 1015 Mbit/s",
-        None,
-    ),
+    )
+    .beside(&[
+        at(COPIES, "no copy, written and read", MIB),
+        at(COPIES, "memcpy", MIB),
+    ]),
     fact(
         "gl",
         Libtcomm,
         "iso_demo, 1.2 million triangles a frame, into nothing",
         "53 MB/s",
-        mark("gl-*-stream", At::Level, 53.0, "MB/s"),
-    ),
+    )
+    .marked(STREAM, At::Level, 53.0, "MB/s")
+    .beside(&[at(STREAM, "null", 0.0)]),
     fact(
         "gl",
         Libtcomm,
         "iso_demo over Elan to servers that discard, 1 to 3 of them",
         "22 to 28 MB/s",
-        None,
-    ),
+    )
+    .beside(&[at(STREAM, "discard", 1.0), at(STREAM, "discard", 3.0)]),
     fact(
         "gl",
         Libtcomm,
         "the same over TCP on Ethernet, at best",
         "12 MB/s",
-        mark("gl-*-stream", At::Level, 12.0, "MB/s"),
     ),
     fact(
         "gl",
         Libtcomm,
         "What rendering costs more than discarding",
         "10 %",
-        None,
-    ),
+    )
+    .beside(&[at(RATE, "discard", 1.0), at(RATE, "render", 1.0)]),
     fact(
         "gl",
         Libtcomm,
         "Share of the program's time that it waits in send",
         "35 to 45 %",
-        None,
-    ),
+    )
+    .beside(&[at(WAIT, "discard", 1.0), at(WAIT, "discard", 3.0)]),
     fact(
         "link",
         UdpTcp,
         "100 Mbit/s, crocodile: TCP; UDP/TCP",
         "2.2; 2.7 frames/s",
-        None,
-    ),
+    )
+    .beside(&[at(FRAMES, "unseen", 100.0)]),
     fact(
         "link",
         UdpTcp,
         "100 Mbit/s, rings: TCP; UDP/TCP",
         "110; 110 frames/s",
-        None,
-    ),
+    )
+    .beside(&[at(FRAMES, "unseen", 100.0)]),
     fact(
         "link",
         UdpTcp,
         "10 Mbit/s, crocodile: TCP; UDP/TCP",
         "0.28; 0.36 frames/s",
-        None,
-    ),
+    )
+    .beside(&[at(FRAMES, "unseen", 10.0)]),
     fact(
         "link",
         UdpTcp,
         "10 Mbit/s, rings: TCP; UDP/TCP",
         "24; 39 frames/s",
-        None,
-    ),
+    )
+    .beside(&[at(FRAMES, "unseen", 10.0)]),
     fact(
         "link",
         UdpTcp,
         "11 Mbit/s wireless with losses, crocodile: TCP; UDP/TCP",
         "0.0666; 0.37 frames/s",
-        None,
-    ),
+    )
+    .beside(&[at(FRAMES, "unseen", 11.0)]),
     fact(
         "link",
         UdpTcp,
         "11 Mbit/s wireless with losses, rings: TCP; UDP/TCP",
         "5.5; 8 frames/s",
-        None,
-    ),
+    )
+    .beside(&[at(FRAMES, "unseen", 11.0)]),
 ];
 
 impl Mark {
@@ -374,37 +402,62 @@ impl Mark {
     pub fn value_in(&self, unit: &str) -> Option<f64> {
         convert(self.value, self.unit, unit)
     }
+}
 
-    /// What we have of the same quantity: the best point of ours, with the name of its line.
-    pub fn beside<'a>(&self, outcomes: &[&'a Outcome]) -> Option<(&'a Plot, &'a str, &'a Point)> {
+/// A point of ours, with its plot and the name of its line.
+pub type Found<'a> = (&'a Plot, &'a str, &'a Point);
+
+impl Fact {
+    /// What we have of the same quantity, as far as it was measured.
+    pub fn here<'a>(&self, outcomes: &[&'a Outcome]) -> Vec<Found<'a>> {
+        let marked = self.mark.as_ref().filter(|mark| mark.at != At::Level);
+        let at_mark = marked.map(|mark| Here {
+            plot: mark.plot,
+            line: None,
+            at: mark.at,
+        });
+        let all = at_mark.iter().chain(self.here);
+        all.filter_map(|here| here.find(outcomes)).collect()
+    }
+}
+
+impl Here {
+    /// Of several points the best one; what is not resolved only where nothing else is there.
+    fn find<'a>(&self, outcomes: &[&'a Outcome]) -> Option<Found<'a>> {
         let plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
-        let plot = plots.into_iter().find(|plot| self.is_of(plot))?;
+        let plot = plots
+            .into_iter()
+            .find(|plot| is_like(&plot.id, self.plot))?;
         let lines = outcomes.iter().flat_map(|outcome| &outcome.series);
-        let ours = lines.filter(|line| line.plot == plot.id && line.kind == Kind::Ours);
-        let points: Vec<(&str, &Point)> = ours
+        let is_meant = |line: &&Series| match self.line {
+            Some(name) => line.name == name,
+            None => line.kind == Kind::Ours,
+        };
+        let lines = lines.filter(|line| line.plot == plot.id).filter(is_meant);
+        let points: Vec<(&str, &Point)> = lines
             .flat_map(|line| line.points.iter().map(|point| (&line.name[..], point)))
-            .filter(|(_, point)| point.state == State::Resolved)
             .collect();
-        let all = || points.iter().map(|(_, point)| point.x);
         let wanted = match self.at {
-            At::Level => return None,
-            At::Best => None,
-            At::Least => all().min_by(f64::total_cmp),
-            At::Value(x) => all().min_by(|a, b| (a - x).abs().total_cmp(&(b - x).abs())),
+            At::Level | At::Best => None,
+            At::Least => points
+                .iter()
+                .map(|(_, point)| point.x)
+                .min_by(f64::total_cmp),
+            At::Value(x) => Some(x),
         };
-        let rated = points
-            .iter()
-            .filter(|(_, point)| wanted.is_none_or(|x| point.x == x));
+        let is_there = |x: f64| wanted.is_none_or(|wanted| (x - wanted).abs() <= wanted * 1e-9);
+        let rated = points.iter().filter(|(_, point)| is_there(point.x));
         let order = |one: &&(&str, &Point), other: &&(&str, &Point)| {
-            let order = one.1.value.total_cmp(&other.1.value);
-            match plot.better {
-                Better::Less => order.reverse(),
-                _ => order,
-            }
+            let value = one.1.value.total_cmp(&other.1.value);
+            let value = match plot.better {
+                Better::Less => value.reverse(),
+                _ => value,
+            };
+            let is_resolved = |point: &Point| point.state == State::Resolved;
+            is_resolved(one.1).cmp(&is_resolved(other.1)).then(value)
         };
-        rated
-            .max_by(order)
-            .map(|(name, point)| (plot, *name, *point))
+        let (name, point) = rated.max_by(order)?;
+        Some((plot, *name, *point))
     }
 }
 
@@ -441,7 +494,10 @@ fn convert(value: f64, from: &str, to: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
+    use crate::suites::Suite;
 
     #[test]
     fn figures_are_put_into_our_units() {
@@ -470,6 +526,126 @@ mod tests {
             let unit = unit.replace('µ', "u");
             let number = convert(value.parse().unwrap(), &unit, mark.unit);
             assert!((number.unwrap() - mark.value).abs() < 1e-9, "{fact:?}");
+        }
+    }
+
+    /// The suites as they are planned where there is a demo, whose files go with the folder.
+    fn planned() -> (tempfile::TempDir, Vec<crate::plan::Experiment>) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("demos")).unwrap();
+        std::fs::write(folder.path().join("demos/iso_demo"), "").unwrap();
+        let wishes = crate::plan::Wishes {
+            is_quick: false,
+            iterations: 10,
+            program: Vec::new(),
+            mgn: folder.path().join("bin/mgn"),
+            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
+        };
+        let plans = Suite::value_variants().iter();
+        let plans = plans.flat_map(|suite| suite.plan(&wishes).unwrap());
+        (folder, plans.collect())
+    }
+
+    #[test]
+    fn what_stands_beside_figures_is_what_is_measured() {
+        let (_folder, planned) = planned();
+        let has_links = planned.iter().any(|one| one.key == "link messages");
+        for fact in FACTS {
+            for here in fact.here {
+                let is_planned = planned.iter().any(|experiment| {
+                    let mut plots = experiment.plots.iter();
+                    let mut names = experiment.ways.iter().map(|way| way.name());
+                    plots.any(|plot| plot.id == here.plot)
+                        && names.any(|name| here.line.is_some_and(|line| name.starts_with(line)))
+                });
+                let is_left_out = here.plot.starts_with("link-") && !has_links;
+                assert!(is_planned || is_left_out, "{here:?} of {fact:?}");
+            }
+            let has_row = !fact.here.is_empty() || fact.mark.is_some();
+            let is_of = |suite| fact.suite == suite;
+            assert!(has_row || !is_of("memory") && !is_of("noise") && !is_of("link"));
+        }
+    }
+
+    #[test]
+    fn ours_stand_beside_the_same() {
+        let axis = || crate::record::Axis::linear("", "");
+        let point = |x: f64, value: f64, state| Point {
+            x,
+            place: crate::record::Place::Any,
+            values: vec![value],
+            rounds: vec![0],
+            value,
+            low: value,
+            high: value,
+            state,
+            percentiles: None,
+            cpu: None,
+        };
+        let line = |plot: &str, name: &str, points| Series {
+            plot: plot.to_string(),
+            name: name.to_string(),
+            kind: Kind::Ours,
+            command: String::new(),
+            points,
+            note: None,
+        };
+        let plots = [
+            (STREAM, Better::More),
+            ("net-latency-sockets", Better::Less),
+            ("net-latency-memory", Better::Less),
+        ];
+        let outcome = Outcome {
+            suite: Suite::Gl,
+            key: String::new(),
+            plots: plots
+                .map(|(id, better)| Plot::new(id, "", axis(), axis(), better))
+                .into(),
+            series: vec![
+                line(STREAM, "null", vec![point(0.0, 3500.0, State::Resolved)]),
+                line(
+                    STREAM,
+                    "discard",
+                    vec![
+                        point(1.0, 2800.0, State::Resolved),
+                        point(3.0, 2300.0, State::Noisy),
+                    ],
+                ),
+                line(
+                    "net-latency-sockets",
+                    "unix",
+                    vec![point(8.0, 2.8, State::Resolved)],
+                ),
+                line(
+                    "net-latency-memory",
+                    "shm",
+                    vec![
+                        point(8.0, 0.2, State::Noisy),
+                        point(8.0, 0.3, State::Resolved),
+                        point(64.0, 0.1, State::Resolved),
+                    ],
+                ),
+            ],
+            notes: Vec::new(),
+            rounds: 5,
+            seconds: 1.0,
+        };
+        let beside = |quantity: &str| -> Vec<f64> {
+            let mut facts = FACTS.iter();
+            let fact = facts.find(|fact| fact.quantity.starts_with(quantity));
+            let found = fact.unwrap().here(&[&outcome]);
+            found.iter().map(|(.., point)| point.value).collect()
+        };
+        assert_eq!(beside("iso_demo, 1.2 million"), [3500.0]);
+        assert_eq!(beside("iso_demo over Elan"), [2800.0, 2300.0]);
+        assert_eq!(beside("Latency, MPI over shared memory"), [0.3]);
+        // Networks are not beside sockets of one host.
+        for network in ["Myrinet", "Ethernet"] {
+            let facts = FACTS.iter().filter(|fact| fact.quantity.contains(network));
+            assert!(facts.clone().count() > 1);
+            for fact in facts {
+                assert!(fact.here(&[&outcome]).is_empty(), "{fact:?}");
+            }
         }
     }
 }

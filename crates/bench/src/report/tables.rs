@@ -175,7 +175,7 @@ fn described(line: &Series) -> Markup {
     }
 }
 
-/// The papers' figures, with the best of ours of the same quantity.
+/// The papers' figures, with ours of the same quantity.
 pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
     let mut sources: Vec<Source> = Vec::new();
     for fact in facts {
@@ -187,17 +187,19 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
         h3 { "In the papers" }
         @for source in &sources { p.soft.small { (source.name()) ": " (source.about()) "." } }
         (scroll("Figures of papers", "words", html! {
-            thead { tr { th scope="col" { "quantity" } th scope="col" { "system" } th scope="col" { "figure" } th scope="col" { "here, the best of ours" } } }
+            thead { tr { th scope="col" { "quantity" } th scope="col" { "system" } th scope="col" { "figure" } th scope="col" { "here" } } }
             tbody {
                 @for fact in facts {
-                    @let ours = fact.mark.as_ref().and_then(|mark| mark.beside(outcomes));
+                    @let here = fact.here(outcomes);
                     tr {
                         th scope="row" { (fact.quantity) }
                         td { (fact.source.name()) }
                         td { (fact.figure) }
                         td {
-                            @if let Some((plot, name, point)) = ours {
-                                (number(point.value)) " " (text::unit(&plot.y.unit))
+                            @if here.is_empty() { "–" }
+                            @for (plot, name, point) in &here {
+                                (table::cell(point))
+                                @if point.state == State::Resolved { " " (text::unit(&plot.y.unit)) }
                                 small {
                                     (name) ", " (plot.x.name) " " (amount(point.x, &plot.x.unit))
                                     @if let Some(place) = super::place_name(point.place) { ", " (place.to_lowercase()) }
