@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What `make test` runs once everything it needs is there. The comparison with direct rendering is
-# one of the workspace's tests (tests/harness).
+# one of the workspace's tests (tests/harness). Pages are looked at in Chromium where it is
+# installed; with MGN_NEED_CHROMIUM in the environment its absence is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}

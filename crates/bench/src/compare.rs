@@ -198,7 +198,7 @@ fn order(one: &Change, other: &Change) -> Ordering {
 }
 
 /// In what the two were measured differently, in words.
-fn differences(a: &Head, b: &Head) -> Vec<String> {
+pub fn differences(a: &Head, b: &Head) -> Vec<String> {
     let mut found = Vec::new();
     let mut add = |what: &str, one: String, other: String| {
         if one != other {
@@ -232,15 +232,21 @@ fn differences(a: &Head, b: &Head) -> Vec<String> {
         here.congestion_control.clone(),
         there.congestion_control.clone(),
     );
-    let names = here.versions.iter().chain(&there.versions);
-    for name in deduplicated(names.map(|(name, _)| name.clone()).collect()) {
-        let version = |of: &[(String, String)]| {
-            let found = of.iter().find(|(other, _)| *other == name);
-            found.map_or(String::new(), |(_, version)| version.clone())
-        };
-        add(&name, version(&here.versions), version(&there.versions));
+    add("build", here.build.clone(), there.build.clone());
+    for (here, there) in [
+        (&here.versions, &there.versions),
+        (&here.settings, &there.settings),
+    ] {
+        let names = here.iter().chain(there).map(|(name, _)| name.clone());
+        for name in deduplicated(names.collect()) {
+            let value = |of: &[(String, String)]| {
+                let found = of.iter().find(|(other, _)| *other == name);
+                found.map_or(String::new(), |(_, value)| value.clone())
+            };
+            add(&name, value(here), value(there));
+        }
     }
-    let extent = |is_quick: bool| if is_quick { "quick" } else { "full" }.to_string();
+    let extent = |is_quick: bool| if is_quick { "--quick" } else { "full" }.to_string();
     add("extent", extent(a.is_quick), extent(b.is_quick));
     found
 }

@@ -1,12 +1,17 @@
 //! What it is measured on.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use mgn_launch::inspect::in_path;
 use serde::{Deserialize, Serialize};
 
 use crate::child;
+use crate::gl::virgl;
+use crate::net::peers::Library;
+use crate::net::{netpipe, ours};
 
 /// Each network has its own.
 pub const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -23,12 +28,17 @@ pub struct Machine {
     pub hypervisor: bool,
     /// Of TCP, unless a link says otherwise.
     pub congestion_control: String,
-    /// Of Manganese and of what it is compared with: "Open MPI", "4.1.4".
+    /// Of Manganese, of what draws, and of what it is compared with: "Open MPI", "4.1.4"; "installed" where a program does not say.
     pub versions: Vec<(String, String)>,
+    /// How Manganese was compiled: "release" or "debug".
+    pub build: String,
+    /// Of endpoints, as `mgn tune` writes them: "eager_shm", "16384".
+    pub settings: Vec<(String, String)>,
 }
 
 impl Machine {
-    pub fn here() -> Machine {
+    /// `mgn` is asked for what draws.
+    pub fn here(mgn: &Path) -> Machine {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let uname = rustix::system::uname();
         let cpuinfo = read("/proc/cpuinfo");
@@ -39,6 +49,10 @@ impl Machine {
             .lines()
             .find_map(|line| line.strip_prefix("PRETTY_NAME="))
             .map_or(String::new(), |name| name.trim_matches('"').to_string());
+        let build = match cfg!(debug_assertions) {
+            true => "debug",
+            false => "release",
+        };
         Machine {
             host: uname.nodename().to_string_lossy().into_owned(),
             processor: field(&cpuinfo, "model name")
@@ -55,7 +69,9 @@ impl Machine {
                 .lines()
                 .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
             congestion_control: congestion_control(),
-            versions: versions(),
+            versions: versions(mgn),
+            build: build.to_string(),
+            settings: settings(),
         }
     }
 }
@@ -72,27 +88,81 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
+/// Of endpoints; none where they cannot be read, of which endpoints complain.
+fn settings() -> Vec<(String, String)> {
+    let text = ours::settings().map_or(String::new(), |settings| settings.to_toml());
+    let lines = text.lines().filter_map(|line| line.split_once(" = "));
+    let lines = lines.filter(|(name, _)| !name.starts_with('#'));
+    lines
+        .map(|(name, value)| (name.to_string(), value.trim_matches('"').to_string()))
+        .collect()
+}
+
 /// What programs say of their versions, where they are installed: the first word with a digit and a dot in it.
-fn versions() -> Vec<(String, String)> {
-    let ask = |name: &str, program: &str, argument: &str| {
+fn versions(mgn: &Path) -> Vec<(String, String)> {
+    let said = |program: &Path, argument: &str| {
         let limit = Duration::from_secs(10);
-        let done = child::output(Command::new(program).arg(argument), limit).ok()?;
+        let done = child::output(Command::new(program).arg(argument), limit);
+        done.map_or(String::new(), |done| done.stdout)
+    };
+    let number = |name: &str, text: &str| {
         let is_number = |word: &&str| {
             let word = word.trim_start_matches('v');
             word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.')
         };
-        let version = done.stdout.split_whitespace().find(is_number)?;
-        let version = version.trim_end_matches([',', ')']);
+        let version = text.split_whitespace().find(is_number)?;
+        let version = version.split([',', ')', '"']).next()?;
         Some((name.to_string(), version.to_string()))
     };
     let ours = (
         "Manganese".to_string(),
         env!("CARGO_PKG_VERSION").to_string(),
     );
+    let ask = |name: &str, program: &str, argument| number(name, &said(program.as_ref(), argument));
+    // It says what OpenGL there is: "4.5 (Compatibility Profile) Mesa 22.3.6".
+    let drawing = said(mgn, "gl-list");
+    let mesa = drawing.split_once("Mesa ");
+    let is_there = |name: &str, program: &str| {
+        in_path(program.as_ref()).map(|_| (name.to_string(), "installed".to_string()))
+    };
     let others = [
+        mesa.and_then(|(_, after)| number("Mesa", after)),
         ask("Open MPI", "mpirun.openmpi", "--version"),
         ask("MPICH", "mpichversion", "--version"),
         ask("UCX", "ucx_info", "-v"),
+        is_there("NetPIPE for Open MPI", netpipe::program(Library::OpenMpi)),
+        is_there("NetPIPE for MPICH", netpipe::program(Library::Mpich)),
+        is_there("virgl's test server", virgl::PROGRAM),
     ];
     [Some(ours)].into_iter().chain(others).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matters_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mgn = folder.path().join("mgn");
+        fs::write(
+            &mgn,
+            "#!/bin/sh\n[ $1 = gl-list ] && echo '[{\"version\":\"4.5 (Core Profile) Mesa 22.3.6\",\"glsl\":\"4.50\"}]'\n",
+        )
+        .unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&mgn, mode).unwrap();
+        let machine = Machine::here(&mgn);
+        let mesa = ("Mesa".to_string(), "22.3.6".to_string());
+        assert!(machine.versions.contains(&mesa), "{:?}", machine.versions);
+        assert_eq!(machine.versions[0].0, "Manganese");
+        let names: Vec<&str> = machine.settings.iter().map(|(name, _)| &name[..]).collect();
+        assert!(
+            names.contains(&"eager_shm") && names.contains(&"single_copy_shm"),
+            "{names:?}"
+        );
+        assert_eq!(machine.build, "debug", "tests are");
+        let without = Machine::here(Path::new("/no/such/mgn"));
+        assert!(without.versions.iter().all(|(name, _)| name != "Mesa"));
+    }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
+use crate::statistics::{half_width, SURE};
 use crate::suites::Suite;
 
 /// What a file says first.
@@ -17,6 +18,36 @@ pub struct Record {
     #[serde(flatten)]
     pub head: Head,
     pub outcomes: Vec<Outcome>,
+}
+
+impl Record {
+    /// How many of its numbers are resolved, and how many of those are sure; none where nothing is a median.
+    pub fn sureness(&self) -> Option<String> {
+        let (mut all, mut resolved, mut sure) = (0, 0, 0);
+        for outcome in &self.outcomes {
+            let is_median = |line: &&Series| {
+                let mut plots = outcome.plots.iter();
+                plots.any(|plot| plot.id == line.plot && plot.fold == Fold::Median)
+            };
+            let lines = outcome.series.iter().filter(is_median);
+            for point in lines.flat_map(|line| &line.points) {
+                all += 1;
+                if point.state == State::Resolved {
+                    resolved += 1;
+                    let interval = (point.value, point.low, point.high);
+                    sure += usize::from(half_width(interval) <= SURE);
+                }
+            }
+        }
+        let mut words = format!("{resolved} of {all} numbers are resolved");
+        if let Some(share) = (sure * 100).checked_div(resolved) {
+            let width = SURE * 100.0;
+            words += &format!(
+                "; of those {share} % lie in an interval that is no wider than {width} % to either side"
+            );
+        }
+        (all > 0).then_some(words)
+    }
 }
 
 /// Where and how it was measured: the first line of the file that a run grows, and the beginning of the JSON file.

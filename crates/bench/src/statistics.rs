@@ -5,6 +5,9 @@ use hdrhistogram::Histogram;
 /// Rounds that are needed for a number.
 pub const LEAST_ROUNDS: usize = 5;
 
+/// A number whose interval is no wider to either side, as a share of the median, is sure.
+pub const SURE: f64 = 0.15;
+
 /// Values whose interval is wider to either side, as a share of the median, mean nothing.
 pub const NOISY: f64 = 0.5;
 

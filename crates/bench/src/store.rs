@@ -1,12 +1,15 @@
 //! Where a run is kept: a file of JSON lines that grows by one with each experiment, so that a run that was interrupted goes on where it was.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, Context, Result};
+use rustix::fs::{flock, FlockOperation};
+use rustix::io::Errno;
 use serde_json::Value;
 
+use crate::compare::differences;
 use crate::record::{Head, Outcome, Record, Series, SCHEMA, VERSION};
 
 /// Its name in the folder of a run.
@@ -19,31 +22,40 @@ pub struct Store {
 }
 
 impl Store {
-    /// Goes on with the run in a folder, or begins one.
-    pub fn open(folder: &Path, head: Head) -> Result<Store> {
+    /// Goes on with the run in a folder, or begins one: in any case if it is to be a fresh one. Until this is dropped nobody else can.
+    pub fn open(folder: &Path, head: Head, is_fresh: bool) -> Result<Store> {
         let path = folder.join(FILE);
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        let doing = || format!("cannot write {}", path.display());
-        let record = match fs::read_to_string(&path) {
-            Ok(text) if !text.is_empty() => {
-                let record = grown(&text).with_context(|| path.display().to_string())?;
-                is_same(&record.head, &head).with_context(|| path.display().to_string())?;
-                // What an interruption has cut off is measured again.
-                let whole = text.rfind('\n').map_or(0, |end| end + 1);
-                let file = OpenOptions::new().write(true).open(&path);
-                file.and_then(|file| file.set_len(whole as u64))
-                    .with_context(doing)?;
-                record
-            }
-            Ok(_) => begun(&path, head)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => begun(&path, head)?,
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", path.display()))
-            }
-        };
-        let file = OpenOptions::new().append(true).open(&path);
-        let file = file.with_context(doing)?;
+        let writing = || format!("cannot write {}", path.display());
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).open(&path);
+        let mut file = file.with_context(writing)?;
+        if let Err(Errno::WOULDBLOCK) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            bail!(
+                "another mgn bench is writing {}: choose another --dir, or wait for it",
+                path.display()
+            );
+        }
+        let mut text = String::new();
+        if !is_fresh {
+            file.read_to_string(&mut text)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        if text.is_empty() {
+            let line = serde_json::to_string(&head)? + "\n";
+            file.set_len(0)
+                .and_then(|()| file.write_all(line.as_bytes()))
+                .with_context(writing)?;
+            let outcomes = Vec::new();
+            let record = Record { head, outcomes };
+            return Ok(Store { path, file, record });
+        }
+        let record = grown(&text).with_context(|| path.display().to_string())?;
+        is_same(&record.head, &head).with_context(|| path.display().to_string())?;
+        // What an interruption has cut off is measured again.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.set_len(whole as u64).with_context(writing)?;
         Ok(Store { path, file, record })
     }
 
@@ -65,28 +77,16 @@ impl Store {
     }
 }
 
-fn begun(path: &Path, head: Head) -> Result<Record> {
-    let line = serde_json::to_string(&head)? + "\n";
-    fs::write(path, line).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(Record {
-        head,
-        outcomes: Vec::new(),
-    })
-}
-
 /// Runs can be put together only if they were measured alike.
 fn is_same(there: &Head, here: &Head) -> Result<()> {
-    let what = if there.machine != here.machine {
-        "on another machine, or with other versions"
-    } else if there.is_quick != here.is_quick {
-        match there.is_quick {
-            true => "with --quick",
-            false => "without --quick",
-        }
-    } else {
+    let differences = differences(there, here);
+    if differences.is_empty() {
         return Ok(());
-    };
-    bail!("what is there was measured {what}: choose another --dir, or --fresh to measure anew")
+    }
+    bail!(
+        "what is there was measured otherwise than it would be now ({}): choose another --dir, or --fresh to measure anew",
+        differences.join("; ")
+    )
 }
 
 /// Reads a run: its folder, the file in it, or the file that `--json` wrote.

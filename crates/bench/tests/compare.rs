@@ -111,15 +111,19 @@ fn other_machines_and_versions_are_named() {
         .machine
         .versions
         .push(("UCX".to_string(), "1.13".to_string()));
+    other.head.machine.build = "debug".to_string();
+    other.head.machine.settings[0].1 = "32768".to_string();
     other.head.is_quick = true;
     let found = compare(&record(), &other);
     assert_eq!(
         found.differences,
         [
             "host: synthetic and elsewhere",
+            "build: release and debug",
             "Open MPI: 4.1.4 and 5.0.0",
             "UCX: none and 1.13",
-            "extent: full and quick",
+            "eager_shm: 16384 and 32768",
+            "extent: full and --quick",
         ]
     );
     let text = lines(&found);

@@ -5,7 +5,7 @@ mod sample;
 use std::fs;
 use std::path::PathBuf;
 
-use mgn_bench::record::{Better, Head};
+use mgn_bench::record::{Better, Fold, Head, State};
 use mgn_bench::store::{self, json, load, Store, FILE};
 use sample::{head, point, record, small};
 
@@ -25,7 +25,7 @@ impl Folder {
     /// A run with all experiments.
     fn filled(name: &str) -> Folder {
         let folder = Folder::new(name);
-        let mut store = Store::open(&folder.0, head()).unwrap();
+        let mut store = Store::open(&folder.0, head(), false).unwrap();
         for outcome in record().outcomes {
             store.add(outcome).unwrap();
         }
@@ -33,7 +33,7 @@ impl Folder {
     }
 
     fn refusal(&self, head: Head) -> String {
-        format!("{:#}", Store::open(&self.0, head).err().unwrap())
+        format!("{:#}", Store::open(&self.0, head, false).err().unwrap())
     }
 }
 
@@ -65,7 +65,7 @@ fn a_line_that_was_cut_off_is_measured_again() {
             load(&folder.0).unwrap().outcomes.len(),
             record().outcomes.len() - 1
         );
-        let mut store = Store::open(&folder.0, head()).unwrap();
+        let mut store = Store::open(&folder.0, head(), false).unwrap();
         assert!(!store.has(&last.key) && store.has("net latency"));
         store.add(last.clone()).unwrap();
         assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
@@ -75,20 +75,39 @@ fn a_line_that_was_cut_off_is_measured_again() {
 #[test]
 fn a_run_goes_on_only_where_it_began() {
     let folder = Folder::filled("elsewhere");
-    let mut other = head();
-    other.machine.host = "elsewhere".to_string();
-    assert!(folder.refusal(other).contains("on another machine"));
-    let mut other = head();
-    other.machine.versions[0].1 = "0.2.0".to_string();
-    assert!(folder.refusal(other).contains("other versions"));
-    let quick = Head {
-        is_quick: true,
-        ..head()
+    let refusal = |change: fn(&mut Head)| {
+        let mut other = head();
+        change(&mut other);
+        folder.refusal(other)
     };
-    assert!(folder.refusal(quick).contains("without --quick"));
+    for (change, words) in [
+        (
+            (|head| head.machine.host = "elsewhere".to_string()) as fn(&mut Head),
+            "host: synthetic and elsewhere",
+        ),
+        (
+            |head| head.machine.versions[0].1 = "0.2.0".to_string(),
+            "Manganese: 0.1.0 and 0.2.0",
+        ),
+        (
+            |head| head.machine.build = "debug".to_string(),
+            "build: release and debug",
+        ),
+        (
+            |head| head.machine.settings[0].1 = "32768".to_string(),
+            "eager_shm: 16384 and 32768",
+        ),
+        (|head| head.is_quick = true, "full and --quick"),
+    ] {
+        let refusal = refusal(change);
+        assert!(
+            refusal.contains(words) && refusal.contains("--fresh"),
+            "{refusal}"
+        );
+    }
     // The command may be another one.
     let command = "mgn bench noise".to_string();
-    assert!(Store::open(&folder.0, Head { command, ..head() }).is_ok());
+    assert!(Store::open(&folder.0, Head { command, ..head() }, false).is_ok());
 }
 
 #[test]
@@ -134,4 +153,55 @@ fn csv_has_a_line_for_each_point_and_each_way_without_one() {
         row,
         "2,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
     );
+}
+
+#[test]
+fn two_do_not_write_one_run() {
+    let folder = Folder::new("two");
+    let store = Store::open(&folder.0, head(), false).unwrap();
+    for is_fresh in [false, true] {
+        let refused = Store::open(&folder.0, head(), is_fresh).err().unwrap();
+        assert!(
+            refused.to_string().contains("another mgn bench"),
+            "{refused}"
+        );
+    }
+    drop(store);
+    assert!(Store::open(&folder.0, head(), false).is_ok());
+}
+
+#[test]
+fn a_fresh_run_forgets_the_earlier_one() {
+    let folder = Folder::filled("fresh");
+    // Whatever that was.
+    for text in [
+        fs::read_to_string(folder.file()).unwrap(),
+        "hello\n".to_string(),
+    ] {
+        fs::write(folder.file(), text).unwrap();
+        let store = Store::open(&folder.0, head(), true).unwrap();
+        assert!(store.record.outcomes.is_empty());
+        assert_eq!(
+            fs::read_to_string(folder.file()).unwrap().lines().count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn how_sure_numbers_are_is_told() {
+    let mut points: Vec<_> = [0.1, 0.15, 0.2, 0.01]
+        .iter()
+        .zip(1..)
+        .map(|(width, x)| point(f64::from(x), 10.0, *width))
+        .collect();
+    points[3].state = State::Noisy;
+    let mut record = small(Better::Less, points);
+    assert_eq!(
+        record.sureness().unwrap(),
+        "3 of 4 numbers are resolved; of those 66 % lie in an interval that is no wider than 15 % to either side"
+    );
+    assert!(mgn_bench::report::page(&record).contains("of those 66 %"));
+    record.outcomes[0].plots[0].fold = Fold::Sum;
+    assert_eq!(record.sureness(), None);
 }

@@ -48,7 +48,7 @@ pub enum Command {
     /// Write the manual pages and shell completions
     #[command(hide = true)]
     Pages(Pages),
-    /// What OpenGL a program is given in this environment; started by `mgn info --gl`
+    /// What OpenGL a program is given in this environment; started by `mgn info --gl` and `mgn bench`
     #[command(hide = true)]
     GlList,
     /// The process that `mgn tune` talks to

@@ -1,5 +1,6 @@
 //! `mgn bench`.
 
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -76,10 +77,11 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
             bail!("no experiment's name contains {only:?}");
         }
     }
-    if bench.fresh {
-        forget(&bench.dir)?;
+    for path in bench.json.iter().chain(&bench.csv) {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        file.with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let mut store = Store::open(&bench.dir, head(wishes.is_quick)?)?;
+    let mut store = Store::open(&bench.dir, head(&wishes)?, bench.fresh)?;
     child::heed_signals()?;
     let known = |store: &Store, experiment: &Experiment| store.has(&experiment.key);
     let (done, left): (Vec<_>, Vec<_>) = experiments
@@ -118,6 +120,9 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     if let Some(path) = &bench.csv {
         write(path, store::csv(&store.record)?)?;
     }
+    if let Some(words) = store.record.sureness() {
+        say(&format!("\n{words}\n"))?;
+    }
     say(&format!(
         "\nAll of it is in {}; mgn bench report {} makes a page of it.\n",
         bench.dir.display(),
@@ -125,28 +130,17 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     ))
 }
 
-/// Removes an earlier run's file, and nothing else.
-fn forget(folder: &Path) -> anyhow::Result<()> {
-    let path = folder.join(store::FILE);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn head(is_quick: bool) -> anyhow::Result<Head> {
+fn head(wishes: &Wishes) -> anyhow::Result<Head> {
     let words: Vec<String> = std::env::args().collect();
     Ok(Head {
         schema: SCHEMA.to_string(),
         version: VERSION,
-        is_quick,
+        is_quick: wishes.is_quick,
         command: std::iter::once("mgn".to_string())
             .chain(words.into_iter().skip(1))
             .collect::<Vec<_>>()
             .join(" "),
         began: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
-        machine: Machine::here(),
+        machine: Machine::here(&wishes.mgn),
     })
 }

@@ -97,7 +97,10 @@ fn a_run_is_written_down_and_not_made_twice() {
     assert!(table.contains("time lost (%), by processor"), "{table}");
     let record = read(&json);
     assert_eq!(record["schema"], "manganese bench");
-    assert_eq!(record["machine"]["versions"][0][0], "Manganese");
+    let machine = &record["machine"];
+    assert_eq!(machine["versions"][0][0], "Manganese");
+    assert!(machine["build"].is_string() && machine["settings"].is_array());
+    assert!(table.contains("numbers are resolved"), "{table}");
     let outcome = &record["outcomes"][0];
     let of_plot = |id: &str| {
         let series = outcome["series"].as_array().unwrap().iter();
@@ -264,4 +267,70 @@ fn messages_are_measured_to_the_end_whatever_is_missing_or_broken() {
             assert!(is_told, "{series}");
         }
     }
+}
+
+#[test]
+fn what_cannot_be_written_is_said_at_once() {
+    let folder = Folder::new("unwritable");
+    for flag in ["--json", "--csv"] {
+        let path = folder.at("no/such/folder");
+        folder.refuses(
+            &["noise", flag, path.to_str().unwrap()],
+            &["no/such/folder"],
+        );
+        assert!(!folder.at("run").exists(), "nothing was measured");
+    }
+}
+
+#[test]
+fn a_library_that_hangs_costs_its_time_once() {
+    let folder = Folder::new("hangs");
+    // As Open MPI's, of which nothing but the version comes.
+    let version = "[ \"$1\" = --version ] && echo mpirun 4.1.4 && exit";
+    folder.program(
+        "mpirun.openmpi",
+        &format!("{version}; exec /bin/sleep 1000"),
+    );
+    folder.program("mpicc.openmpi", "exit 0");
+    let json = folder.at("json");
+    let begun = Instant::now();
+    folder.succeeds(&[
+        "net",
+        "overlap",
+        "pattern",
+        "--quick",
+        "--json",
+        json.to_str().unwrap(),
+    ]);
+    // Its patience is 20 s, and there would be 14 runs of it.
+    assert!(
+        begun.elapsed() < Duration::from_secs(150),
+        "{:?}",
+        begun.elapsed()
+    );
+    let record = read(&json);
+    let outcomes = record["outcomes"].as_array().unwrap().iter();
+    let series = outcomes.flat_map(|outcome| outcome["series"].as_array().unwrap());
+    let is_theirs = |one: &&Value| one["name"].as_str().unwrap().starts_with("Open MPI");
+    let theirs: Vec<&Value> = series.clone().filter(is_theirs).collect();
+    let notes: Vec<&str> = theirs
+        .iter()
+        .filter_map(|one| one["note"].as_str())
+        .collect();
+    assert_eq!(notes.len(), 7);
+    for (at, note) in notes.iter().enumerate() {
+        let is_told = note.contains("mpirun.openmpi did not end within");
+        assert!(
+            is_told && (at == 0 || note.contains("not tried again")),
+            "{note}"
+        );
+    }
+    // The rest goes on.
+    let ours = series.filter(|one| one["name"] == "shm");
+    assert!(
+        ours.filter(|one| !one["points"].as_array().unwrap().is_empty())
+            .count()
+            > 2
+    );
+    assert!(folder.at("run/programs/messages.c").exists());
 }

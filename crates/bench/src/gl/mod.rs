@@ -4,4 +4,4 @@ pub mod drawing;
 pub mod program;
 mod relay;
 pub mod run;
-mod virgl;
+pub mod virgl;

@@ -113,7 +113,7 @@ pub fn transport(name: &str) -> Transport {
 
 /// What this machine's settings become where messages are to travel in one manner, whatever their length: `eager`, up to [`EAGER`] bytes; `offered`, so that
 /// they go when the receiver has a place for them; `single`, likewise, and the receiver reads them from the sender's memory.
-fn settings(manner: &str) -> Result<Settings> {
+fn settings_of(manner: &str) -> Result<Settings> {
     let mut settings = Settings::load()?;
     let (eager, single) = match manner {
         "eager" => (EAGER, NEVER),
@@ -133,7 +133,7 @@ impl Ours {
     pub fn new(end: &End, way: &str, address: &str) -> Result<Ours> {
         let (name, manner) = way.split_once('-').unwrap_or((way, ""));
         let (transport, in_place) = (transport(name), manner == "placed");
-        let endpoint = Arc::new(Endpoint::with(settings(manner)?)?);
+        let endpoint = Arc::new(Endpoint::with(settings_of(manner)?)?);
         let link = if end.rank == 0 {
             connect(&endpoint, &transport, address, "")?
         } else {
@@ -291,9 +291,14 @@ impl Pair for Ours {
     }
 }
 
-/// What the settings in effect say of shared memory.
+/// Those in effect here, if they can be read.
+pub fn settings() -> Option<Settings> {
+    Settings::load().ok()
+}
+
+/// What they say of shared memory.
 pub fn settings_in_words() -> Option<String> {
-    let settings = Settings::load().ok()?;
+    let settings = settings()?;
     let eager = bytes(settings.eager_shm as f64);
     let copies = match settings.single_copy_shm {
         NEVER => "longer ones are copied twice".to_string(),

@@ -80,10 +80,13 @@ fn suites(record: &Record) -> Vec<(Suite, Vec<&Outcome>)> {
 fn head(record: &Record) -> Markup {
     let head = &record.head;
     let machine = &head.machine;
-    let versions = machine
-        .versions
-        .iter()
-        .map(|(name, v)| format!("{name} {v}"));
+    let named = |values: &[(String, String)]| -> Vec<String> {
+        let values = values.iter();
+        values
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect()
+    };
+    let (versions, settings) = (named(&machine.versions), named(&machine.settings));
     let seconds: f64 = record.outcomes.iter().map(|outcome| outcome.seconds).sum();
     let memory = format!("{} GiB of memory", machine.memory_gib);
     html! {
@@ -97,7 +100,9 @@ fn head(record: &Record) -> Markup {
             dt { "System" }
             dd { (machine.system) ", " (machine.kernel) ", TCP with " (machine.congestion_control) }
             dt { "Versions" }
-            dd { (versions.collect::<Vec<_>>().join(", ")) }
+            dd { (versions.join(", ")) ", a " (machine.build) " build" }
+            dt { "Settings" }
+            dd { (settings.join(", ")) }
             dt { "Command" }
             dd { code { (head.command) } }
             dt { "Measured" }
@@ -105,6 +110,10 @@ fn head(record: &Record) -> Markup {
                 (text::date(head.began)) ", "
                 @if head.is_quick { "quick: fewer sizes and rounds than a full run" } @else { "in full" }
                 ", " (number(seconds.round())) " s"
+            }
+            @if let Some(words) = record.sureness() {
+                dt { "How sure" }
+                dd { (words) }
             }
         }
         p.soft.small {

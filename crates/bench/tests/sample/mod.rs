@@ -36,6 +36,8 @@ pub fn head() -> Head {
                 ("Manganese".to_string(), "0.1.0".to_string()),
                 ("Open MPI".to_string(), "4.1.4".to_string()),
             ],
+            build: "release".to_string(),
+            settings: vec![("eager_shm".to_string(), "16384".to_string())],
         },
     }
 }
