@@ -169,3 +169,70 @@ fn figures(means: Means, is_placed: bool, size: usize, sample: &Sample) -> Vec<F
     }
     figures
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Kind, Place, Series};
+
+    /// Intervals of what was waited, of the transfer in percent, by size.
+    fn line(name: &str, intervals: [(f64, f64, State); 3]) -> Series {
+        let points = SIZES.iter().zip(intervals);
+        let points = points.map(|(size, (low, high, state))| Point {
+            x: *size as f64,
+            place: Place::Near,
+            values: vec![low, high],
+            rounds: vec![0, 1],
+            value: (low + high) / 2.0,
+            low,
+            high,
+            state,
+            percentiles: None,
+            cpu: None,
+        });
+        Series {
+            plot: waited(Means::Memory),
+            name: name.to_string(),
+            kind: Kind::Ours,
+            command: String::new(),
+            points: points.collect(),
+            note: None,
+        }
+    }
+
+    #[test]
+    fn who_keeps_the_progress_rule_is_told() {
+        use State::{Noisy, Resolved, Unresolved};
+        let (little, much) = ((0.1, 9.0, Resolved), (98.0, 101.0, Resolved));
+        let outcome = Outcome {
+            suite: Suite::Overlap,
+            key: String::new(),
+            plots: Vec::new(),
+            series: vec![
+                // Little that varies much is still little.
+                line("always", [little, little, (0.0, 8.0, Noisy)]),
+                line("never", [much, much, much]),
+                line("at times", [much, little, little]),
+                // Across the border nothing is said, and nothing of what is unresolved.
+                line(
+                    "unclear",
+                    [(5.0, 20.0, Resolved), little, (0.0, 1.0, Unresolved)],
+                ),
+                line("unknown", [(5.0, 20.0, Resolved); 3]),
+            ],
+            notes: Vec::new(),
+            rounds: 5,
+            seconds: 1.0,
+        };
+        assert_eq!(
+            progress(&outcome, Means::Memory),
+            [
+                "always makes progress while the program computes: the progress rule holds",
+                "never does not make progress while the program computes",
+                "at times makes progress while the program computes with 2 of 3 sizes",
+                "unclear makes progress while the program computes: the progress rule holds",
+            ]
+        );
+        assert!(progress(&outcome, Means::Sockets).is_empty());
+    }
+}
