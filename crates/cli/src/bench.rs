@@ -15,6 +15,7 @@ use mgn_bench::record::{Head, SCHEMA, VERSION};
 use mgn_bench::store::{self, Store};
 use mgn_bench::suites::Suite;
 use mgn_bench::{child, compare, report, runner, table};
+use mgn_fabric::endpoint::Settings;
 
 use crate::args::{Bench, BenchCommand, BenchCompare, BenchReport};
 use crate::say;
@@ -53,6 +54,11 @@ fn compare_runs(runs: &BenchCompare) -> anyhow::Result<()> {
 }
 
 fn measure(bench: Bench) -> anyhow::Result<()> {
+    for setting in &bench.settings {
+        // Nothing else runs in this process yet, and what it starts has its environment.
+        let (name, value) = Settings::variable(setting)?;
+        std::env::set_var(name, value);
+    }
     let iterations = bench.iterations;
     let wishes = Wishes {
         is_quick: bench.quick,

@@ -83,6 +83,23 @@ fn read(path: &Path) -> Value {
 }
 
 #[test]
+fn settings_are_tried() {
+    let folder = Folder::new("settings");
+    let json = folder.at("json");
+    let noise = ["noise", "--quick", "--iterations", "10", "--json"];
+    let noise = [&noise[..], &[json.to_str().unwrap()]].concat();
+    folder.succeeds(&[&noise[..], &["--set", "eager_shm=9K"]].concat());
+    let record = read(&json);
+    let mut settings = record["machine"]["settings"].as_array().unwrap().iter();
+    let eager = settings.find(|setting| setting[0] == "eager_shm").unwrap();
+    assert_eq!(eager[1], "9216");
+    // What was measured otherwise does not go on.
+    folder.refuses(&noise, &["eager_shm"]);
+    folder.refuses(&["--set", "eager=9K"], &["\"eager\"", "eager_shm"]);
+    folder.refuses(&["--set", "chunks=few"], &["chunks", "no number"]);
+}
+
+#[test]
 fn a_run_is_written_down_and_not_made_twice() {
     let folder = Folder::new("files");
     let (json, csv) = (folder.at("json"), folder.at("csv"));

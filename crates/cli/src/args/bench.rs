@@ -46,6 +46,10 @@ pub struct Bench {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
+    /// Measure endpoints with a setting of their own, as eager_shm=16K, in place of what `mgn tune` has found; may be repeated
+    #[arg(long = "set", value_name = "SETTING=VALUE")]
+    pub settings: Vec<String>,
+
     /// How often `noise` runs its loop of a millisecond on each processor [default: 10000, with --quick 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=10_000_000))]
     pub iterations: Option<u64>,

@@ -219,6 +219,18 @@ const KEYS: [Key; 14] = [
     ),
 ];
 
+/// Or that there is none of that name.
+fn find(name: &str) -> Result<&'static Key, String> {
+    let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+    let none = || {
+        format!(
+            "there is no setting {name:?}; there are {}",
+            known.join(", ")
+        )
+    };
+    KEYS.iter().find(|key| key.name == name).ok_or_else(none)
+}
+
 impl Settings {
     /// The settings of this process: those of the file that `MGN_TUNE` names, else of [`Settings::file`] where there is one, changed by what the
     /// environment says of each, as in `MGN_EAGER_SHM=16K`.
@@ -247,7 +259,7 @@ impl Settings {
             }
         }
         for key in &KEYS {
-            let name = format!("MGN_{}", key.name.to_uppercase());
+            let name = key.variable();
             if let Some(text) = env(&name) {
                 let value = key.read(&text);
                 let value = value.map_err(|why| Error::Settings(format!("{name}: {why}")))?;
@@ -255,6 +267,18 @@ impl Settings {
             }
         }
         Ok(settings)
+    }
+
+    /// The variable of the environment, and its value, that say what `setting` does: `eager_shm=16K`.
+    ///
+    /// # Errors
+    /// [`Error::Settings`].
+    pub fn variable(setting: &str) -> Result<(String, String), Error> {
+        let wrong = |why| Error::Settings(format!("{setting:?}: {why}"));
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        let key = find(name).map_err(wrong)?;
+        key.read(value).map_err(wrong)?;
+        Ok((key.variable(), value.into()))
     }
 
     /// Where a user's settings are: `manganese/tune.toml` in `$XDG_CONFIG_HOME` or `~/.config`. None without a home.
@@ -275,15 +299,7 @@ impl Settings {
             .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
         let mut settings = Settings::default();
         for (name, value) in table.get_ref() {
-            let Some(key) = KEYS.iter().find(|key| key.name == name.get_ref()) else {
-                let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
-                let why = format!(
-                    "there is no setting {:?}; there are {}",
-                    name.get_ref(),
-                    known.join(", ")
-                );
-                return Err(wrong(name.span().start, &why));
-            };
+            let key = find(name.get_ref()).map_err(|why| wrong(name.span().start, &why))?;
             let read = match value.get_ref() {
                 DeValue::Integer(number) if number.radix() == 10 => key.read(number.as_str()),
                 DeValue::String(text) => key.read(text),
@@ -361,6 +377,11 @@ impl Settings {
 
 impl Key {
     /// A number, which may end in K or M (KiB, MiB), or "off".
+    /// Of the environment.
+    fn variable(&self) -> String {
+        format!("MGN_{}", self.name.to_uppercase())
+    }
+
     fn read(&self, text: &str) -> Result<usize, String> {
         let text = text.trim();
         if self.may_be_off && text == "off" {
