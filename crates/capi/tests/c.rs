@@ -243,12 +243,7 @@ fn processes_that_a_launcher_starts() {
     let openmpi = ["--allow-run-as-root", "--oversubscribe"];
     let (program, again) = (example("alltoall"), compile("tests/again.c", &[], "again"));
     for (launcher, package, flags, second) in [
-        (
-            "mpiexec.hydra",
-            "mpich",
-            &[][..],
-            "cannot talk to the launcher",
-        ),
+        ("mpiexec.hydra", "mpich", &[][..], " the launcher: "),
         (
             "mpiexec.openmpi",
             "openmpi-bin",
@@ -269,8 +264,9 @@ fn processes_that_a_launcher_starts() {
         for rank in 0..3 {
             let line = format!("rank {rank} of 3: all is right");
             assert!(said.lines().any(|said| said == line), "{launcher}: {said}");
-            let line = format!("{rank}: {second}");
-            let is_told = tried.lines().any(|said| said.starts_with(&line));
+            let start = format!("{rank}: ");
+            let mut own = tried.lines().filter(|said| said.starts_with(&start));
+            let is_told = own.any(|said| said.contains(second));
             assert!(is_told, "{launcher}: {tried}");
         }
     }
