@@ -180,7 +180,8 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
             }
         }
     };
-    parsed("prnt", &["no SPU", "histogram, nop, perf, print"]);
+    parsed("prnt", &["no SPU", "histogram, nop, pack, perf, print"]);
+    parsed("replicate", &["--wall or --viewer", "replicas"]);
     parsed("print:path=x", &["no parameter \"path\"", "it has file"]);
     parsed("discard:x=1", &["it has none"]);
     parsed("save", &["save:dir=", "a folder"]);
@@ -202,6 +203,8 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
             refuses(&all, status, words);
         };
         refused(&["nop", "print"], &["nop ends a chain", "print"]);
+        refused(&["render", "print"], &["render ends a chain", "print"]);
+        refused(&["tilesort"], &["tilesort says where", "--client-spu"]);
         let missing = "print:file=/no/such/dir/trace";
         refused(&[missing], &["print cannot write /no/such/dir/trace"]);
         refused(
@@ -217,6 +220,8 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
         125,
         &["leave out --spu"],
     );
+    let walled = ["run", "--wall", "2x2", "--client-spu", "pack", "--", "true"];
+    refuses(&walled, 125, &["one renderer", "has 4", "tilesort"]);
 }
 
 #[test]
