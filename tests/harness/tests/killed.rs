@@ -200,7 +200,8 @@ fn a_renderer_may_be_lost_at_any_moment() {
         ];
         let ended: usize = ends.into_iter().map(said).sum();
         let is_well = match outcome.status {
-            Some(0) => ended == 0,
+            // It may have been about to end by itself.
+            Some(0) => ended <= 1,
             Some(1 | 125) => ended == 1,
             _ => false,
         };
