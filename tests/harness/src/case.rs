@@ -140,35 +140,17 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     let mut shown = None;
     if transports.iter().any(|transport| is_wall(transport)) {
         let (one, out) = (stage.folder(), stage.folder());
-        let mut command = through(stage, "shm", &out.with_extension("json"));
-        save(&mut command, &one);
         // How it ends, and what else it leaves, is looked at below.
-        Outcome::of(
-            command
-                .arg("--")
-                .arg(&case.program)
-                .args((case.arguments)(&out)),
-            LIMIT,
-        );
+        run_through(stage, case, "shm", &out, Some(&one));
+        let _ = fs::remove_dir_all(out);
         shown = Some(one);
     }
     for transport in transports {
         let ours = stage.folder();
-        let stats = ours.with_extension("json");
-        let mut command = through(stage, transport, &stats);
         let stitched = shown.as_ref().filter(|_| is_wall(transport));
         let stitched = stitched.map(|one| (one, stage.folder()));
-        if let Some((_, folder)) = &stitched {
-            save(&mut command, folder);
-        }
-        if case.alone {
-            command.arg("--headless");
-        }
-        command
-            .arg("--")
-            .arg(&case.program)
-            .args((case.arguments)(&ours));
-        let outcome = Outcome::of(&mut command, LIMIT);
+        let saved = stitched.as_ref().map(|(_, folder)| folder.as_path());
+        let outcome = run_through(stage, case, transport, &ours, saved);
         let ended_well = outcome.status.is_some_and(|s| case.statuses.contains(&s));
         if !ended_well {
             verdict
@@ -176,7 +158,7 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
                 .push(format!("over {transport}: {}", outcome.describe()));
         }
         let drew = pictures(&direct) && pictures(&ours);
-        match figures(&stats) {
+        match figures(&stats_of(&ours)) {
             None => verdict
                 .problems
                 .push(format!("over {transport}: there are no figures")),
@@ -213,8 +195,27 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     verdict
 }
 
-fn save(command: &mut Command, folder: &Path) {
-    command.arg("--save").arg(folder);
+/// Runs a case over a transport, to leave its files in `out`, its figures beside that, and the frames it shows in `saved`.
+fn run_through(
+    stage: &Stage,
+    case: &Case,
+    transport: &str,
+    out: &Path,
+    saved: Option<&Path>,
+) -> Outcome {
+    let mut command = through(stage, transport, &stats_of(out));
+    if let Some(folder) = saved {
+        command.arg("--save").arg(folder);
+    }
+    if case.alone {
+        command.arg("--headless");
+    }
+    command.arg("--").arg(&case.program);
+    Outcome::of(command.args((case.arguments)(out)), LIMIT)
+}
+
+fn stats_of(out: &Path) -> PathBuf {
+    out.with_extension("json")
 }
 
 /// The frames that are not the same in both folders, of those that are in both: the last ones may be under way when a program ends.

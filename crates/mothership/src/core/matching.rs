@@ -488,20 +488,14 @@ impl Offer {
     /// Or what it has less of.
     fn meets(&self, needs: &Needs) -> Result<(), String> {
         let wanted = |profile: &&Profile| needs.api.is_none_or(|api| profile.api == api);
-        let lacks: Vec<Result<(), String>> = self
-            .profiles
-            .iter()
-            .filter(wanted)
+        let none = needs
+            .api
+            .map_or("no driver".into(), |api| format!("no {api}"));
+        let wanted = self.profiles.iter().filter(wanted);
+        wanted
             .map(|profile| profile.meets(needs))
-            .collect();
-        if !lacks.contains(&Ok(())) {
-            let none = || {
-                Err(needs
-                    .api
-                    .map_or("no driver".into(), |api| format!("no {api}")))
-            };
-            return lacks.into_iter().next().unwrap_or_else(none);
-        }
+            .reduce(|one, other| one.or_else(|lack| other.map_err(|_| lack)))
+            .unwrap_or(Err(none))?;
         for (name, least) in &needs.limits {
             let has = self.limits.get(name).copied().unwrap_or(0);
             if has < *least {
