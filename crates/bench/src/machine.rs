@@ -90,11 +90,10 @@ fn field(text: &str, name: &str) -> Option<String> {
 
 /// Of endpoints; none where they cannot be read, of which endpoints complain.
 fn settings() -> Vec<(String, String)> {
-    let text = ours::settings().map_or(String::new(), |settings| settings.to_toml());
-    let lines = text.lines().filter_map(|line| line.split_once(" = "));
-    let lines = lines.filter(|(name, _)| !name.starts_with('#'));
-    lines
-        .map(|(name, value)| (name.to_string(), value.trim_matches('"').to_string()))
+    let named = ours::settings().map_or(Vec::new(), |settings| settings.named());
+    let named = named.into_iter();
+    named
+        .map(|(name, value)| (name.to_string(), value))
         .collect()
 }
 

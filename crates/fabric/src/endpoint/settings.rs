@@ -45,6 +45,7 @@ pub struct Settings {
 
 /// For [`Settings::single_copy_shm`] and its like; written `"off"`.
 pub const NEVER: usize = usize::MAX;
+const OFF: &str = "off";
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -314,6 +315,16 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Names and values, as [`Settings::variable`] takes them.
+    pub fn named(&self) -> Vec<(&'static str, String)> {
+        let mut settings = self.clone();
+        let named = KEYS.iter().map(|key| match *(key.field)(&mut settings) {
+            NEVER => (key.name, OFF.to_string()),
+            number => (key.name, number.to_string()),
+        });
+        named.collect()
+    }
+
     /// The settings as a file, which [`Settings::parse`] reads.
     pub fn to_toml(&self) -> String {
         self.to_toml_with(&|_| None)
@@ -321,12 +332,11 @@ impl Settings {
 
     /// Likewise with a comment at those settings that `reason` knows something about.
     pub(crate) fn to_toml_with(&self, reason: &dyn Fn(&str) -> Option<String>) -> String {
-        let mut settings = self.clone();
         let mut text = String::new();
-        for key in &KEYS {
-            let value = match *(key.field)(&mut settings) {
-                NEVER => "\"off\"".to_string(),
-                number => number.to_string(),
+        for (key, (_, value)) in KEYS.iter().zip(self.named()) {
+            let value = match value.as_str() {
+                OFF => format!("{OFF:?}"),
+                _ => value,
             };
             text += &format!("# {}\n", key.what);
             if let Some(reason) = reason(key.name) {
@@ -384,7 +394,7 @@ impl Key {
 
     fn read(&self, text: &str) -> Result<usize, String> {
         let text = text.trim();
-        if self.may_be_off && text == "off" {
+        if self.may_be_off && text == OFF {
             return Ok(NEVER);
         }
         let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
