@@ -8,13 +8,16 @@ use mgn_tests::{compare_all, programs, Case, Stage};
 /// Programs that look at their windows as X shows them, which those of others would cover.
 const ALONE: [&str; 3] = ["depths", "displays", "glx_drawables"];
 
-/// Programs whose threads or processes show frames of several windows in any order, and one that shows what it has not drawn.
-const UNORDERED: [&str; 5] = [
+/// Programs whose frames depend on more than what they draw: threads or processes show several windows in any order, windows are resized while they are
+/// shown, and one shows what it has not drawn.
+const UNORDERED: [&str; 7] = [
     "displays",
+    "egl_window",
     "fork_exec",
     "glx_and_egl",
     "glx_queries",
     "threads",
+    "windows",
 ];
 
 #[test]
