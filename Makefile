@@ -71,7 +71,8 @@ bench: deps-bench build
 	mkdir -p $(TARGET)/bench
 	$(CC) -O2 -Wall -Wextra -o $(TARGET)/bench/calls crates/bench/programs/calls.c -lGL -lX11
 	"$(CARGO)" run --release --locked -p mgn-bench --bin mgn-bench
-	"$(CARGO)" run --release --locked -p mgn-bench --bin mgn-bench-messages
+	$(TARGET)/release/mgn tune --output $(TARGET)/bench/tune.toml
+	MGN_TUNE=$(TARGET)/bench/tune.toml "$(CARGO)" run --release --locked -p mgn-bench --bin mgn-bench-messages
 
 lint:
 	"$(CARGO)" fmt --all --check

@@ -18,6 +18,7 @@ use clap::Parser;
 use serde_json::json;
 
 use mgn_bench::net::measure;
+use mgn_bench::net::ours::settings_in_words;
 use mgn_bench::net::peers::Peers;
 use mgn_bench::net::source::Source;
 use mgn_bench::probe::{self, NEAR};
@@ -59,6 +60,9 @@ fn main() -> Result<()> {
     }
     if options.quick {
         (options.rounds, options.seconds) = (1, 0.004);
+    }
+    if let Some(settings) = settings_in_words() {
+        println!("{settings}");
     }
     println!("{}", report::HEADINGS);
     let mut results = Vec::new();
