@@ -241,6 +241,201 @@ static void rewritten(void)
     errors("rewritten");
 }
 
+/* A buffer that is filled again after it was drawn from. */
+static void refill(GLenum usage, const void *before, const void *data, size_t size)
+{
+    GLuint buffer;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, before, usage);
+    glVertexPointer(3, GL_FLOAT, 0, NULL);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)size, data);
+}
+
+static void refilled(void)
+{
+    make(12);
+    refill(GL_STREAM_DRAW, NULL, expanded, sizeof expanded);
+    glVertexPointer(3, GL_FLOAT, 0, CLIENT + sizeof expanded / 2);
+    glDrawArrays(GL_TRIANGLES, 0, PATCHES / 2 * INDICES);
+    glVertexPointer(3, GL_FLOAT, 0, NULL);
+    glDrawArrays(GL_TRIANGLES, 0, PATCHES / 2 * INDICES);
+}
+
+static void refilled_elements(void)
+{
+    make(13);
+    refill(GL_STREAM_DRAW, NULL, positions, sizeof positions);
+    fill(GL_ELEMENT_ARRAY_BUFFER, indices, sizeof indices);
+    glDrawElements(GL_TRIANGLES, PATCHES * INDICES, GL_UNSIGNED_INT, NULL);
+}
+
+/* Two small triangles, with some room behind. */
+struct pair {
+    float corners[2][3][2], room[4][2];
+};
+
+static struct pair pair_at(int place, int other)
+{
+    struct pair pair = {0};
+    triangle(pair.corners[0], place);
+    triangle(pair.corners[1], other);
+    return pair;
+}
+
+/* A buffer with them that was filled again after it was drawn from. */
+static GLuint pair_again(int place, int other)
+{
+    struct pair pair = pair_at(place, other);
+    GLuint buffer;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    glBufferData(GL_ARRAY_BUFFER, sizeof pair, NULL, GL_STREAM_DRAW);
+    glVertexPointer(2, GL_FLOAT, 0, NULL);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
+    draw(place);
+    return buffer;
+}
+
+static void draw_second(int place)
+{
+    color_of(place);
+    glDrawArrays(GL_TRIANGLES, 3, 3);
+}
+
+/* What is written to such a buffer in other ways, and read otherwise. */
+static void refilled_otherwise(void)
+{
+    struct pair pair, read;
+    glEnable(GL_DEPTH_TEST);
+    glEnableClientState(GL_VERTEX_ARRAY);
+    /* In part: as whole vertices, and as less. */
+    pair_again(0, 0);
+    pair = pair_at(0, 15);
+    glBufferSubData(GL_ARRAY_BUFFER, sizeof pair.corners[0], sizeof pair.corners[1], pair.corners[1]);
+    draw_second(15);
+    pair = pair_at(0, 3);
+    for (size_t i = 3 * 8 + 4; i < 6 * 8; i += 4)
+        glBufferSubData(GL_ARRAY_BUFFER, (GLintptr)i, 4, (const char *)&pair + i);
+    draw_second(3);
+    /* In another layout: every second vertex. */
+    GLuint first = pair_again(1, 14);
+    float spaced[3][4] = {{-0.75f, 0.3f}, {-0.6f, 0.3f}, {-0.6f, 0.4f}};
+    glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof spaced, spaced);
+    glVertexPointer(2, GL_FLOAT, 16, NULL);
+    draw(8);
+    for (int i = 0; i < 3; i++)
+        spaced[i][0] += 1.4f;
+    pair = pair_at(1, 14);
+    memcpy(&pair, spaced, sizeof spaced);
+    glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
+    draw(9);
+    /* Storage anew, filled part by part. */
+    pair_again(2, 13);
+    pair = pair_at(12, 7);
+    glBufferData(GL_ARRAY_BUFFER, sizeof pair, NULL, GL_STREAM_DRAW);
+    for (size_t i = 0; i < sizeof pair.corners; i += 24)
+        glBufferSubData(GL_ARRAY_BUFFER, (GLintptr)i, 24, (const char *)&pair + i);
+    draw(12);
+    draw_second(7);
+    float larger[40][2] = {{0}};
+    triangle(larger, 5);
+    triangle(larger + 3, 10);
+    glBufferData(GL_ARRAY_BUFFER, sizeof larger, larger, GL_STREAM_DRAW);
+    draw(5);
+    draw_second(10);
+    /* Copied there, also from one of its kind. */
+    GLuint from = pair_again(4, 11);
+    pair_again(6, 9);
+    glBindBuffer(GL_COPY_READ_BUFFER, first);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, sizeof pair.corners[0], 0, sizeof pair.corners[1]);
+    draw(14);
+    glBindBuffer(GL_COPY_READ_BUFFER, from);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, sizeof pair.corners[0], 0, sizeof pair.corners[1]);
+    draw(11);
+    /* Mapped, and read. */
+    pair_again(3, 12);
+    glGetBufferSubData(GL_ARRAY_BUFFER, 0, sizeof read, &read);
+    pair = pair_at(3, 12);
+    if (memcmp(&read, &pair, sizeof pair))
+        fail("what was written is read");
+    struct pair *mapped = glMapBuffer(GL_ARRAY_BUFFER, GL_READ_WRITE);
+    if (memcmp(mapped, &pair, sizeof pair))
+        fail("what was written is mapped");
+    *mapped = pair_at(13, 2);
+    glUnmapBuffer(GL_ARRAY_BUFFER);
+    draw(13);
+    draw_second(2);
+    pair_again(0, 1);
+    mapped = glMapBufferRange(GL_ARRAY_BUFFER, sizeof pair.corners[0], sizeof pair.corners[1], GL_MAP_WRITE_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
+    triangle(mapped->corners[0], 6);
+    glFlushMappedBufferRange(GL_ARRAY_BUFFER, 0, sizeof pair.corners[1]);
+    glUnmapBuffer(GL_ARRAY_BUFFER);
+    draw_second(6);
+    /* Its vertices and indices in one. */
+    GLuint both = pair_again(15, 4);
+    static const GLubyte order[] = {5, 4, 3};
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, both);
+    for (int i = 0; i < 2; i++) {
+        pair = pair_at(i, 4 + i);
+        memcpy(pair.room, order, sizeof order);
+        glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
+        color_of(i);
+        glDrawElements(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, CLIENT + sizeof pair.corners);
+    }
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, 0);
+    errors("refilled_otherwise");
+}
+
+/* What the server writes to such a buffer. */
+static void refilled_by_server(void)
+{
+    glEnable(GL_DEPTH_TEST);
+    glEnableClientState(GL_VERTEX_ARRAY);
+    pair_again(0, 15);
+    if (need_version(4, 3)) {
+        float cleared = 0.5f;
+        glClearBufferSubData(GL_ARRAY_BUFFER, GL_R32F, 0, sizeof(float[3][2]), GL_RED, GL_FLOAT, &cleared);
+        glPointSize(6);
+        color_of(3);
+        glDrawArrays(GL_POINTS, 0, 3);
+    }
+    GLuint buffer = pair_again(1, 14);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
+    glReadPixels(0, 0, 2, 3, GL_RG, GL_FLOAT, NULL);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    color_of(4);
+    glDrawArrays(GL_POINTS, 0, 3);
+    if (need_version(3, 0)) {
+        /* Which goes on where it was written to once. */
+        buffer = pair_again(2, 13);
+        GLuint program = build_program("#version 130\nout vec2 place; void main() { place = vec2(0.1, -0.6) * float(gl_VertexID + 1); gl_Position = vec4(2.0); }",
+                                       "#version 130\nout vec4 tone; void main() { tone = vec4(1.0); }");
+        const char *names[] = {"place"};
+        glTransformFeedbackVaryings(program, 1, names, GL_INTERLEAVED_ATTRIBS);
+        glLinkProgram(program);
+        glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, buffer);
+        glUseProgram(program);
+        glEnable(GL_RASTERIZER_DISCARD);
+        glBeginTransformFeedback(GL_POINTS);
+        glDrawArrays(GL_POINTS, 0, 3);
+        glEndTransformFeedback();
+        glDisable(GL_RASTERIZER_DISCARD);
+        glUseProgram(0);
+        glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0);
+        glBindBuffer(GL_ARRAY_BUFFER, buffer);
+        color_of(5);
+        glDrawArrays(GL_POINTS, 0, 3);
+        struct pair pair = pair_at(6, 9);
+        glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
+        draw(6);
+        draw_second(9);
+    }
+    errors("refilled_by_server");
+}
+
 /* A vertex array object keeps a deleted buffer, while another one gets its name. */
 static void reused(void)
 {
@@ -367,4 +562,5 @@ static void bounded(void)
 }
 
 CONFORM("spread", COMPAT, {"immediate", immediate}, {"wide", wide}, {"arrays", arrays}, {"elements", elements}, {"buffers", buffers}, {"buffers_of_elements", buffers_of_elements},
-        {"elements_of_memory", elements_of_memory}, {"instances", instances}, {"lists", lists}, {"rewritten", rewritten}, {"reused", reused}, {"kinds", kinds}, {"bounded", bounded})
+        {"elements_of_memory", elements_of_memory}, {"instances", instances}, {"lists", lists}, {"rewritten", rewritten}, {"reused", reused}, {"refilled", refilled}, {"refilled_elements", refilled_elements},
+        {"refilled_otherwise", refilled_otherwise}, {"refilled_by_server", refilled_by_server}, {"kinds", kinds}, {"bounded", bounded})

@@ -27,8 +27,6 @@ pub struct Judged {
 /// So many boxes are held against the planes at once.
 pub const GROUP: usize = 8;
 
-const ALL_OF_GROUP: u32 = (1 << GROUP) - 1;
-
 /// Boxes by their axes, so that a processor takes several of them with each step.
 #[derive(Debug, Clone)]
 pub struct Boxes {
@@ -49,9 +47,9 @@ impl Boxes {
         }
     }
 
-    /// Those that lie behind a plane as a whole, and those that lie before it, a bit each. In steps that the compiler makes vectors of.
+    /// Which lie behind a plane as a whole, and which before it: all bits are set for those. In steps that the compiler makes vectors of.
     #[inline(always)]
-    fn sides(&self, plane: &[f32; 4]) -> (u32, u32) {
+    fn sides(&self, plane: &[f32; 4]) -> [[i32; GROUP]; 2] {
         let (mut at, mut reach) = ([plane[3]; GROUP], [0f32; GROUP]);
         for (axis, (centre, half)) in self.centre.iter().zip(&self.half).enumerate() {
             for i in 0..GROUP {
@@ -59,14 +57,10 @@ impl Boxes {
                 reach[i] += plane[axis].abs() * half[i];
             }
         }
-        let (mut outside, mut inside) = ([0u32; GROUP], [0u32; GROUP]);
-        for i in 0..GROUP {
-            // Nothing is known of what is not a number.
-            outside[i] = if at[i] + reach[i] < 0. { 1 << i } else { 0 };
-            inside[i] = if at[i] - reach[i] >= 0. { 1 << i } else { 0 };
-        }
-        let all = |bits: [u32; GROUP]| bits.iter().fold(0, |all, bit| all | bit);
-        (all(outside), all(inside))
+        // Nothing is known of what is not a number.
+        let outside = std::array::from_fn(|i| -i32::from(at[i] + reach[i] < 0.));
+        let inside = std::array::from_fn(|i| -i32::from(at[i] - reach[i] >= 0.));
+        [outside, inside]
     }
 }
 
@@ -86,6 +80,12 @@ impl Bounds {
     pub const NONE: Bounds = Bounds {
         least: [f32::INFINITY; 4],
         most: [f32::NEG_INFINITY; 4],
+    };
+
+    /// Around everything.
+    pub const ALL: Bounds = Bounds {
+        least: [f32::NEG_INFINITY; 4],
+        most: [f32::INFINITY; 4],
     };
 
     /// Makes them hold a vertex: x, y, z, and any number. What is not a number is left out.
@@ -117,10 +117,7 @@ impl Bounds {
     #[inline]
     pub fn join(&mut self, others: &Bounds) {
         if (0..3).any(|i| others.least[i] > others.most[i]) {
-            *self = Bounds {
-                least: [f32::NEG_INFINITY; 4],
-                most: [f32::INFINITY; 4],
-            };
+            *self = Bounds::ALL;
         }
         self.least = lesser(others.least, self.least);
         self.most = greater(others.most, self.most);
@@ -213,20 +210,11 @@ impl Sorter {
             let n = left.trailing_zeros() as usize;
             left &= left - 1;
             let (plane, behind) = &self.planes[n];
-            let (outside, inside) = boxes.sides(plane);
-            let mut decided = outside | inside;
-            if inside == ALL_OF_GROUP {
-                // As in most groups.
-                open.iter_mut().for_each(|open| *open &= !(1 << n));
-                continue;
-            }
-            while decided != 0 {
-                let i = decided.trailing_zeros() as usize;
-                decided &= decided - 1;
-                if outside >> i & 1 != 0 {
-                    tiles[i] &= !behind;
-                }
-                open[i] &= !(1 << n);
+            let [outside, inside] = boxes.sides(plane);
+            for i in 0..GROUP {
+                let all = |bits: i32| i64::from(bits) as u64;
+                tiles[i] &= !(all(outside[i]) & behind);
+                open[i] &= !(all(outside[i] | inside[i]) & 1 << n);
             }
         }
         std::array::from_fn(|i| Judged {

@@ -283,6 +283,8 @@ fn arrays_and_buffers_are_sorted_by_tiles() {
         "buffers_of_elements",
         "elements_of_memory",
         "instances",
+        "refilled",
+        "refilled_elements",
         "bounded",
     ] {
         let folder = stage.folder();

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// How positions lie, from an address or an offset on: 2 or 3 numbers each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Positions {
+pub struct Positions {
     pub at: usize,
     pub stride: usize,
     pub size: u32,
@@ -17,7 +17,7 @@ pub(super) struct Positions {
 
 /// Indices as they lie in memory.
 #[derive(Clone, Copy)]
-pub(super) struct Indices {
+pub struct Indices {
     pub at: *const u8,
     pub size: usize,
     pub base: i32,
@@ -68,6 +68,23 @@ impl Positions {
         number * self.size as usize
     }
 
+    /// The same with the first one that may lie in a buffer, and which of those is the first of these; none if they lie over one another.
+    pub fn grid(self) -> Option<(Positions, usize)> {
+        let first = self.at.checked_div(self.stride)?;
+        let grid = Positions {
+            at: self.at % self.stride,
+            ..self
+        };
+        (self.stride >= self.bytes()).then_some((grid, first))
+    }
+
+    /// How many of those on a grid end before an offset, or there, and how many begin before it.
+    pub fn before(&self, offset: usize) -> (usize, usize) {
+        let end = (offset + self.stride).saturating_sub(self.at + self.bytes());
+        let begin = offset.saturating_sub(self.at);
+        (end / self.stride, begin.div_ceil(self.stride))
+    }
+
     /// Where position 0 lies in a buffer, if all of `elements` lie there.
     pub fn within(&self, contents: Contents<'_>, elements: Range<i64>) -> Option<*const u8> {
         let last = usize::try_from(elements.end - 1).ok()?;
@@ -76,25 +93,25 @@ impl Positions {
         (elements.start >= 0).then(|| start.wrapping_add(self.at))
     }
 
-    /// Bounds of some vertices, where position 0 lies at `start`.
+    /// Bounds of some of `count` vertices, where position 0 lies at `start`.
     ///
     /// # Safety
-    /// Their positions lie there.
-    pub unsafe fn hull(&self, start: *const u8, vertices: Range<usize>) -> Bounds {
+    /// Their positions, and those up to `count`, lie there.
+    pub unsafe fn hull(&self, start: *const u8, vertices: Range<usize>, count: usize) -> Bounds {
         let place = |n: usize| start.wrapping_add(n * self.stride);
         if (self.type_, self.size) != (GL_FLOAT, 3) || self.stride < 4 {
             // SAFETY: the caller's promise.
             return hull(vertices, |n| Some(unsafe { self.read(place(n)) }));
         }
-        let Some(last) = vertices.clone().next_back() else {
-            return Bounds::NONE;
-        };
-        let mut bounds = hull(vertices.start..last, |n| {
+        let end = vertices.end.min(count.saturating_sub(1));
+        let mut bounds = hull(vertices.start..end, |n| {
             // SAFETY: the caller's promise; behind all but the last there is more of the next.
             Some(unsafe { place(n).cast::<[f32; 4]>().read_unaligned() })
         });
-        // SAFETY: the caller's promise.
-        bounds.add(unsafe { self.read(place(last)) });
+        for last in end.max(vertices.start)..vertices.end {
+            // SAFETY: the caller's promise.
+            bounds.add(unsafe { self.read(place(last)) });
+        }
         bounds
     }
 
@@ -244,7 +261,7 @@ mod tests {
                 // SAFETY: the vector's own positions.
                 let vertex = |n: usize| unsafe { positions.read(start.wrapping_add(n * stride)) };
                 // SAFETY: likewise.
-                let hull = unsafe { positions.hull(start, 0..count) };
+                let hull = unsafe { positions.hull(start, 0..count, count) };
                 let case = format!("{count} of {size} {type_:#x}, {stride} apart");
                 assert!(agree(hull, around((0..count).map(vertex))), "{case}");
                 if count == 0 {

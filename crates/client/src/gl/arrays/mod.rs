@@ -17,6 +17,7 @@ mod sort;
 mod sure;
 mod tree;
 
+pub use hulls::{Indices, Positions};
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
 use mgn_wire::sizes::image::attrib_bytes;

@@ -7,13 +7,14 @@ use super::elements::Indexed;
 use super::hulls::{Blocks, Indices, Positions};
 use super::tree::Tree;
 use crate::context::Context;
-use crate::gl::buffers::{Buffers, Contents};
+use crate::gl::buffers::{Buffers, Contents, Outline};
 use mgn_wall::Bounds;
 use mgn_wire::draws::{attr, RUN_BLOCK as BLOCK};
 use mgn_wire::gl::*;
 use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::RECORD_MAX;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The tiles of what everyone draws.
@@ -59,11 +60,22 @@ pub(super) fn touched(pieces: &[Piece]) -> u64 {
     pieces.iter().fold(0, |tiles, piece| tiles | piece.tiles)
 }
 
-/// Where what a draw reads lies.
-struct Source<'a> {
-    positions: Positions,
-    /// The buffer that holds them and the number of its contents, or the program's memory.
-    buffer: Option<(Contents<'a>, u64)>,
+/// Where the positions of a draw lie: in the program's memory, or in a buffer, of which the number of the contents is known and those themselves or an
+/// outline of them, in which the first position has a number.
+enum Source<'a> {
+    Memory,
+    Copy(Contents<'a>, u64),
+    Outline(&'a Outline, u64, i64),
+}
+
+impl Source<'_> {
+    /// The number of the buffer's contents.
+    fn number(&self) -> Option<u64> {
+        match self {
+            Source::Memory => None,
+            Source::Copy(_, number) | Source::Outline(_, number, _) => Some(*number),
+        }
+    }
 }
 
 impl Context {
@@ -88,10 +100,12 @@ impl Context {
     ) -> Option<()> {
         let overlap = self.sort_by(mode)?;
         let shared = self.gl.shared.clone();
-        let buffers = shared.buffers();
-        let Source { positions, buffer } = self.source(&buffers)?;
+        let mut buffers = shared.buffers();
+        let (positions, buffer) = self.positions()?;
+        buffers.is_drawn(buffer, positions);
+        let source = self.source(&buffers, positions, buffer)?;
         let (first, count) = (usize::try_from(first).ok()?, usize::try_from(count).ok()?);
-        let Some((contents, number)) = buffer else {
+        let Some(number) = source.number() else {
             drop(buffers);
             let start = (positions.at as *const u8).wrapping_add(first * positions.stride);
             let all = Blocks::new(count, overlap);
@@ -102,7 +116,7 @@ impl Context {
                     return Some(());
                 };
                 // SAFETY: the program's arrays hold the elements.
-                let hull = |block| unsafe { positions.hull(start, block) };
+                let hull = |block| unsafe { positions.hull(start, block, count) };
                 let from = next / BLOCK;
                 let tree = Tree::new(some.into_iter().map(hull).collect());
                 let pieces = match self.sort_blocks(mode, &tree, all, from) {
@@ -125,8 +139,6 @@ impl Context {
             }
         };
         let elements = first as i64..(first + count) as i64;
-        let start = positions.within(contents, elements)?;
-        let start = start.wrapping_add(first * positions.stride);
         let key = Key {
             positions: (number, positions),
             indices: None,
@@ -135,14 +147,27 @@ impl Context {
             count,
             overlap,
         };
-        let bounds = self.gl.arrays.known.bounds(key, || {
-            // SAFETY: the buffer holds the elements, as was checked.
-            let hull = |block| unsafe { positions.hull(start, block) };
-            let hulls = Blocks::new(count, overlap).each().map(hull);
-            Some(Tree::new(hulls.collect()))
+        let blocks = Blocks::new(count, overlap);
+        let bounds = self.gl.arrays.known.bounds(key, || match source {
+            Source::Memory => None,
+            Source::Copy(contents, _) => {
+                let start = positions.within(contents, elements)?;
+                let start = start.wrapping_add(first * positions.stride);
+                // SAFETY: the buffer holds the elements, as was checked.
+                let hull = |block| unsafe { positions.hull(start, block, count) };
+                Some(Tree::new(blocks.each().map(hull).collect()))
+            }
+            Source::Outline(outline, _, before) => {
+                let all = elements.start + before..elements.end + before;
+                let first = usize::try_from(all.start).ok()?;
+                let hull =
+                    |block: Range<usize>| outline.hull(first + block.start..first + block.end);
+                let hulls = blocks.each().map(hull);
+                outline.has(all).then(|| Tree::new(hulls.collect()))
+            }
         })?;
         drop(buffers);
-        let pieces = self.sort_blocks(mode, &bounds, Blocks::new(count, overlap), 0)?;
+        let pieces = self.sort_blocks(mode, &bounds, blocks, 0)?;
         pieces.iter().for_each(|piece| send(self, piece));
         Some(())
     }
@@ -179,12 +204,17 @@ impl Context {
         let restart = self.restart_index(draw.type_);
         let overlap = overlap.filter(|_| restart.is_none());
         let shared = self.gl.shared.clone();
-        let buffers = shared.buffers();
-        let Source { positions, buffer } = self.source(&buffers)?;
+        let mut buffers = shared.buffers();
+        let (positions, buffer) = self.positions()?;
+        buffers.is_drawn(buffer, positions);
+        let bound = &self.gl.arrays.bound;
+        if given.is_none() {
+            buffers.is_read(bound.element_buffer);
+        }
+        let source = self.source(&buffers, positions, buffer)?;
         let size = draw_index_bytes(draw.type_)?;
         let count = usize::try_from(draw.count).ok()?;
         let offset = draw.indices as usize;
-        let bound = &self.gl.arrays.bound;
         let (at, number) = match given {
             Some(at) => (at, None),
             None => {
@@ -195,31 +225,37 @@ impl Context {
                 (contents.at(offset, count.checked_mul(size)?)?, Some(number))
             }
         };
+        let blocks = Blocks::new(count, overlap);
         let find = || {
-            let start = match buffer {
-                Some((contents, _)) => {
-                    // SAFETY: so many indices lie there.
-                    let (least, greatest) =
-                        unsafe { super::elements::bounds(at, count, size, restart) }?;
-                    let base = i64::from(draw.base_vertex);
-                    let elements = i64::from(least) + base..i64::from(greatest) + base + 1;
-                    positions.within(contents, elements)?
-                }
-                None => positions.at as *const u8,
-            };
             let indices = Indices {
                 at,
                 size,
                 base: draw.base_vertex,
                 restart,
             };
+            let elements = |before: i64| {
+                // SAFETY: so many indices lie there.
+                let (least, greatest) =
+                    unsafe { super::elements::bounds(at, count, size, restart) }?;
+                let base = i64::from(draw.base_vertex) + before;
+                Some(i64::from(least) + base..i64::from(greatest) + base + 1)
+            };
+            let start = match source {
+                Source::Memory => positions.at as *const u8,
+                Source::Copy(contents, _) => positions.within(contents, elements(0)?)?,
+                Source::Outline(outline, _, first) => {
+                    // SAFETY: so many indices lie there.
+                    let hull = |block| unsafe { outline.hull_of(first, &indices, block) };
+                    let has = outline.has(elements(first)?);
+                    return has.then(|| Tree::new(blocks.each().map(hull).collect()));
+                }
+            };
             // SAFETY: so many indices lie there; the program's arrays hold the elements, or the buffer does, as was checked.
             let hull = |block| unsafe { positions.hull_of(start, &indices, block) };
-            let hulls = Blocks::new(count, overlap).each().map(hull);
-            Some(Tree::new(hulls.collect()))
+            Some(Tree::new(blocks.each().map(hull).collect()))
         };
-        let bounds = match (buffer, number) {
-            (Some((_, contents)), Some(number)) => {
+        let bounds = match (source.number(), number) {
+            (Some(contents), Some(number)) => {
                 let key = Key {
                     positions: (contents, positions),
                     indices: Some((number, offset, draw.type_, draw.base_vertex)),
@@ -233,7 +269,7 @@ impl Context {
             _ => Arc::new(find()?),
         };
         drop(buffers);
-        self.sort_blocks(draw.mode, &bounds, Blocks::new(count, overlap), 0)
+        self.sort_blocks(draw.mode, &bounds, blocks, 0)
     }
 
     /// Whether draws of `mode` are placed by the fixed function and raise no error for certain, so that it does not matter who sees them; and how they may be
@@ -282,8 +318,8 @@ impl Context {
         self.may_sort() && self.sort_by(mode).is_some()
     }
 
-    /// Where the positions lie; none if they are not known.
-    fn source<'a>(&self, buffers: &'a Buffers) -> Option<Source<'a>> {
+    /// How the positions lie, and in which buffer; none if they are none that can be sorted by.
+    fn positions(&self) -> Option<(Positions, u32)> {
         let slot = usize::from(attr::POSITION);
         let array = &self.gl.arrays.bound;
         let (format, binding) = (&array.formats[slot], array.binding(slot));
@@ -297,17 +333,30 @@ impl Context {
             && matches!(format.size, 2 | 3)
             && matches!(format.type_, GL_FLOAT | GL_DOUBLE | GL_SHORT | GL_INT)
             && binding.divisor == 0;
-        let buffer = match (is_plain, binding.buffer) {
-            (false, _) => return None,
-            (true, 0) if positions.at == 0 => return None,
-            (true, 0) => None,
-            (true, name) => {
-                let object = buffers.get(name)?;
-                let since = array.since[usize::from(format.binding)];
-                Some(object.is_bound_since(since).then(|| object.contents())??)
-            }
-        };
-        Some(Source { positions, buffer })
+        let is_there = binding.buffer != 0 || positions.at != 0;
+        (is_plain && is_there).then_some((positions, binding.buffer))
+    }
+
+    /// Where they lie; none if that is not known.
+    fn source<'a>(
+        &self,
+        buffers: &'a Buffers,
+        positions: Positions,
+        buffer: u32,
+    ) -> Option<Source<'a>> {
+        if buffer == 0 {
+            return Some(Source::Memory);
+        }
+        let array = &self.gl.arrays.bound;
+        let format = &array.formats[usize::from(attr::POSITION)];
+        let since = array.since[usize::from(format.binding)];
+        let object = buffers.get(buffer).filter(|o| o.is_bound_since(since))?;
+        if let Some((contents, number)) = object.contents() {
+            return Some(Source::Copy(contents, number));
+        }
+        let (outline, number) = object.outline()?;
+        let first = outline.first_of(positions)?;
+        Some(Source::Outline(outline, number, first))
     }
 
     /// Who draws what lies within `bounds`, drawn with `mode`.
@@ -372,7 +421,6 @@ impl Known {
 mod tests {
     use super::*;
     use mgn_wall::Sorter;
-    use std::ops::Range;
 
     /// Numbers from -1 to 1, the same in each run.
     struct Random(u64);
@@ -478,7 +526,7 @@ mod tests {
                 let hull = |block: Range<usize>| unsafe {
                     match indexed {
                         true => positions.hull_of(start, &read, block),
-                        false => positions.hull(start, block),
+                        false => positions.hull(start, block, count),
                     }
                 };
                 let blocks = Blocks::new(count, overlap);

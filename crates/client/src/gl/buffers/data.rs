@@ -2,6 +2,7 @@
 
 use super::bindings::required;
 use super::memory::Memory;
+use super::outline::Look;
 use super::table::BufferObject;
 use crate::context::Context;
 use crate::gl::context;
@@ -49,26 +50,28 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         }
         let (data, len) = (data.cast::<u8>(), size as usize);
         let before = cx.enc.doubt;
-        if !data.is_null() && len > PIECE && is_allocated(cx, buffer, size, usage) {
-            // New contents for the old storage look the same, and spare drivers that don't recycle memory to find as much again.
-            send(cx, target, 0, data, len);
-        } else if data.is_null() || len > PIECE {
+        let is_small = !data.is_null() && len <= PIECE;
+        // New contents for the old storage look the same, and spare drivers that don't recycle memory to find as much again.
+        let is_there = !data.is_null() && is_allocated(cx, buffer, size, usage);
+        if !is_small && !is_there {
             cx.enc.gl_buffer_data(target, size, Data::Null, usage);
             if size >= HUGE && !has_size(cx, target, size) {
-                return allocated(cx, buffer, 0, usage, std::ptr::null());
+                return allocated(cx, buffer, 0, usage);
             }
-            if !data.is_null() {
-                send(cx, target, 0, data, len);
-            }
-        } else {
-            cx.enc
-                .gl_buffer_data(target, size, Data::Bytes(data, len), usage);
+        }
+        want(cx, target, buffer);
+        allocated(cx, buffer, size, usage);
+        if !data.is_null() {
+            upload(cx, buffer, 0, data, len, |cx, look| match is_small {
+                true => cx
+                    .enc
+                    .gl_buffer_data(target, size, Data::Bytes(data, len), usage),
+                false => send(cx, target, 0, data, len, look),
+            });
         }
         if size < HUGE && cx.gl.shared.buffers().get(buffer).is_some() {
             cx.enc.doubt = before;
         }
-        want(cx, target, buffer);
-        allocated(cx, buffer, size, usage, data);
     }
 }
 
@@ -110,19 +113,45 @@ unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
     answered == 0 || there == size
 }
 
-unsafe fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32, data: *const u8) {
-    // SAFETY: the caller's promise: null or `size` bytes.
-    if unsafe { cx.gl.shared.buffers().allocate(buffer, size, usage, data) } {
+fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32) {
+    if cx.gl.shared.buffers().allocate(buffer, size, usage) {
         // Storage that can be allocated anew is never mapped to stay.
         cx.gl.shared.notes.mapping_ended(false);
     }
 }
 
-/// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill messages.
+/// Has bytes sent that a buffer is known to take, and follows what it holds.
 ///
 /// # Safety
 /// `data` holds `len` bytes.
-pub(super) unsafe fn send(cx: &mut Context, target: u32, offset: i64, data: *const u8, len: usize) {
+unsafe fn upload(
+    cx: &mut Context,
+    buffer: u32,
+    offset: i64,
+    data: *const u8,
+    len: usize,
+    send: impl FnOnce(&mut Context, Option<&mut Look>),
+) {
+    let mut look = cx.gl.shared.buffers().look(buffer, offset, data, len);
+    send(cx, look.as_mut());
+    let mut buffers = cx.gl.shared.buffers();
+    // SAFETY: the caller's promise.
+    unsafe { buffers.write(buffer, offset, data, len, look) };
+}
+
+/// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill messages. What is to be looked at is so while the processor
+/// still has it at hand.
+///
+/// # Safety
+/// `data` holds `len` bytes.
+pub(super) unsafe fn send(
+    cx: &mut Context,
+    target: u32,
+    offset: i64,
+    data: *const u8,
+    len: usize,
+    mut look: Option<&mut Look>,
+) {
     let mut at = 0;
     while at < len {
         let room = (cx.enc.end as usize).saturating_sub(cx.enc.cur as usize);
@@ -135,7 +164,10 @@ pub(super) unsafe fn send(cx: &mut Context, target: u32, offset: i64, data: *con
         // SAFETY: the bytes lie in the caller's memory; the context's own encoder.
         unsafe {
             cx.enc
-                .gl_buffer_sub_data(target, offset + at as i64, n as i64, (data.add(at), n))
+                .gl_buffer_sub_data(target, offset + at as i64, n as i64, (data.add(at), n));
+            if let Some(look) = &mut look {
+                look.up_to(at + n);
+            }
         };
         at += n;
     }
@@ -163,20 +195,23 @@ pub unsafe extern "C" fn glBufferStorage(target: u32, size: i64, data: *const c_
             return cx.set_error(GL_INVALID_OPERATION);
         }
         let (data, len) = (data.cast::<u8>(), size as usize);
-        if data.is_null() || len > PIECE {
+        let is_small = !data.is_null() && len <= PIECE;
+        if !is_small {
             cx.enc.gl_buffer_storage(target, size, Data::Null, flags);
             if size >= HUGE && !has_size(cx, target, size) {
                 return;
             }
-            if !data.is_null() {
-                send(cx, target, 0, data, len);
-            }
-        } else {
-            cx.enc
-                .gl_buffer_storage(target, size, Data::Bytes(data, len), flags);
         }
         want(cx, target, buffer);
-        allocated(cx, buffer, size, GL_DYNAMIC_DRAW, data);
+        allocated(cx, buffer, size, GL_DYNAMIC_DRAW);
+        if !data.is_null() {
+            upload(cx, buffer, 0, data, len, |cx, look| match is_small {
+                true => cx
+                    .enc
+                    .gl_buffer_storage(target, size, Data::Bytes(data, len), flags),
+                false => send(cx, target, 0, data, len, look),
+            });
+        }
         cx.gl.shared.buffers().is_storage(buffer, flags);
     }
 }
@@ -191,14 +226,13 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         let Some(buffer) = required(cx, target) else {
             return;
         };
-        let (error, copied, known) = match cx.gl.shared.buffers().get(buffer) {
+        let (error, known) = match cx.gl.shared.buffers().get(buffer) {
             Some(object) => (
                 write_error(object, offset, size)
                     .or(object.is_fixed().then_some(GL_INVALID_OPERATION)),
-                object.is_followed(),
                 true,
             ),
-            None => (None, false, false),
+            None => (None, false),
         };
         if let Some(error) = error {
             return cx.set_error(error);
@@ -207,15 +241,12 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
             return;
         }
         let before = cx.enc.doubt;
-        send(cx, target, offset, data.cast(), size as usize);
+        let (data, len) = (data.cast(), size as usize);
+        upload(cx, buffer, offset, data, len, |cx, look| {
+            send(cx, target, offset, data, len, look);
+        });
         if known {
             cx.enc.doubt = before;
-        }
-        if copied {
-            cx.gl
-                .shared
-                .buffers()
-                .write(buffer, offset, data.cast(), size as usize);
         }
     }
 }
@@ -270,7 +301,10 @@ pub unsafe extern "C" fn glGetBufferSubData(
         }
         match known {
             Some(bytes) => data.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len()),
-            None => fetch(cx, target, offset, data.cast(), size as usize),
+            None => {
+                cx.gl.shared.buffers().is_read(buffer);
+                fetch(cx, target, offset, data.cast(), size as usize);
+            }
         }
     }
 }
@@ -390,7 +424,8 @@ pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, len
 /// The first time it costs a round trip; from then on a copy is kept, up to a limit.
 pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {
     let (size, may_copy) = {
-        let buffers = cx.gl.shared.buffers();
+        let mut buffers = cx.gl.shared.buffers();
+        buffers.is_read(buffer);
         let object = buffers.get(buffer)?;
         if range_error(object, offset, i64::try_from(len).ok()?).is_some() {
             return None;
@@ -437,8 +472,7 @@ mod tests {
     fn ranges() {
         let mut buffers = Buffers::default();
         buffers.adopt(1, 0);
-        // SAFETY: no data.
-        unsafe { buffers.allocate(1, 100, GL_STATIC_DRAW, std::ptr::null()) };
+        buffers.allocate(1, 100, GL_STATIC_DRAW);
         let own = buffers.memory_for(1, 10, 0);
         buffers.map(1, 50, 10, GL_MAP_WRITE_BIT, own);
         let object = buffers.get(1).unwrap();

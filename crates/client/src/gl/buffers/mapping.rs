@@ -95,7 +95,7 @@ fn map(
     // Of a mapping that stays, what the server has must be known whether or not the program may read it: what differs is what it wrote.
     let fetched = (!invalid || is_persistent) && !undefined;
     if is_persistent {
-        cx.gl.shared.buffers().drop_copy(buffer);
+        cx.gl.shared.buffers().forget(buffer);
     } else if may_copy && !has_copy {
         if fetched {
             copy_contents(cx, target, buffer, size as usize);
@@ -193,6 +193,7 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
                 m.offset,
                 m.pointer as *const u8,
                 m.length as usize,
+                None,
             )
         };
     }
@@ -233,6 +234,7 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: i64, leng
                 start + offset,
                 (pointer as *const u8).add(offset as usize),
                 length as usize,
+                None,
             );
         },
         Err(error) => cx.set_error(error),
@@ -290,8 +292,7 @@ mod tests {
     fn what_may_be_mapped() {
         let mut buffers = Buffers::default();
         buffers.adopt(1, 0);
-        // SAFETY: no data.
-        unsafe { buffers.allocate(1, 100, GL_STATIC_DRAW, std::ptr::null()) };
+        buffers.allocate(1, 100, GL_STATIC_DRAW);
         let (read, write) = (GL_MAP_READ_BIT, GL_MAP_WRITE_BIT);
         for (offset, length, access, error) in [
             (0, 100, read | write, None),

@@ -9,6 +9,7 @@ mod images;
 mod mapping;
 mod memory;
 mod named;
+mod outline;
 mod persistent;
 mod table;
 
@@ -23,6 +24,7 @@ pub use mapping::{
     is_locked,
 };
 pub use named::*;
+pub use outline::Outline;
 pub use persistent::{fetch_persistent, is_wait};
 pub use table::{Buffers, Contents};
 

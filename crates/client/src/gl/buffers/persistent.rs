@@ -283,8 +283,7 @@ mod tests {
     fn mapped(access: u32) -> (Buffers, *mut u8) {
         let mut buffers = Buffers::default();
         buffers.adopt(1, 0);
-        // SAFETY: no data.
-        unsafe { buffers.allocate(1, 1000, GL_DYNAMIC_DRAW, std::ptr::null()) };
+        buffers.allocate(1, 1000, GL_DYNAMIC_DRAW);
         let own = buffers.memory_for(1, 900, access);
         let pointer = buffers.map(1, 40, 900, access, own).unwrap();
         (buffers, pointer as *mut u8)
@@ -359,7 +358,7 @@ mod tests {
         let (mut b, p) = mapped(ALL);
         // SAFETY: the literal's bytes, and the mapping's.
         unsafe {
-            b.write(1, 38, b"abcd".as_ptr(), 4);
+            b.write(1, 38, b"abcd".as_ptr(), 4, None);
             assert_eq!(p.cast::<[u8; 4]>().read(), *b"cd\0\0");
         }
         assert_eq!(writes(&mut b), []);

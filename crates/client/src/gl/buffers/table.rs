@@ -1,6 +1,8 @@
 //! What the client knows of buffer objects.
 
 use super::memory::{Memory, ALIGNMENT};
+use super::outline::{Look, Outline};
+use crate::gl::arrays::Positions;
 use mgn_wire::gl::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -35,7 +37,13 @@ pub struct BufferObject {
     pub mapping: Option<Mapping>,
     /// All of its contents, kept the same as the server's. Only of buffers whose contents were needed once, or are `wanted`.
     copy: Option<Memory>,
-    /// The number of what the copy holds: another one for other contents, of whichever buffer.
+    /// Where its vertices lie, which is as far as it was foreseen all that there is to know.
+    outline: Option<Outline>,
+    /// How positions of its vertices were read.
+    foreseen: Option<Positions>,
+    /// It was read in another way, too.
+    is_read: bool,
+    /// The number of what it holds: another one for other contents, of whichever buffer.
     contents: u64,
     /// A copy is kept as soon as there is storage.
     wanted: bool,
@@ -139,6 +147,9 @@ impl BufferObject {
             undefined: true,
             mapping: None,
             copy: None,
+            outline: None,
+            foreseen: None,
+            is_read: false,
             contents: 0,
             wanted: false,
             since: 0,
@@ -178,6 +189,11 @@ impl BufferObject {
         Some((Contents(self.copy.as_ref()?), self.contents))
     }
 
+    /// Where its vertices lie, if that is known, and the number of the contents.
+    pub fn outline(&self) -> Option<(&Outline, u64)> {
+        Some((self.outline.as_ref()?, self.contents))
+    }
+
     /// Whether what was bound when names had been released so often is this object, and not an older one of its name.
     pub fn is_bound_since(&self, released: u32) -> bool {
         !self.deleted && released >= self.since
@@ -187,12 +203,6 @@ impl BufferObject {
     pub fn is_fixed(&self) -> bool {
         self.storage
             .is_some_and(|flags| flags & GL_DYNAMIC_STORAGE_BIT == 0)
-    }
-
-    /// Whether the client has to hear of what is written.
-    pub fn is_followed(&self) -> bool {
-        let is_persistent = self.mapping.as_ref().is_some_and(Mapping::is_persistent);
-        self.has_copy() || self.is_undefined() || is_persistent
     }
 
     pub fn has_copy(&self) -> bool {
@@ -231,7 +241,59 @@ impl Buffers {
         }
     }
 
-    /// The contents of a copy have changed.
+    /// A draw reads vertices of the buffer.
+    pub fn is_drawn(&mut self, name: u32, positions: Positions) {
+        let Some(object) = self.objects.get_mut(&name) else {
+            return;
+        };
+        let grid = positions.grid().map(|(grid, _)| grid);
+        object.is_read |= grid.is_none() || object.foreseen.is_some_and(|seen| Some(seen) != grid);
+        object.foreseen = object.foreseen.or(grid);
+    }
+
+    /// What the buffer holds is read otherwise than by draws of its vertices.
+    pub fn is_read(&mut self, name: u32) {
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.is_read = true;
+        }
+    }
+
+    /// All that the buffer holds is to be another: now it is decided what the client keeps of that.
+    fn renew(&mut self, name: u32) {
+        let Some(object) = self.objects.get_mut(&name) else {
+            return;
+        };
+        let len = usize::try_from(object.size).unwrap_or(0);
+        let outlined = !object.is_read && !object.written_unseen && object.mapping.is_none();
+        let outline = object.foreseen.filter(|_| outlined);
+        let outline = outline.map(|grid| Outline::new(grid, len));
+        let has_other = object.copy.as_ref().is_some_and(|copy| copy.len() != len);
+        let wants_copy = object.wanted && object.copy.is_none() || has_other;
+        match outline {
+            None if !wants_copy => object.outline = None,
+            None => {
+                self.forget(name);
+                self.make_copy(name);
+            }
+            Some(_) => {
+                self.forget(name);
+                self.objects.entry(name).and_modify(|o| o.outline = outline);
+            }
+        }
+    }
+
+    /// What of `len` bytes at `data` is to be looked at before they are written to a part of the buffer.
+    pub fn look(&mut self, name: u32, offset: i64, data: *const u8, len: usize) -> Option<Look> {
+        let object = self.get(name)?;
+        let is_all = offset == 0 && object.size == len as i64;
+        if is_all && !object.undefined && (object.outline.is_none() || object.is_read) {
+            self.renew(name);
+        }
+        let outline = self.get(name)?.outline.as_ref()?;
+        Some(outline.look(usize::try_from(offset).ok()?, data, len))
+    }
+
+    /// The contents have changed.
     fn changes(&mut self, name: u32) {
         self.contents += 1;
         if let Some(object) = self.objects.get_mut(&name) {
@@ -251,7 +313,7 @@ impl Buffers {
 
     /// Lets go of what a deleted buffer holds, and gives its mapping.
     pub fn delete(&mut self, name: u32) -> Option<Mapping> {
-        self.drop_copy(name);
+        self.forget(name);
         let object = self.objects.get_mut(&name)?;
         object.deleted = true;
         object.spare = None;
@@ -259,17 +321,14 @@ impl Buffers {
         object.mapping.take()
     }
 
-    /// New storage, with contents if `data` is not null. Says whether the old was mapped.
-    ///
-    /// # Safety
-    /// `data` is null or holds `size` bytes.
-    pub unsafe fn allocate(&mut self, name: u32, size: i64, usage: u32, data: *const u8) -> bool {
+    /// New storage, whose contents are undefined. Says whether the old was mapped.
+    pub fn allocate(&mut self, name: u32, size: i64, usage: u32) -> bool {
         let Some(object) = self.objects.get_mut(&name) else {
             return false;
         };
         let was_mapped = object.mapping.take().is_some();
         let len = usize::try_from(size).unwrap_or(0);
-        (object.size, object.usage, object.undefined) = (size, usage, data.is_null());
+        (object.size, object.usage, object.undefined) = (size, usage, true);
         if object
             .spare
             .as_ref()
@@ -277,31 +336,36 @@ impl Buffers {
         {
             object.spare = None;
         }
-        if object.copy.as_ref().is_some_and(|copy| copy.len() != len) {
-            self.drop_copy(name);
-            self.make_copy(name);
-        } else if object.wanted && object.copy.is_none() {
-            self.make_copy(name);
-        }
-        if !data.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { self.write(name, 0, data, len) };
-        }
+        self.renew(name);
         was_mapped
     }
 
-    /// The program has written `len` bytes at `offset`.
+    /// The program has written `len` bytes at `offset`, which may have been looked at.
     ///
     /// # Safety
     /// `data` holds `len` bytes.
-    pub unsafe fn write(&mut self, name: u32, offset: i64, data: *const u8, len: usize) {
+    pub unsafe fn write(
+        &mut self,
+        name: u32,
+        offset: i64,
+        data: *const u8,
+        len: usize,
+        look: Option<Look>,
+    ) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
         };
         object.undefined = false;
-        if let (Some(copy), Ok(offset)) = (&object.copy, usize::try_from(offset)) {
+        let at = usize::try_from(offset).unwrap_or(0);
+        if let Some(copy) = &object.copy {
             // SAFETY: the caller's promise.
-            unsafe { copy.write(offset, data, len) };
+            unsafe { copy.write(at, data, len) };
+        }
+        if let Some(outline) = &mut object.outline {
+            let mut look = look.unwrap_or_else(|| outline.look(at, data, len));
+            // SAFETY: likewise.
+            unsafe { look.up_to(len) };
+            outline.wrote(look);
         }
         if let Some(mapping) = object.mapping.as_ref().filter(|m| m.is_persistent()) {
             // SAFETY: likewise.
@@ -313,22 +377,23 @@ impl Buffers {
     /// The server copies between buffers, within their sizes.
     pub fn copy_within(&mut self, from: u32, to: u32, from_offset: i64, to_offset: i64, len: i64) {
         let bytes = match self.objects.get(&to) {
-            Some(target) if target.has_copy() => {
+            Some(target) if target.has_copy() || target.outline.is_some() => {
                 let source = self.objects.get(&from);
                 source.and_then(|s| s.known(from_offset, usize::try_from(len).ok()?))
             }
             _ => None,
         };
+        self.is_read(from);
         match bytes {
             // SAFETY: the vector's own bytes.
-            Some(bytes) => unsafe { self.write(to, to_offset, bytes.as_ptr(), bytes.len()) },
+            Some(bytes) => unsafe { self.write(to, to_offset, bytes.as_ptr(), bytes.len(), None) },
             None => self.changed(to),
         }
     }
 
     /// The server changed the contents in a way that the client does not follow.
     pub fn changed(&mut self, name: u32) {
-        self.drop_copy(name);
+        self.forget(name);
         if let Some(object) = self.objects.get_mut(&name) {
             object.undefined = false;
             object.stale = true;
@@ -432,10 +497,12 @@ impl Buffers {
         }
     }
 
-    pub fn drop_copy(&mut self, name: u32) {
+    /// What the buffer holds is no longer known.
+    pub fn forget(&mut self, name: u32) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
         };
+        object.outline = None;
         let Some(copy) = object.copy.take() else {
             return;
         };
@@ -481,6 +548,7 @@ impl Buffers {
             _ => return None,
         } as usize;
         let own = own.filter(|own| own.at(at % ALIGNMENT) as usize == pointer);
+        (object.outline, object.is_read) = (None, true);
         object.mapping = Some(Mapping {
             offset,
             length,
@@ -551,8 +619,9 @@ mod tests {
     use super::*;
 
     fn allocate(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
+        buffers.allocate(name, bytes.len() as i64, GL_STATIC_DRAW);
         // SAFETY: the slice's own bytes.
-        unsafe { buffers.allocate(name, bytes.len() as i64, GL_STATIC_DRAW, bytes.as_ptr()) };
+        unsafe { buffers.write(name, 0, bytes.as_ptr(), bytes.len(), None) };
     }
 
     fn keep(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
@@ -577,7 +646,7 @@ mod tests {
         assert_eq!(b.get(1).unwrap().known(0, 8), None);
         keep(&mut b, 1, b"abcdefgh");
         // SAFETY: the literal's own bytes.
-        unsafe { b.write(1, 2, b"XY".as_ptr(), 2) };
+        unsafe { b.write(1, 2, b"XY".as_ptr(), 2, None) };
         assert_eq!(b.get(1).unwrap().known(1, 4).unwrap(), b"bXYe");
         assert_eq!(b.get(1).unwrap().known(5, 4), None);
         keep(&mut b, 2, b"abcdefgh");
@@ -588,8 +657,7 @@ mod tests {
         allocate(&mut b, 2, b"12345");
         assert_eq!(b.get(2).unwrap().known(0, 5).unwrap(), b"12345");
         b.is_written_unseen(2);
-        // SAFETY: no data.
-        unsafe { b.allocate(2, 5, GL_STATIC_DRAW, std::ptr::null()) };
+        b.allocate(2, 5, GL_STATIC_DRAW);
         assert!(!b.get(2).unwrap().is_undefined());
         assert!(!b.may_copy(2) && b.get(2).unwrap().known(0, 1).is_none());
         assert_eq!(b.copied, 0);
@@ -604,7 +672,7 @@ mod tests {
         let number = |b: &Buffers| b.get(1).unwrap().contents().map(|(_, number)| number);
         let mut numbers = vec![number(&b).unwrap()];
         // SAFETY: the literal's own bytes.
-        unsafe { b.write(1, 2, b"XY".as_ptr(), 2) };
+        unsafe { b.write(1, 2, b"XY".as_ptr(), 2, None) };
         numbers.push(number(&b).unwrap());
         b.map(1, 0, 8, GL_MAP_WRITE_BIT, None).unwrap();
         let unmapped = b.unmap(1).unwrap();
@@ -621,11 +689,70 @@ mod tests {
         assert!(b.get(1).unwrap().is_bound_since(5) && !b.get(1).unwrap().is_bound_since(4));
     }
 
+    /// What is known of a buffer that is filled again after it was drawn from.
+    #[test]
+    fn of_what_is_drawn_as_foreseen_no_copy_is_kept() {
+        let mut b = buffers();
+        let tight = Positions {
+            at: 0,
+            stride: 4,
+            size: 2,
+            type_: GL_SHORT,
+        };
+        let fill = |b: &mut Buffers| {
+            let bytes = b"abcdefgh";
+            let look = b.look(1, 0, bytes.as_ptr(), 8);
+            // SAFETY: the literal's own bytes.
+            unsafe { b.write(1, 0, bytes.as_ptr(), 8, look) };
+            let object = b.get(1).unwrap();
+            (
+                object.has_copy(),
+                object.outline().map(|(_, number)| number),
+            )
+        };
+        b.want_copy(1);
+        b.is_drawn(1, tight);
+        let (_, first) = fill(&mut b);
+        let again = fill(&mut b);
+        assert!(first.is_some() && !again.0 && again.1 > first);
+        // New storage of another size is another chance, and so are the same positions farther on.
+        b.is_drawn(1, Positions { at: 4, ..tight });
+        b.allocate(1, 16, GL_STATIC_DRAW);
+        assert!(b.get(1).unwrap().outline().is_some() && b.copied == 0);
+        b.copy_within(2, 1, 0, 0, 8);
+        assert!(b.get(1).unwrap().outline().is_none());
+        b.allocate(1, 8, GL_STATIC_DRAW);
+        assert!(matches!(fill(&mut b), (false, Some(_))));
+        // Whatever else reads it has a copy kept from then on.
+        for other in 0..4 {
+            b.delete(1);
+            b.adopt(1, 0);
+            b.want_copy(1);
+            b.is_drawn(1, tight);
+            b.allocate(1, 8, GL_STATIC_DRAW);
+            assert!(matches!(fill(&mut b), (false, Some(_))));
+            match other {
+                0 => b.is_drawn(1, Positions { stride: 8, ..tight }),
+                1 => b.is_read(1),
+                2 => b.copy_within(1, 2, 0, 0, 4),
+                _ => {
+                    let own = b.memory_for(1, 8, 0);
+                    b.map(1, 0, 8, GL_MAP_WRITE_BIT, own).unwrap();
+                    assert!(b.get(1).unwrap().outline().is_none());
+                    let unmapped = b.unmap(1).unwrap();
+                    b.unmapped(1, unmapped);
+                }
+            }
+            assert_eq!(fill(&mut b), (true, None));
+        }
+        b.is_written_unseen(1);
+        assert_eq!(fill(&mut b), (false, None));
+    }
+
     #[test]
     fn copies_are_bounded() {
         let mut b = buffers();
-        // SAFETY: no data.
-        unsafe { b.allocate(1, COPIES_MAX as i64 - 8, GL_STATIC_DRAW, std::ptr::null()) };
+        b.allocate(1, COPIES_MAX as i64 - 8, GL_STATIC_DRAW);
         assert!(b.may_copy(1));
         b.make_copy(1);
         assert!(b.may_copy(2));
@@ -696,8 +823,7 @@ mod tests {
         let mut b = buffers();
         let own = b.memory_for(1, 8, 0);
         b.map(1, 0, 8, GL_MAP_WRITE_BIT, own).unwrap();
-        // SAFETY: no data.
-        assert!(unsafe { b.allocate(1, 4, GL_STATIC_DRAW, std::ptr::null()) });
+        assert!(b.allocate(1, 4, GL_STATIC_DRAW));
         assert!(b.unmap(1).is_none() && b.get(1).unwrap().is_undefined());
         assert!(b.delete(1).is_none());
     }

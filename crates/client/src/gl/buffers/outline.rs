@@ -1,0 +1,247 @@
+//! Where the vertices lie of a buffer that is filled again and again, found while they are sent: so no copy of them is kept.
+
+use crate::gl::arrays::{Indices, Positions};
+use mgn_wall::Bounds;
+use std::ops::Range;
+
+/// So many vertices have bounds in common.
+const CELL: usize = 48;
+
+/// Bounds of the positions in a buffer.
+#[derive(Debug)]
+pub struct Outline {
+    /// How they lie, from the first one in the buffer on.
+    grid: Positions,
+    /// How many there are.
+    vertices: usize,
+    cells: Vec<Bounds>,
+}
+
+/// What is found of some bytes on their way to a buffer.
+#[derive(Debug)]
+pub struct Look {
+    grid: Positions,
+    /// Where the buffer's position 0 would lie.
+    start: *const u8,
+    offset: usize,
+    /// Positions that are written as a whole, and all of which something is written.
+    whole: Range<usize>,
+    touched: Range<usize>,
+    /// Bounds of those up to `next`, cell by cell.
+    cells: Vec<Bounds>,
+    next: usize,
+}
+
+impl Outline {
+    /// Of a buffer of `size` bytes, whose contents are undefined: taken for zeros.
+    pub fn new(grid: Positions, size: usize) -> Outline {
+        let vertices = grid.before(size).0;
+        let mut zeros = Bounds::NONE;
+        zeros.add([0.; 4]);
+        Outline {
+            grid,
+            vertices,
+            cells: vec![zeros; vertices.div_ceil(CELL)],
+        }
+    }
+
+    pub fn look(&self, offset: usize, data: *const u8, len: usize) -> Look {
+        Look::new(self.grid, offset, data, len)
+    }
+
+    /// What was looked at has been written.
+    pub fn wrote(&mut self, look: Look) {
+        if look.whole == (0..self.vertices) {
+            self.cells = look.cells;
+            return;
+        }
+        let end = |first: usize| (first / CELL + 1) * CELL;
+        let mut first = look.whole.start;
+        for bounds in look.cells {
+            let cell = &mut self.cells[first / CELL];
+            let is_all = first % CELL == 0 && look.whole.end >= end(first).min(self.vertices);
+            match is_all {
+                true => *cell = bounds,
+                false => cell.join(&bounds),
+            }
+            first = end(first);
+        }
+        let parts = [
+            look.touched.start..look.whole.start,
+            look.whole.end..look.touched.end,
+        ];
+        for part in parts.into_iter().flatten().filter(|n| *n < self.vertices) {
+            self.cells[part / CELL] = Bounds::ALL;
+        }
+    }
+
+    /// Which position of the outline is the first of these; none if they do not lie as it was foreseen.
+    pub fn first_of(&self, positions: Positions) -> Option<i64> {
+        let (grid, first) = positions.grid()?;
+        (grid == self.grid).then_some(first as i64)
+    }
+
+    /// Whether there are all of these positions.
+    pub fn has(&self, positions: Range<i64>) -> bool {
+        positions.start >= 0 && positions.end <= self.vertices as i64
+    }
+
+    /// A box around some of the positions that there are, and maybe others beside them.
+    pub fn hull(&self, positions: Range<usize>) -> Bounds {
+        let mut bounds = Bounds::NONE;
+        if !positions.is_empty() {
+            let cells = &self.cells[positions.start / CELL..positions.end.div_ceil(CELL)];
+            cells.iter().for_each(|cell| bounds.join(cell));
+        }
+        bounds
+    }
+
+    /// Likewise around those that indices name, counted from `first`.
+    ///
+    /// # Safety
+    /// The indices lie where they say.
+    pub unsafe fn hull_of(&self, first: i64, indices: &Indices, range: Range<usize>) -> Bounds {
+        let (mut bounds, mut last) = (Bounds::NONE, usize::MAX);
+        // SAFETY: the caller's promise.
+        for index in range.filter_map(|n| unsafe { indices.read(n) }) {
+            let cell = (first + index) as usize / CELL;
+            if cell != last {
+                bounds.join(&self.cells[cell]);
+                last = cell;
+            }
+        }
+        bounds
+    }
+}
+
+impl Look {
+    /// At `len` bytes at `data` that are written to `offset`.
+    pub fn new(grid: Positions, offset: usize, data: *const u8, len: usize) -> Look {
+        let (ends_before, begins_before) = (grid.before(offset), grid.before(offset + len));
+        let whole = ends_before.1..begins_before.0.max(ends_before.1);
+        Look {
+            grid,
+            start: data.wrapping_sub(offset).wrapping_add(grid.at),
+            offset,
+            touched: ends_before.0..begins_before.1,
+            cells: Vec::with_capacity(whole.len() / CELL + 2),
+            next: whole.start,
+            whole,
+        }
+    }
+
+    /// Looks at what lies in the first `bytes` bytes, but not at what was looked at before.
+    ///
+    /// # Safety
+    /// The data are still there.
+    pub unsafe fn up_to(&mut self, bytes: usize) {
+        let until = self.grid.before(self.offset + bytes).1.min(self.whole.end);
+        while self.next < until {
+            let end = ((self.next / CELL + 1) * CELL).min(self.whole.end);
+            // SAFETY: positions that are written as a whole lie in the data.
+            let bounds = unsafe { self.grid.hull(self.start, self.next..end, self.whole.end) };
+            self.cells.push(bounds);
+            self.next = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_wire::gl::*;
+
+    /// Positions in a buffer of `bytes`, 20 apart from byte 8 on.
+    const GRID: Positions = Positions {
+        at: 8,
+        stride: 20,
+        size: 3,
+        type_: GL_FLOAT,
+    };
+
+    fn vertices(number: usize, x: impl Fn(usize) -> f32) -> Vec<u8> {
+        let mut bytes = vec![0u8; 20 * number];
+        for (n, vertex) in bytes.chunks_exact_mut(20).enumerate() {
+            vertex[8..12].copy_from_slice(&x(n).to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Whether bounds hold x, of those from -0.95 to 0.95 by tenths.
+    fn xs(bounds: Bounds) -> Vec<f32> {
+        let identity = std::array::from_fn(|n| if n % 5 == 0 { 1. } else { 0. });
+        let columns: Vec<_> = (0..20).map(|n| [10 * n, 0, 10, 100]).collect();
+        let sorter = mgn_wall::Sorter::new(&identity, [0., 0., 200., 100.], &columns, 0.);
+        let tiles = sorter.tiles(&bounds);
+        let tiles = (0..20).filter(|n| tiles >> n & 1 != 0);
+        tiles.map(|n| (n as f32 - 9.5) / 10.).collect()
+    }
+
+    fn write(outline: &mut Outline, offset: usize, data: &[u8], pieces: usize) {
+        let mut look = outline.look(offset, data.as_ptr(), data.len());
+        for piece in data.chunks(pieces).scan(0, |at, piece| {
+            *at += piece.len();
+            Some(*at)
+        }) {
+            // SAFETY: the slice's own bytes.
+            unsafe { look.up_to(piece) };
+        }
+        outline.wrote(look);
+    }
+
+    #[test]
+    fn an_outline_follows_what_is_written() {
+        for pieces in [1, 19, 20, 640, 777, 100_000] {
+            let mut outline = Outline::new(GRID, 20 * 200);
+            assert!(outline.has(0..200) && !outline.has(-1..3) && !outline.has(3..201));
+            write(&mut outline, 0, &vertices(200, |_| 0.35), pieces);
+            assert_eq!(xs(outline.hull(0..200)), [0.35]);
+            // A cell as a whole, and another in part.
+            write(
+                &mut outline,
+                CELL * 20,
+                &vertices(CELL + 9, |_| 0.55),
+                pieces,
+            );
+            assert_eq!(xs(outline.hull(3..CELL)), [0.35]);
+            assert_eq!(xs(outline.hull(CELL..2 * CELL)), [0.55]);
+            assert_eq!(xs(outline.hull(140..141)), [0.35, 0.45, 0.55]);
+            assert_eq!(xs(outline.hull(150..200)), [0.35]);
+            // What lies between two positions, and a part of one.
+            write(&mut outline, 40, &[0; 8], pieces);
+            assert_eq!(xs(outline.hull(0..1)), [0.35]);
+            write(&mut outline, 40, &[0; 9], pieces);
+            assert_eq!(xs(outline.hull(0..1)).len(), 20);
+            assert_eq!(xs(outline.hull(CELL..CELL + 1)), [0.55]);
+            write(&mut outline, 199 * 20 + 10, &[0; 2], pieces);
+            assert_eq!(xs(outline.hull(198..199)).len(), 20);
+        }
+    }
+
+    #[test]
+    fn indices_name_cells() {
+        let mut outline = Outline::new(GRID, 20 * 200);
+        let bytes = vertices(200, |n| n as f32 / 100. - 0.95);
+        write(&mut outline, 0, &bytes, 4000);
+        let indices = Indices {
+            at: [3u8, 70, 90, 5].as_ptr(),
+            size: 1,
+            base: 10,
+            restart: Some(5),
+        };
+        let at = Positions { at: 68, ..GRID };
+        let first = outline.first_of(at).unwrap();
+        assert_eq!(first, 3);
+        // SAFETY: there are four.
+        let hull = unsafe { outline.hull_of(first, &indices, 1..4) };
+        assert_eq!(hull, outline.hull(64..128));
+        for other in [
+            Positions { at: 64, ..GRID },
+            Positions { stride: 40, ..GRID },
+            Positions { size: 2, ..GRID },
+            Positions { stride: 8, ..GRID },
+        ] {
+            assert_eq!(outline.first_of(other), None);
+        }
+    }
+}
