@@ -250,7 +250,8 @@ static void refill(GLenum usage, const void *before, const void *data, size_t si
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)size, before, usage);
     glVertexPointer(3, GL_FLOAT, 0, NULL);
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)size, data);
+    for (int i = 0; i < 2; i++)
+        glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)size, data);
 }
 
 static void refilled(void)
@@ -294,7 +295,8 @@ static GLuint pair_again(int place, int other)
     glBufferData(GL_ARRAY_BUFFER, sizeof pair, NULL, GL_STREAM_DRAW);
     glVertexPointer(2, GL_FLOAT, 0, NULL);
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
+    for (int i = 0; i < 2; i++)
+        glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
     draw(place);
     return buffer;
 }
@@ -347,7 +349,7 @@ static void refilled_otherwise(void)
     draw(5);
     draw_second(10);
     /* Copied there, also from one of its kind. */
-    GLuint from = pair_again(4, 11);
+    GLuint from = pair_again(4, 8);
     pair_again(6, 9);
     glBindBuffer(GL_COPY_READ_BUFFER, first);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, sizeof pair.corners[0], 0, sizeof pair.corners[1]);
@@ -397,11 +399,10 @@ static void refilled_by_server(void)
     pair_again(0, 15);
     if (need_version(4, 3)) {
         float cleared = 0.5f;
-        glClearBufferSubData(GL_ARRAY_BUFFER, GL_R32F, 0, sizeof(float[3][2]), GL_RED, GL_FLOAT, &cleared);
-        glPointSize(6);
-        color_of(3);
-        glDrawArrays(GL_POINTS, 0, 3);
+        glClearBufferSubData(GL_ARRAY_BUFFER, GL_R32F, 20, 4, GL_RED, GL_FLOAT, &cleared);
+        draw(3);
     }
+    glPointSize(6);
     GLuint buffer = pair_again(1, 14);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     glReadPixels(0, 0, 2, 3, GL_RG, GL_FLOAT, NULL);
@@ -427,7 +428,7 @@ static void refilled_by_server(void)
         glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0);
         glBindBuffer(GL_ARRAY_BUFFER, buffer);
         color_of(5);
-        glDrawArrays(GL_POINTS, 0, 3);
+        glDrawArrays(GL_LINE_STRIP, 0, 3);
         struct pair pair = pair_at(6, 9);
         glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
         draw(6);
