@@ -282,6 +282,8 @@ static struct pair pair_at(int place, int other)
     struct pair pair = {0};
     triangle(pair.corners[0], place);
     triangle(pair.corners[1], other);
+    for (int i = 0; i < 4; i++)
+        memcpy(pair.room[i], pair.corners[0][0], sizeof pair.room[i]);
     return pair;
 }
 
@@ -335,7 +337,7 @@ static void refilled_otherwise(void)
     glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
     draw(9);
     /* Storage anew, filled part by part. */
-    pair_again(2, 13);
+    pair_again(2, 2);
     pair = pair_at(12, 7);
     glBufferData(GL_ARRAY_BUFFER, sizeof pair, NULL, GL_STREAM_DRAW);
     for (size_t i = 0; i < sizeof pair.corners; i += 24)
@@ -350,7 +352,7 @@ static void refilled_otherwise(void)
     draw_second(10);
     /* Copied there, also from one of its kind. */
     GLuint from = pair_again(4, 8);
-    pair_again(6, 9);
+    pair_again(6, 6);
     glBindBuffer(GL_COPY_READ_BUFFER, first);
     glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_ARRAY_BUFFER, sizeof pair.corners[0], 0, sizeof pair.corners[1]);
     draw(14);
@@ -396,14 +398,14 @@ static void refilled_by_server(void)
 {
     glEnable(GL_DEPTH_TEST);
     glEnableClientState(GL_VERTEX_ARRAY);
-    pair_again(0, 15);
+    pair_again(0, 0);
     if (need_version(4, 3)) {
         float cleared = 0.5f;
         glClearBufferSubData(GL_ARRAY_BUFFER, GL_R32F, 20, 4, GL_RED, GL_FLOAT, &cleared);
         draw(3);
     }
     glPointSize(6);
-    GLuint buffer = pair_again(1, 14);
+    GLuint buffer = pair_again(1, 1);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     glReadPixels(0, 0, 2, 3, GL_RG, GL_FLOAT, NULL);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -411,7 +413,7 @@ static void refilled_by_server(void)
     glDrawArrays(GL_POINTS, 0, 3);
     if (need_version(3, 0)) {
         /* Which goes on where it was written to once. */
-        buffer = pair_again(2, 13);
+        buffer = pair_again(2, 2);
         GLuint program = build_program("#version 130\nout vec2 place; void main() { place = vec2(0.1, -0.6) * float(gl_VertexID + 1); gl_Position = vec4(2.0); }",
                                        "#version 130\nout vec4 tone; void main() { tone = vec4(1.0); }");
         const char *names[] = {"place"};
