@@ -51,6 +51,11 @@ impl Outline {
 
     /// What was looked at has been written.
     pub fn wrote(&mut self, look: Look) {
+        if look.grid != self.grid || look.whole.end > self.vertices {
+            // Another thread has given the buffer other storage meanwhile.
+            self.cells.fill(Bounds::ALL);
+            return;
+        }
         if look.whole == (0..self.vertices) {
             self.cells = look.cells;
             return;
@@ -215,6 +220,20 @@ mod tests {
             assert_eq!(xs(outline.hull(CELL..CELL + 1)), [0.55]);
             write(&mut outline, 199 * 20 + 10, &[0; 2], pieces);
             assert_eq!(xs(outline.hull(198..199)).len(), 20);
+        }
+    }
+
+    #[test]
+    fn what_was_meant_for_other_storage_may_lie_anywhere() {
+        let bytes = vertices(200, |_| 0.35);
+        let long = Outline::new(GRID, 20 * 200);
+        for other in [
+            Outline::new(GRID, 20 * 100),
+            Outline::new(Positions { size: 2, ..GRID }, 20 * 200),
+        ] {
+            let mut other = other;
+            other.wrote(long.look(20, bytes.as_ptr(), 20 * 150));
+            assert_eq!(xs(other.hull(0..1)).len(), 20);
         }
     }
 
