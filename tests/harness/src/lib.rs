@@ -10,6 +10,7 @@ mod expected;
 mod job;
 mod outcome;
 mod page;
+mod processes;
 mod stage;
 
 pub use camera::{camera, still, still_gears};
@@ -18,4 +19,5 @@ pub use expected::Expected;
 pub use job::in_parallel;
 pub use outcome::{Outcome, Running};
 pub use page::{watch, Live};
+pub use processes::{children, parent, processes};
 pub use stage::{programs, root, target, Stage};

@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{programs, still, still_gears, watch, Live, Outcome, Running, Stage};
+use mgn_tests::{
+    children, parent, processes, programs, still, still_gears, watch, Live, Outcome, Running, Stage,
+};
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 use x11rb::connection::Connection;
@@ -232,13 +234,6 @@ fn heads_are_drawn_again_where_they_were_covered() {
     running.finish(LIMIT);
 }
 
-/// The processes that a process has started.
-fn children(of: u32) -> Vec<u32> {
-    let pids = fs::read_dir("/proc").unwrap().flatten();
-    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| parent(*pid) == Some(of)).collect()
-}
-
 #[test]
 fn all_tiles_show_every_frame() {
     let stage = Stage::new();
@@ -431,21 +426,13 @@ impl Files {
 
 /// Processes that show a tile.
 fn showing() -> Vec<u32> {
-    let pids = fs::read_dir("/proc").unwrap().flatten();
-    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let shows = |pid: &u32| {
         let threads = fs::read_dir(format!("/proc/{pid}/task"));
         threads.into_iter().flatten().flatten().any(|thread| {
             fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim() == "tile")
         })
     };
-    pids.filter(shows).collect()
-}
-
-fn parent(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after) = stat.rsplit_once(')')?;
-    after.split_ascii_whitespace().nth(1)?.parse().ok()
+    processes().filter(shows).collect()
 }
 
 #[test]

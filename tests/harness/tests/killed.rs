@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{programs, Running, Stage};
+use mgn_tests::{parent, processes, programs, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -105,12 +105,12 @@ impl Show {
 
     /// The processes of its server that render, or will.
     fn workers(&self) -> Vec<Pid> {
-        let is_own = |pid: &i32| {
+        let is_own = |pid: &u32| {
             let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             words.ends_with(b"\0worker\0")
-                && parent(*pid).and_then(parent) == Some(self.running.pid() as i32)
+                && parent(*pid).and_then(parent) == Some(self.running.pid())
         };
-        pids().filter(is_own).filter_map(Pid::from_raw).collect()
+        processes().filter(is_own).filter_map(named).collect()
     }
 }
 
@@ -122,27 +122,20 @@ fn kill(victim: Pid, dice: &mut Dice) {
     let _ = kill_process(victim, Signal::KILL);
 }
 
-fn pids() -> impl Iterator<Item = i32> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-fn parent(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after) = stat.rsplit_once(')')?;
-    after.split_ascii_whitespace().nth(1)?.parse().ok()
+fn named(pid: u32) -> Option<Pid> {
+    Pid::from_raw(pid as i32)
 }
 
 /// Processes that have files of a folder open.
 fn holders(folder: &Path) -> Vec<(Pid, PathBuf)> {
-    let open = |pid: i32| {
+    let open = |pid: u32| {
         let files = fs::read_dir(format!("/proc/{pid}/fd"));
         let files = files.into_iter().flatten().flatten();
         let mut files = files.filter_map(|file| fs::read_link(file.path()).ok());
         let file = files.find(|file| file.starts_with(folder))?;
-        Some((Pid::from_raw(pid)?, file))
+        Some((named(pid)?, file))
     };
-    pids().filter_map(open).collect()
+    processes().filter_map(open).collect()
 }
 
 #[test]
@@ -176,8 +169,8 @@ fn a_renderer_may_be_lost_at_any_moment() {
             At(command) => show.reached(command, 1 + dice.below(2), &[]),
             All(command) => {
                 let one = show.reached(command, 1 + dice.below(2), &[]);
-                let server = one.and_then(|pid| parent(pid.as_raw_nonzero().get()));
-                server.and_then(Pid::from_raw)
+                let server = one.and_then(|pid| parent(pid.as_raw_nonzero().get() as u32));
+                server.and_then(named)
             }
             Giver | Taker => {
                 let first = show.reached("mgnRun(", 1 + dice.below(30), &[]);

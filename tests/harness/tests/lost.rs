@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, programs, Outcome, Running, Stage};
+use mgn_tests::{camera, children, programs, Outcome, Running, Stage};
 use mgn_verify::Picture;
-use rustix::process::Signal;
+use rustix::process::{kill_process, Pid, Signal};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -45,6 +45,14 @@ impl Four {
         let mut server = stage.mgn();
         server.args(["server", "--listen", address]).args(arguments);
         self.servers[tile] = Some(Running::start(&mut server));
+    }
+
+    /// Has what renders a tile stand still.
+    fn stop(&self, tile: usize) {
+        let server = self.servers[tile].as_ref().unwrap();
+        for worker in children(server.pid()) {
+            kill_process(Pid::from_raw(worker as i32).unwrap(), Signal::STOP).unwrap();
+        }
     }
 
     fn kill(&mut self, tile: usize) {
@@ -341,6 +349,41 @@ fn a_server_that_comes_again_takes_its_tile_over() {
         assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
     }
     let outcome = run(&undisturbed, last as u32).finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
+}
+
+/// A tile is filled by a third renderer where the one that gives what it has is lost as well, whose own tile is filled then.
+#[test]
+fn another_gives_what_a_lost_one_was_to_give() {
+    let stage = Stage::new();
+    let mut four = Four::start(&stage, "giver");
+    let (undisturbed, disturbed) = (stage.folder(), stage.folder());
+    let wall: Vec<String> = four.arguments.clone();
+    let wall: Vec<&str> = wall.iter().map(String::as_str).collect();
+    let running = drawing(&stage, &disturbed, &wall, 1_000_000);
+    wait_for(&disturbed, true);
+    four.kill(1);
+    wait_for(&disturbed, false);
+    // It gets the question, and does not answer.
+    four.stop(0);
+    let begun = stage.folder();
+    let trace = format!("print:file={}", begun.join("trace").display());
+    four.restart(&stage, 1, &["--spu", &trace]);
+    progress(0, || saved(&begun));
+    std::thread::sleep(Duration::from_secs(1));
+    four.kill(0);
+    four.restart(&stage, 0, &[]);
+    wait_for(&disturbed, true);
+    let last = progress(saved(&disturbed) + 5, || saved(&disturbed)) - 2;
+    progress(last + 1, || saved(&disturbed));
+    running.signal(Signal::TERM);
+    let outcome = running.finish(LIMIT);
+    for tile in ["0,0", "1,0"] {
+        let wanted = format!("tile {tile} has a render server again");
+        assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
+    }
+    let outcome = drawing(&stage, &undisturbed, &["--wall", "2x2"], last as u32).finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }

@@ -18,6 +18,8 @@ const STEP: Duration = Duration::from_millis(2);
 const COMMAND_BYTES: usize = 64;
 /// The longest reason why there is no snapshot.
 const WHY_BYTES: u32 = 4096;
+/// What has ended so many renderers is not tried on the next.
+const GIVERS: u32 = 2;
 
 pub struct Several {
     /// Where messages are written, and read by those that share this host's memory.
@@ -31,6 +33,8 @@ struct Seats {
     /// By tile; none where one is lost.
     all: Vec<Option<Arc<Renderer>>>,
     speaker: usize,
+    /// How many were lost one after the other while they gave a snapshot.
+    givers_lost: u32,
     /// Nanoseconds that were spent waiting to send to those that are lost.
     waited: u64,
 }
@@ -59,6 +63,7 @@ impl Several {
             seats: Mutex::new(Seats {
                 all: all.into_iter().map(|r| Some(Arc::new(r))).collect(),
                 speaker: 0,
+                givers_lost: 0,
                 waited: 0,
             }),
         })
@@ -213,9 +218,14 @@ impl Several {
         given_up: &dyn Fn() -> bool,
     ) -> Result<(Sender, Receiver), NoSuccessor> {
         let broken = |error: Error| NoSuccessor::NotNow(error.to_string());
-        let order = self.order();
+        let mut order = self.order();
         let (speaker, left) = {
             let seats = self.seats();
+            if seats.givers_lost == GIVERS {
+                return Err(NoSuccessor::Never(format!(
+                    "{GIVERS} renderers were lost, one after the other, while they told what they have"
+                )));
+            }
             (seats.speaker, seats.all[seats.speaker].clone())
         };
         let left = left.ok_or_else(|| NoSuccessor::NotNow("nobody is left".into()))?;
@@ -228,10 +238,9 @@ impl Several {
             });
             asked.map_err(broken)?;
             let answered = left.answer(0, Some(order.wrapping_add(1)), given_up);
-            // What has ended one renderer is not tried on the next.
-            let ended =
-                |_| NoSuccessor::Never("the one that was to tell what it has is lost".into());
-            let answered = answered.map_err(ended)?;
+            let Ok(answered) = answered else {
+                return Err(self.lose_giver(speaker, &mut order));
+            };
             let mut answer = Answer::new(answered.bytes);
             let why = String::from_utf8_lossy(answer.next_array(1)).into_owned();
             if let Some(why) = why.strip_prefix("not now: ") {
@@ -268,8 +277,22 @@ impl Several {
         renderer.ahead = told.wrapping_sub(*order);
         renderer.since = Some(*order);
         renderer.member = self.multicast.join(&renderer.sender).map_err(broken)?;
-        self.seats().all[tile] = Some(Arc::new(renderer));
+        let mut seats = self.seats();
+        seats.all[tile] = Some(Arc::new(renderer));
+        seats.givers_lost = 0;
         Ok(frames)
+    }
+
+    /// The renderer of `tile` was lost while it gave a snapshot. Another may give one to a new successor, since this one was told a part.
+    fn lose_giver(&self, tile: usize, order: &mut u32) -> NoSuccessor {
+        {
+            let mut seats = self.seats();
+            seats.vacate(tile);
+            seats.givers_lost += 1;
+        }
+        // Its error is the next sender's.
+        let _ = self.keep_a_speaker(order);
+        NoSuccessor::NotNow("the one that was to tell what it has is lost".into())
     }
 
     pub fn send_wait(&self) -> u64 {
@@ -365,7 +388,75 @@ impl Renderer {
 
 #[cfg(test)]
 mod tests {
-    use super::longest_there;
+    use super::{longest_there, NoSuccessor, Renderer, Several, Successor};
+    use crate::replies::Replies;
+    use mgn_fabric::{Address, Config, Connection, Listener, Transport};
+    use mgn_wire::{ops::MGN_SNAPSHOT, MESSAGE_HEADER};
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    /// A connection to somebody who gives so many snapshots of nothing, and is gone when asked for one more.
+    fn giver(times: usize) -> Connection {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let address = format!("unix:@mgn-{}-giver-{n}", std::process::id());
+        let address: Address = address.parse().unwrap();
+        let listener = Listener::bind(&address, None).unwrap();
+        thread::spawn(move || {
+            let incoming = listener.accept().unwrap();
+            let connection = incoming.accept(b"", &Config::default()).unwrap();
+            let (sender, mut receiver) = connection.split();
+            let (mut told, mut given) = (0u32, 0);
+            while let Ok(Some(message)) = receiver.recv(None) {
+                let commands = &message.to_vec()[MESSAGE_HEADER..];
+                if !commands.starts_with(&MGN_SNAPSHOT.to_le_bytes()) {
+                    told += 1;
+                } else if given == times {
+                    return;
+                } else {
+                    given += 1;
+                    // Of context 0, without an error, and in the message that is not counted.
+                    let empty = [0, 0, 0, 0, told + 1].map(u32::to_le_bytes);
+                    sender.send(empty.as_flattened()).unwrap();
+                }
+            }
+        });
+        let patience = Duration::from_secs(60);
+        let connected = mgn_fabric::connect(&address, Transport::Unix, None, b"", patience);
+        connected.unwrap().0
+    }
+
+    fn renderer(times: usize) -> Renderer {
+        let (sender, receiver) = giver(times).split();
+        Renderer::new(sender, Some(Replies::new(receiver)))
+    }
+
+    fn fill(several: &Several, tile: usize) -> Result<(), NoSuccessor> {
+        let new = Successor {
+            renderer: renderer(0),
+            frames: giver(0).split(),
+        };
+        several.fill(tile, Box::new(new), &|| false).map(drop)
+    }
+
+    #[test]
+    fn another_gives_what_a_lost_one_was_to_give() {
+        let several = Several::new([0, 1, 0, 9, 0].map(renderer).into()).unwrap();
+        several.leave(4);
+        let not_now = |tile| matches!(fill(&several, tile), Err(NoSuccessor::NotNow(_)));
+        assert!(not_now(4));
+        assert!(fill(&several, 4).is_ok());
+        // What ends two is not tried on a third.
+        several.leave(4);
+        assert!(not_now(4) && not_now(4));
+        for tile in [4, 0] {
+            let never = fill(&several, tile);
+            assert!(
+                matches!(never, Err(NoSuccessor::Never(why)) if why.starts_with("2 renderers"))
+            );
+        }
+    }
 
     #[test]
     fn who_has_been_there_for_longest_speaks() {
