@@ -1,7 +1,8 @@
-//! `cargo xtask generate [--check]`: writes the code that follows from the OpenGL registry and the overlay, and the C library's header.
+//! `cargo xtask generate [--check]`: writes the code that follows from the OpenGL registry and the overlay, the C library's header, and the guide's example.
 #![forbid(unsafe_code)]
 
 mod emit;
+mod example;
 mod header;
 
 use anyhow::{bail, Context, Result};
@@ -40,7 +41,9 @@ fn generate(check: bool) -> Result<()> {
         .collect();
     let mut stale = Vec::new();
     let header = (header::PATH, header::header(root)?);
-    for (path, text) in emit::all(&model, &tracked).into_iter().chain([header]) {
+    let example = (example::PATH, example::example(root)?);
+    let all = emit::all(&model, &tracked).into_iter();
+    for (path, text) in all.chain([header, example]) {
         let path: PathBuf = root.join(path);
         let text = rustfmt(&path, text)?;
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {

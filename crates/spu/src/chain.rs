@@ -15,6 +15,8 @@ pub const SPUS: &[Spu] = &[
     crate::histogram::SPU,
     crate::nop::SPU,
     crate::ends::PACK,
+    #[cfg(test)]
+    crate::pace::SPU,
     crate::perf::SPU,
     crate::print::SPU,
     crate::ends::RENDER,
@@ -564,5 +566,28 @@ impl Chain {
             let given = stage.given()?;
             (given.spu.build)(&given, place, next)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    /// What the guide has one write does what is said of it there.
+    #[test]
+    fn the_guides_example_waits_before_each_frame() {
+        let stage = |text: &str| text.parse::<Stage>();
+        let chain = Chain::on_server(vec![stage("pace:ms=40").unwrap()]).unwrap();
+        let place = Place { session: 1 };
+        let mut pace = chain.build(&place, Box::<crate::Nop>::default()).unwrap();
+        let start = Instant::now();
+        pace.mgn_flush().unwrap();
+        assert!(pace.mgn_swap_buffers(1, 1, 0).is_ok());
+        assert!(pace.mgn_swap_buffers(1, 2, 0).is_ok());
+        assert!(start.elapsed() >= Duration::from_millis(80));
+        let refused = stage("pace:ms=soon").unwrap_err().to_string();
+        assert_eq!(refused, "ms=soon of pace is not a whole number from 1 on");
+        assert!(Chain::on_client(vec![stage("pace").unwrap()]).is_ok());
     }
 }

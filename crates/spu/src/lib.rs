@@ -21,6 +21,8 @@ mod wireframe;
 
 pub use chain::{is_path, Chain, Place, Sending, SpuError, Stage, NAMES};
 pub use discard::Discard;
+#[cfg(test)]
+use generated::pace;
 pub use histogram::Histogram;
 pub use locations::Locations;
 pub use nop::Nop;

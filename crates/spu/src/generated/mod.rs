@@ -3,3 +3,5 @@ mod locations;
 pub mod names;
 mod nop;
 mod observe;
+#[cfg(test)]
+pub mod pace;
