@@ -1,14 +1,15 @@
 //! Runs with viewers, and their pages as browsers see them.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{kill_process, Pid, Signal};
+use serde_json::Value;
 use tungstenite::client::IntoClientRequest;
-use tungstenite::Message;
+use tungstenite::{Message, WebSocket};
 
 /// A run with viewers, and their pages' addresses.
 #[derive(Debug)]
@@ -33,11 +34,30 @@ impl Live {
         assert_eq!(live.urls.len(), viewers, "{:?}", live.urls);
         live
     }
+
+    /// A viewer of its own, which says its page's address first.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn viewer(mut command: Command) -> Live {
+        let started = command.stdout(Stdio::piped()).spawn();
+        let mut process = started.expect("the command starts");
+        let said = process.stdout.take().expect("it was piped");
+        let mut line = String::new();
+        let read = BufReader::new(said).read_line(&mut line);
+        read.expect("what it says is text");
+        let urls = vec![line.trim_end().to_owned()];
+        Live { process, urls }
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.process), signal);
+    }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
+        self.signal(Signal::TERM);
         let _ = self.process.wait();
     }
 }
@@ -47,38 +67,118 @@ impl Drop for Live {
 /// # Panics
 /// If that takes longer than `limit`.
 pub fn watch(url: &str, tiles: usize, limit: Duration) {
-    let (place, token) = url.split_once("/#token=").expect("an address with a token");
-    let place = place.strip_prefix("http://").expect("a page");
-    let request = format!("ws://{place}/watch").into_client_request();
-    let mut request = request.expect("an address");
-    let headers = request.headers_mut();
-    let mut head = |name, value: String| headers.insert(name, value.parse().expect("text"));
-    head("origin", format!("http://{place}"));
-    head(
-        "sec-websocket-protocol",
-        format!("manganese-viewer, {token}"),
-    );
-    let stream = TcpStream::connect(place).expect("the page is served");
-    stream.set_read_timeout(Some(limit)).expect("a limit");
-    let (mut socket, _) = tungstenite::client::client(request, stream).expect("the page's socket");
-    let widths = vec![150; tiles];
-    let view = format!("{{\"view\":{{\"widths\":{widths:?},\"quality\":80}}}}");
-    socket.send(Message::text(view)).expect("it listens");
-    let start = Instant::now();
-    loop {
-        assert!(
-            start.elapsed() < limit,
-            "no picture of all tiles of one frame"
+    Watcher::open(url, tiles, limit).sees(tiles);
+}
+
+/// What a page does, without a browser.
+#[derive(Debug)]
+pub struct Watcher {
+    socket: WebSocket<TcpStream>,
+    limit: Duration,
+}
+
+impl Watcher {
+    /// Opens a page with the token in its address, and looks at all tiles.
+    ///
+    /// # Panics
+    /// If there is no page, or if any of what is waited for takes longer than `limit`.
+    pub fn open(url: &str, tiles: usize, limit: Duration) -> Watcher {
+        let (place, token) = url.split_once("/#token=").expect("an address with a token");
+        let place = place.strip_prefix("http://").expect("a page");
+        let request = format!("ws://{place}/watch").into_client_request();
+        let mut request = request.expect("an address");
+        let headers = request.headers_mut();
+        let mut head = |name, value: String| headers.insert(name, value.parse().expect("text"));
+        head("origin", format!("http://{place}"));
+        head(
+            "sec-websocket-protocol",
+            format!("manganese-viewer, {token}"),
         );
-        let Message::Binary(bytes) = socket.read().expect("a message") else {
-            continue;
-        };
-        let shown = pictures(&bytes);
-        socket.send(Message::text("\"taken\"")).expect("it listens");
-        let frame = shown.first().map(|(_, frame)| *frame);
-        let is_whole = shown.iter().all(|(_, of)| Some(*of) == frame);
-        if shown.len() == tiles && is_whole {
-            return;
+        let stream = TcpStream::connect(place).expect("the page is served");
+        stream.set_read_timeout(Some(limit)).expect("a limit");
+        let (socket, _) = tungstenite::client::client(request, stream).expect("the page's socket");
+        let mut watcher = Watcher { socket, limit };
+        let widths = vec![150; tiles];
+        // Whose token is wrong may be sent away already.
+        let view = format!("{{\"view\":{{\"widths\":{widths:?},\"quality\":80}}}}");
+        let _ = watcher.socket.send(Message::text(view));
+        watcher
+    }
+
+    /// Waits for a message with one frame of so many tiles, and of no others.
+    ///
+    /// # Panics
+    /// If it does not come.
+    pub fn sees(&mut self, tiles: usize) {
+        self.until("a frame of all tiles", |message| {
+            let Message::Binary(bytes) = message else {
+                return false;
+            };
+            let shown = pictures(bytes);
+            let frame = shown.first().map(|(_, frame)| *frame);
+            shown.len() == tiles && shown.iter().all(|(_, of)| Some(*of) == frame)
+        });
+    }
+
+    /// Waits until the page is told that its tiles are in this state: `live`, `lost`.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn is_told(&mut self, states: &[&str]) {
+        self.until(&format!("{states:?}"), |message| {
+            let Message::Text(text) = message else {
+                return false;
+            };
+            let said: Value = serde_json::from_str(text).expect("what pages understand");
+            let all = said["tiles"].as_array();
+            let is_so = |all: &Vec<Value>| all.iter().map(|tile| &tile["health"]).eq(states);
+            all.is_some_and(is_so)
+        });
+    }
+
+    /// Waits for the connection's end, and says the reason that is given.
+    ///
+    /// # Panics
+    /// If it stays.
+    pub fn is_left(mut self) -> Option<u16> {
+        let start = Instant::now();
+        loop {
+            assert!(start.elapsed() < self.limit, "the connection stays");
+            match self.read() {
+                Ok(Message::Close(why)) => return why.map(|why| why.code.into()),
+                Ok(_) => {}
+                Err(tungstenite::Error::Io(error)) => {
+                    let is_over = error.kind() != ErrorKind::WouldBlock;
+                    assert!(is_over, "the connection stays");
+                    return None;
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn read(&mut self) -> Result<Message, tungstenite::Error> {
+        loop {
+            match self.socket.read() {
+                // Somebody has had this process stand still.
+                Err(tungstenite::Error::Io(e)) if e.kind() == ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+
+    fn until(&mut self, what: &str, is_so: impl Fn(&Message) -> bool) {
+        let start = Instant::now();
+        loop {
+            assert!(start.elapsed() < self.limit, "it does not come: {what}");
+            let message = self.read().expect("a message");
+            if message.is_binary() {
+                let taken = Message::text("\"taken\"");
+                self.socket.send(taken).expect("it listens");
+            }
+            if is_so(&message) {
+                return;
+            }
         }
     }
 }

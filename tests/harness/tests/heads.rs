@@ -3,83 +3,20 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use mgn_tests::{
-    children, parent, processes, programs, still, still_gears, watch, Live, Outcome, Running, Stage,
+    children, parent, processes, programs, still, still_gears, watch, Head, Live, Outcome, Running,
+    Stage,
 };
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 use x11rb::connection::Connection;
-use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, ImageFormat, WindowClass};
+use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
 
 const LIMIT: Duration = Duration::from_secs(120);
-
-/// An X server for one tile, which everybody on this host may use.
-struct Head {
-    process: Child,
-    display: String,
-}
-
-impl Head {
-    fn start() -> Head {
-        let mut process = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "400x400x24"])
-            // Without Composite it keeps nothing of windows that are covered.
-            .args([
-                "-ac",
-                "-noreset",
-                "-nolisten",
-                "tcp",
-                "-extension",
-                "Composite",
-            ])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Xvfb is installed");
-        let mut number = String::new();
-        let mut said = BufReader::new(process.stdout.take().unwrap());
-        said.read_line(&mut number).expect("a display number");
-        let display = format!(":{}", number.trim());
-        Head { process, display }
-    }
-
-    /// A rectangle of the screen.
-    fn see(&self, [x, y, width, height]: [u32; 4]) -> Picture {
-        let (connection, screen) = x11rb::connect(Some(&self.display)).expect("the X server");
-        let root = connection.setup().roots[screen].root;
-        let (at, size) = ((x as i16, y as i16), (width as u16, height as u16));
-        let image = connection
-            .get_image(ImageFormat::Z_PIXMAP, root, at.0, at.1, size.0, size.1, !0)
-            .expect("a connection")
-            .reply()
-            .expect("the screen can be read");
-        let rgb = |p: &[u8]| [p[2], p[1], p[0]];
-        Picture {
-            width: width as usize,
-            height: height as usize,
-            pixels: image.data.chunks_exact(4).flat_map(rgb).collect(),
-        }
-    }
-
-    fn windows(&self) -> usize {
-        let (connection, screen) = x11rb::connect(Some(&self.display)).expect("the X server");
-        let root = connection.setup().roots[screen].root;
-        let tree = connection.query_tree(root).expect("a connection").reply();
-        tree.expect("the root window").children.len()
-    }
-}
-
-impl Drop for Head {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way, with what each tile is shown on, in JSON.
 fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
@@ -138,7 +75,7 @@ fn each_head_shows_its_quarter() {
             n => ([n as u32 * 10, 7], format!(r#"{{"at": [{}, 7]}}"#, n * 10)),
         };
         let wall = wall(scale, |n| {
-            let (display, place) = (&heads[n].display, place(n).1);
+            let (display, place) = (heads[n].display(), place(n).1);
             format!(r#"{{"window": {{"display": "{display}", "place": {place}}}}}"#)
         });
         let mut command = stage.mgn();
@@ -164,7 +101,7 @@ fn each_head_shows_its_quarter() {
 fn heads_are_drawn_again_where_they_were_covered() {
     let stage = Stage::new();
     let head = Head::start();
-    let display = &head.display;
+    let display = head.display();
     let wall = wall(1, |_| {
         format!(r#"{{"window": {{"display": "{display}", "place": {{"at": [0, 0]}}}}}}"#)
     });
@@ -334,7 +271,7 @@ fn a_head_that_stands_still_holds_all_others() {
     let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
     // A frame is written to a file as soon as it is to be seen.
     let wall = wall(1, |n| {
-        let (display, file) = (&heads[n].display, files.target());
+        let (display, file) = (heads[n].display(), files.target());
         format!(r#"{{"window": {{"display": "{display}", "place": {{"at": [0, 0]}}}}}}, {file}"#)
     });
     let mut command = stage.mgn();
@@ -343,15 +280,14 @@ fn a_head_that_stands_still_holds_all_others() {
     files.wait_beyond(5);
     let see = |n: usize| heads[n].see([0, 0, 150, 150]);
     for (slow, head) in heads.iter().enumerate() {
-        let server = Pid::from_child(&head.process);
-        kill_process(server, Signal::STOP).unwrap();
+        head.signal(Signal::STOP);
         let frame = files.held();
         let others = [0, 1, 2, 3].into_iter().filter(|n| *n != slow);
         for n in others.clone() {
             assert_eq!(see(n).difference(&files.picture(n, frame)), None, "{n}");
         }
         let held: Vec<Picture> = others.clone().map(see).collect();
-        kill_process(server, Signal::CONT).unwrap();
+        head.signal(Signal::CONT);
         files.wait_beyond(frame + 5);
         for (n, held) in others.zip(held) {
             until("the picture moves", || see(n) != held);

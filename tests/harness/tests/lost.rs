@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use mgn_tests::frames::{drawing, hole, picture, progress, saved, some_more, wait_for};
 use mgn_tests::{camera, children, programs, Outcome, Running, Stage};
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
@@ -59,19 +60,6 @@ impl Four {
         let server = self.servers[tile].take().unwrap();
         server.signal(Signal::KILL);
         server.finish(LIMIT);
-    }
-}
-
-/// Waits until there is more to be seen than `before`, and says how much.
-fn progress(before: u64, seen: impl Fn() -> u64) -> u64 {
-    let start = Instant::now();
-    loop {
-        let now = seen();
-        if now > before {
-            return now;
-        }
-        assert!(start.elapsed() < LIMIT, "it does not go on after {before}");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -359,9 +347,9 @@ fn another_gives_what_a_lost_one_was_to_give() {
     let stage = Stage::new();
     let mut four = Four::start(&stage, "giver");
     let (undisturbed, disturbed) = (stage.folder(), stage.folder());
-    let wall: Vec<String> = four.arguments.clone();
-    let wall: Vec<&str> = wall.iter().map(String::as_str).collect();
-    let running = drawing(&stage, &disturbed, &wall, 1_000_000);
+    let arguments = four.arguments.clone();
+    let wall: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let running = drawing(stage.mgn(), &disturbed, &wall, 1_000_000);
     wait_for(&disturbed, true);
     four.kill(1);
     wait_for(&disturbed, false);
@@ -370,20 +358,19 @@ fn another_gives_what_a_lost_one_was_to_give() {
     let begun = stage.folder();
     let trace = format!("print:file={}", begun.join("trace").display());
     four.restart(&stage, 1, &["--spu", &trace]);
-    progress(0, || saved(&begun));
+    progress(0, || fs::read_dir(&begun).unwrap().count() as u64);
     std::thread::sleep(Duration::from_secs(1));
     four.kill(0);
     four.restart(&stage, 0, &[]);
     wait_for(&disturbed, true);
-    let last = progress(saved(&disturbed) + 5, || saved(&disturbed)) - 2;
-    progress(last + 1, || saved(&disturbed));
+    let last = some_more(&disturbed);
     running.signal(Signal::TERM);
     let outcome = running.finish(LIMIT);
     for tile in ["0,0", "1,0"] {
         let wanted = format!("tile {tile} has a render server again");
         assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
     }
-    let outcome = drawing(&stage, &undisturbed, &["--wall", "2x2"], last as u32).finish(LIMIT);
+    let outcome = drawing(stage.mgn(), &undisturbed, &["--wall", "2x2"], last as u32).finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
@@ -484,38 +471,10 @@ fn a_replica_goes_on_without_the_other_wall() {
     assert_eq!(picture(&shown, last), picture(&undisturbed, last));
 }
 
-/// A program on two tiles, whose frames are saved.
-fn drawing(stage: &Stage, folder: &Path, wall: &[&str], frames: u32) -> Running {
-    camera();
-    let mut command = stage.mgn();
-    command
-        .args(["run", "--headless", "--save"])
-        .arg(folder)
-        .args(wall)
-        .arg("--")
-        .arg(programs("demos").join("iso_demo"))
-        .args(["--size", "200x100", "--triangles", "2000"])
-        .args(["--mode", "vbo", "--frames", &frames.to_string()]);
-    Running::start(&mut command)
-}
-
-/// The wall of such a program.
+/// A wall of 200 x 100 pixels.
 fn desk() -> String {
     let wall = "[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [100, 100]\n";
     format!("{SERVERS}{wall}servers = [\"left\", \"right\"]\n")
-}
-
-fn saved(folder: &Path) -> u64 {
-    fs::read_dir(folder).unwrap().count() as u64
-}
-
-/// Waits for a frame that has all tiles, or for one that has not.
-fn wait_for(folder: &Path, is_whole: bool) {
-    // The newest may not be written yet.
-    let mut seen = progress(1, || saved(folder));
-    while hole(&picture(folder, seen - 1)) == is_whole {
-        seen = progress(seen, || saved(folder));
-    }
 }
 
 fn end(server: Running) {
@@ -532,7 +491,7 @@ fn a_spare_server_takes_a_lost_ones_tile() {
     let (_left, right) = (site.server("left"), site.server("right"));
     let (undisturbed, disturbed) = (stage.folder(), stage.folder());
     let wall = ["--wall", "desk", "--mothership", &site.home];
-    let running = drawing(&stage, &disturbed, &wall, 1_000_000);
+    let running = drawing(stage.mgn(), &disturbed, &wall, 1_000_000);
     let frames = || saved(&disturbed);
     wait_for(&disturbed, true);
     end(right);
@@ -548,14 +507,13 @@ fn a_spare_server_takes_a_lost_ones_tile() {
     let _another = site.mothership();
     let _spare = site.server("another");
     wait_for(&disturbed, true);
-    let last = progress(frames() + 5, frames) - 2;
-    progress(last + 1, frames);
+    let last = some_more(&disturbed);
     running.signal(Signal::TERM);
     let outcome = running.finish(LIMIT);
     let wanted = "tile 1,0 has a render server again";
     let times = outcome.stderr.matches(wanted).count();
     assert_eq!(times, 2, "{}", outcome.describe());
-    let outcome = drawing(&stage, &undisturbed, &["--wall", "2x1"], last as u32).finish(LIMIT);
+    let outcome = drawing(stage.mgn(), &undisturbed, &["--wall", "2x1"], last as u32).finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
@@ -569,7 +527,7 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     let (_left, right) = (site.server("left"), site.server("right"));
     let folder = stage.folder();
     let wall = ["--wall", "desk", "--mothership", &site.home];
-    let running = drawing(&stage, &folder, &wall, 1_000_000);
+    let running = drawing(stage.mgn(), &folder, &wall, 1_000_000);
     wait_for(&folder, true);
     // Of those that are there, the one with the most room comes first.
     let mut odd = site.server_of("odd");
@@ -596,15 +554,4 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     for wanted in [&unfit, "tile 1,0 has a render server again"] {
         assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
     }
-}
-
-fn picture(folder: &Path, frame: u64) -> Picture {
-    let file = folder.join(format!("frame-{frame:06}.png"));
-    Picture::read(&file).unwrap()
-}
-
-/// Whether a picture has stripes in place of a tile.
-fn hole(picture: &Picture) -> bool {
-    let mut pixels = picture.pixels.chunks_exact(3);
-    pixels.any(|rgb| rgb == [0x60; 3])
 }

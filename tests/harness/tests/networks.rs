@@ -1,134 +1,10 @@
 //! Walls across machines: networks of their own, with cables between them, stand for these.
 
-#[path = "../../../crates/fabric/tests/support/networks.rs"]
-mod networks;
+mod support;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::{Duration, Instant};
-
-use mgn_tests::{camera, Outcome, Running, Stage};
-use networks::Network;
-use serde_json::Value;
-
-const LIMIT: Duration = Duration::from_secs(180);
-
-/// A mothership and who belongs to it. Processes, networks and files go with this.
-struct Site {
-    running: Vec<Running>,
-    stage: Stage,
-    folder: PathBuf,
-    home: String,
-}
-
-impl Site {
-    /// None, with a message, where there can be no networks.
-    fn new() -> Option<Site> {
-        if !networks::are_there() {
-            return None;
-        }
-        camera();
-        let stage = Stage::new();
-        let folder = stage.folder();
-        let site = Site {
-            running: Vec::new(),
-            home: format!("unix:@mgn-{}-{}", std::process::id(), folder.display()),
-            folder,
-            stage,
-        };
-        let made = Outcome::of(
-            site.stage.mgn().args(["token", "new"]).arg(site.token()),
-            LIMIT,
-        );
-        assert_eq!(made.status, Some(0), "{}", made.describe());
-        Some(site)
-    }
-
-    fn token(&self) -> PathBuf {
-        self.folder.join("token")
-    }
-
-    /// `mgn` in a network, on the stage's X server. It does not outlive this thread.
-    fn mgn(&self, network: &Network, arguments: &[&str]) -> Command {
-        let mgn = self.stage.mgn();
-        let mut command = self.stage.direct("setpriv");
-        command.args(["--pdeathsig", "KILL", "nsenter", "-n", "-t"]);
-        command
-            .arg(network.pid().to_string())
-            .arg(mgn.get_program());
-        command
-            .args(arguments)
-            .env("MGN_TOKEN_FILE", self.token())
-            .env("MGN_MOTHERSHIP", &self.home)
-            .env("XDG_STATE_HOME", &self.folder);
-        command
-    }
-
-    fn start(&mut self, network: &Network, arguments: &[&str]) {
-        let mut command = self.mgn(network, arguments);
-        self.running.push(Running::start(&mut command));
-    }
-
-    /// Starts the mothership with a configuration.
-    fn mothership(&mut self, network: &Network, config: &str) {
-        let file = self.folder.join("wall.toml");
-        fs::write(&file, config).unwrap();
-        self.start(network, &["mothership", file.to_str().unwrap()]);
-    }
-
-    fn status(&self, network: &Network) -> Option<Value> {
-        let mut command = self.mgn(network, &["status", "--json"]);
-        serde_json::from_str(&Outcome::of(&mut command, LIMIT).stdout).ok()
-    }
-
-    /// The first status for which this holds.
-    fn until(&self, network: &Network, holds: impl Fn(&Value) -> bool) -> Value {
-        let start = Instant::now();
-        loop {
-            let status = self.status(network);
-            if let Some(status) = status.as_ref().filter(|status| holds(status)) {
-                return status.clone();
-            }
-            assert!(start.elapsed() < LIMIT, "it stays so: {status:?}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
-    }
-
-    /// A program on a wall is drawn as it is without us.
-    fn verify(&self, network: &Network, wall: &[&str]) {
-        let flags = [&["verify", "--frames", "5"], wall].concat();
-        let arguments = [&flags[..], &["--", "glxgears"]].concat();
-        let outcome = Outcome::of(&mut self.mgn(network, &arguments), LIMIT);
-        let said = outcome.describe();
-        assert!(
-            outcome.stdout.contains("equal to the bit"),
-            "{wall:?}: {said}"
-        );
-    }
-
-    /// A program that draws, and by which way and address each tile is reached if the mothership has been asked.
-    fn draw(&self, network: &Network, flags: [&str; 2]) -> (Running, Vec<(String, String)>) {
-        let arguments = [&["run"], &flags[..], &["--", "glxgears"]].concat();
-        let running = Running::start(&mut self.mgn(network, &arguments));
-        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-        let draws = |status: &Value| {
-            let servers = list(&status["servers"]);
-            let mut sessions = servers.iter().flat_map(|server| list(&server["sessions"]));
-            sessions.any(|s| s["rate"]["frames_per_second"].as_f64() > Some(0.0))
-        };
-        let status = self.until(network, draws);
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let tiles = list(&status["clients"][0]["tiles"]);
-        let ways = tiles.iter().map(|t| (text(&t["way"]), text(&t["address"])));
-        (running, ways.collect())
-    }
-}
-
-fn all_are_there(status: &Value) -> bool {
-    let servers = status["servers"].as_array().unwrap();
-    servers.iter().all(|server| server["on_line"] == true)
-}
+use mgn_tests::{Outcome, Running};
+use support::networks::{self, Network};
+use support::{all_are_there, config, Site, LIMIT};
 
 /// The error of a program that has lost a server: one line.
 fn loss(outcome: &Outcome) -> String {
@@ -144,10 +20,6 @@ fn loss(outcome: &Outcome) -> String {
         outcome.describe()
     );
     lines[0].into()
-}
-
-fn config(path: &Path, listen: &[&str], rest: &str) -> String {
-    format!("[mothership]\nlisten = {listen:?}\ntoken_file = {path:?}\n{rest}")
 }
 
 /// X servers in several networks see no sockets of each other but files, and leave each other alone.
