@@ -78,6 +78,11 @@ function take(said) {
     tellView();
   }
   if (said.tiles) {
+    if (said.tiles.every(({ health }) => health === "lost")) {
+      setState("ended", "No program", "The program has ended, or lost all of its servers; the next one is shown here.");
+    } else {
+      setState("live", "Connected");
+    }
     said.tiles.forEach(({ health }, n) => wall.setHealth(n, health));
     panel.setTiles(said.tiles);
   }

@@ -266,6 +266,19 @@ fn losses_are_shown_and_mended() {
         assert!(hatched.iter().any(like), "{hatched:?}");
     }
     drop(some);
+    browser.until("document.querySelector('#state').dataset.state === 'ended'");
+    let notice = browser.eval("document.querySelector('#notice').innerText");
+    assert!(notice
+        .as_str()
+        .unwrap()
+        .starts_with("The program has ended"));
+    browser.screenshot("ended");
+    let next = Drawing::start(&first, &[0, 1, 2, 3], (320, 240));
+    browser.until("document.querySelector('#state').dataset.state === 'live'");
+    browser.until(ALL_SHOWN);
+    let hidden = browser.eval("document.querySelector('#notice').hidden");
+    assert_eq!(hidden, true);
+    drop(next);
     drop(first);
     browser.until("document.querySelector('#state')?.dataset.state === 'lost'");
     browser.screenshot("gone");

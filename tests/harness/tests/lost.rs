@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mgn_tests::frames::{drawing, hole, picture, progress, saved, some_more, wait_for};
-use mgn_tests::{camera, children, programs, Outcome, Running, Stage};
+use mgn_tests::{camera, children, programs, Live, Outcome, Running, Stage, Watcher};
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 
@@ -373,6 +373,59 @@ fn another_gives_what_a_lost_one_was_to_give() {
     let outcome = drawing(stage.mgn(), &undisturbed, &["--wall", "2x2"], last as u32).finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
+}
+
+/// Pages in browsers are told which tile is lost, and are shown the others, and all when it is there again.
+#[test]
+fn pages_are_told_which_tile_is_lost() {
+    let stage = Stage::new();
+    let mut four = Four::start(&stage, "watched");
+    let mut command = stage.mgn();
+    command.args(["run", "--viewer"]).args(&four.arguments);
+    command.args(["--", "glxgears"]);
+    let live = Live::start(command, 1);
+    let mut page = Watcher::open(&live.urls[0], 4, LIMIT);
+    page.sees(4);
+    four.kill(1);
+    page.is_told(&["live", "lost", "live", "live"]);
+    page.sees(3);
+    four.restart(&stage, 1, &[]);
+    page.is_told(&["live"; 4]);
+    page.sees(4);
+    // The viewer goes with its run.
+    live.signal(Signal::KILL);
+    page.is_left();
+}
+
+/// A viewer of its own tells pages that all tiles are lost, and shows the next program.
+#[test]
+fn a_viewer_outlives_a_program() {
+    let stage = Stage::new();
+    let feeds = format!("unix:@mgn-{}-feeds", std::process::id());
+    let tile = |n: u32| {
+        let x = 150 * n;
+        let rect = format!(r#"{{"x": {x}, "y": 0, "width": 150, "height": 300}}"#);
+        format!(r#"{{"name": "{n}", "rect": {rect}, "present": [{{"viewer": "{feeds}"}}]}}"#)
+    };
+    let tiles = [0, 1].map(tile).join(", ");
+    let wall =
+        format!(r#"{{"name": "pair", "size": [300, 300], "fit": "scale", "tiles": [{tiles}]}}"#);
+    let file = stage.folder().join("wall.json");
+    fs::write(&file, &wall).unwrap();
+    let mut viewer = stage.mgn();
+    viewer.args(["viewer", "--feeds", &feeds, "--wall"]);
+    viewer.arg(&file).env("MGN_LOG", "warn");
+    let viewer = Live::viewer(viewer);
+    let mut page = Watcher::open(&viewer.urls[0], 2, LIMIT);
+    for _ in 0..2 {
+        let mut command = stage.mgn();
+        command.args(["run", "--wall", &wall, "--", "glxgears"]);
+        let running = Running::start(&mut command);
+        page.is_told(&["live"; 2]);
+        page.sees(2);
+        running.signal(Signal::KILL);
+        page.is_told(&["lost"; 2]);
+    }
 }
 
 /// Two servers that somebody else starts.
