@@ -5,6 +5,7 @@ use crate::gl::program::{json_number, Program};
 use crate::gl::relay;
 use anyhow::{bail, Context, Result};
 use rustix::process::{kill_process, Pid, Signal};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -243,12 +244,14 @@ impl Machine {
         })
     }
 
-    /// Draws a hundred frames with a crowd of servers that are there for that only.
+    /// Draws a hundred frames with a crowd of servers that are there for that only, and leave nothing behind.
     fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
-        let names: Vec<String> = (0..columns * rows).map(|n| format!("crowd-{n}")).collect();
+        let place = self.scratch.join("crowd");
+        fs::create_dir_all(&place)?;
+        let names: Vec<String> = (0..columns * rows).map(|n| n.to_string()).collect();
         let mut config = String::new();
         for name in &names {
-            let address = self.address(name);
+            let address = self.address(&format!("crowd/{name}"));
             config +=
                 &format!("[[server]]\nname = \"{name}\"\nlisten = \"{address}\"\ndiscard = true\n");
         }
@@ -256,7 +259,8 @@ impl Machine {
         config += &format!("grid = [{columns}, {rows}]\ntile_size = [80, 80]\n");
         let file = self.scratch.join("crowd.toml");
         fs::write(&file, config)?;
-        let home = self.address("mothership");
+        let home = self.address("crowd/mothership");
+        let shared = shared_memory();
         let children = child::cpu_of_ended();
         let start = Instant::now();
         let mut mothership = Command::new(&self.mgn)
@@ -264,6 +268,8 @@ impl Machine {
             .arg(&file)
             .args(["--listen", &home])
             .env("XDG_STATE_HOME", &self.scratch)
+            .env(PLACE, &place)
+            .env("TMPDIR", &place)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -275,6 +281,8 @@ impl Machine {
                 .args(words)
                 .env("DISPLAY", &self.display)
                 .env("MGN_MOTHERSHIP", &home)
+                .env(PLACE, &place)
+                .env("TMPDIR", &place)
                 .stdout(Stdio::null());
             let ended = command.status().context("cannot run mgn")?;
             match ended.success() {
@@ -293,12 +301,19 @@ impl Machine {
         }
         mothership.wait()?;
         outcome?;
-        Ok(Sample {
+        let sample = Sample {
             value: start.elapsed().as_secs_f64(),
             program_cpu: child::cpu_of_ended() - children,
             server_cpu: 0.0,
             send_wait: 0.0,
-        })
+        };
+        let mut left = processes_of(&place);
+        left.extend(names_in(&place).map(|file| place.join(file).display().to_string()));
+        left.extend(shared_memory().difference(&shared).cloned());
+        match left.is_empty() {
+            true => Ok(sample),
+            false => bail!("a crowd has left {}", left.join(", ")),
+        }
     }
 
     fn server_cpu(&self) -> f64 {
@@ -317,6 +332,34 @@ impl Drop for Machine {
         }
         let _ = fs::remove_dir_all(&self.scratch);
     }
+}
+
+/// Names what a crowd's processes have for their sockets and folders, and so the processes.
+const PLACE: &str = "XDG_RUNTIME_DIR";
+
+/// Processes that live and were given a place.
+fn processes_of(place: &Path) -> Vec<String> {
+    let mark = format!("{PLACE}={}", place.display());
+    let is_ours = |pid: &String| {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        variables.split(|b| *b == 0).any(|v| v == mark.as_bytes())
+    };
+    let ours = names_in(Path::new("/proc")).filter(is_ours);
+    ours.map(|pid| format!("process {pid}")).collect()
+}
+
+/// The files of ours in memory that have names.
+fn shared_memory() -> BTreeSet<String> {
+    let folder = Path::new("/dev/shm");
+    let is_ours = |name: &String| name.contains("mgn") || name.contains("manganese");
+    let ours = names_in(folder).filter(is_ours);
+    ours.map(|name| folder.join(name).display().to_string())
+        .collect()
+}
+
+fn names_in(folder: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
 /// Waits until somebody listens at a `unix:` address.
