@@ -375,6 +375,36 @@ fn another_gives_what_a_lost_one_was_to_give() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
+/// Where renderers have the pixels of their tiles only, a lost tile is filled as well, also that of the speaker.
+#[test]
+fn tiles_of_offset_tiling_are_filled() {
+    let stage = Stage::new();
+    let mut four = Four::start(&stage, "offset");
+    let (undisturbed, disturbed) = (stage.folder(), stage.folder());
+    let arguments = four.arguments.clone();
+    let offset = ["--tiling", "offset"];
+    let wall: Vec<&str> = arguments.iter().map(String::as_str).chain(offset).collect();
+    let running = drawing(stage.mgn(), &disturbed, &wall, 1_000_000);
+    wait_for(&disturbed, true);
+    for tile in [2, 0] {
+        four.kill(tile);
+        wait_for(&disturbed, false);
+        four.restart(&stage, tile, &[]);
+        wait_for(&disturbed, true);
+    }
+    let last = some_more(&disturbed);
+    running.signal(Signal::TERM);
+    let outcome = running.finish(LIMIT);
+    for tile in ["0,1", "0,0"] {
+        let wanted = format!("tile {tile} has a render server again");
+        assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
+    }
+    let wall = [&["--wall", "2x2"], &offset[..]].concat();
+    let outcome = drawing(stage.mgn(), &undisturbed, &wall, last as u32).finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
+}
+
 /// Pages in browsers are told which tile is lost, and are shown the others, and all when it is there again.
 #[test]
 fn pages_are_told_which_tile_is_lost() {
