@@ -373,3 +373,20 @@ fn wait_for(address: &str) -> Result<()> {
     }
     bail!("mgn did not come up at {address}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_that_were_left_are_found() {
+        let place = std::env::temp_dir().join(format!("mgn-crowd-{}", std::process::id()));
+        let mut sleep = Command::new("sleep");
+        let mut left = sleep.arg("600").env(PLACE, &place).spawn().unwrap();
+        let found = processes_of(&place);
+        left.kill().unwrap();
+        left.wait().unwrap();
+        assert_eq!(found, [format!("process {}", left.id())]);
+        assert!(processes_of(&place).is_empty());
+    }
+}
