@@ -110,7 +110,7 @@ impl Watcher {
     /// # Panics
     /// If it does not come.
     pub fn sees(&mut self, tiles: usize) {
-        self.until("a frame of all tiles", |message| {
+        self.until(&format!("a frame of {tiles} tiles"), |message| {
             let Message::Binary(bytes) = message else {
                 return false;
             };
