@@ -178,6 +178,10 @@ impl Presenter {
     fn leave(&mut self, tile: usize) {
         self.seats[tile] = Seat::Lost;
         self.barrier.lose(tile);
+        for parts in self.parts.values_mut() {
+            // What its server was to show is lost with it.
+            parts[tile].take_if(|part| part.header.kept);
+        }
         let begun: Vec<_> = self.parts.keys().copied().collect();
         for frame in begun {
             self.complete(frame);

@@ -405,7 +405,7 @@ fn tiles_of_offset_tiling_are_filled() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// Pages in browsers are told which tile is lost, and are shown the others.
+/// Pages in browsers are told which tile is lost, and are shown the others, and all when it is there again.
 #[test]
 fn pages_are_told_which_tile_is_lost() {
     let stage = Stage::new();
@@ -419,6 +419,9 @@ fn pages_are_told_which_tile_is_lost() {
     four.kill(1);
     page.is_told(&["live", "lost", "live", "live"]);
     page.sees(3);
+    four.restart(&stage, 1, &[]);
+    page.is_told(&["live"; 4]);
+    page.sees(4);
     // The viewer goes with its run.
     live.signal(Signal::KILL);
     page.is_left();
