@@ -383,7 +383,12 @@ mod tests {
         let place = std::env::temp_dir().join(format!("mgn-crowd-{}", std::process::id()));
         let mut sleep = Command::new("sleep");
         let mut left = sleep.arg("600").env(PLACE, &place).spawn().unwrap();
-        let found = processes_of(&place);
+        // It may not have got its variables yet.
+        let begun = Instant::now();
+        let mut found = Vec::new();
+        while found.is_empty() && begun.elapsed() < Duration::from_secs(20) {
+            found = processes_of(&place);
+        }
         left.kill().unwrap();
         left.wait().unwrap();
         assert_eq!(found, [format!("process {}", left.id())]);
