@@ -142,6 +142,7 @@ pub fn all() -> Vec<Row> {
         ("in place, 4 KiB", 4 * KIB),
         ("in place, 64 KiB", 64 * KIB),
         ("in place, 1 MiB", MIB),
+        ("in place, 16 MiB", 16 * MIB),
     ] {
         let claims = vec![("shm, in place", Of("raw read", 0.9))];
         rows.push(row(name, Place, size, IN_PLACE, claims));
@@ -154,9 +155,11 @@ pub fn all() -> Vec<Row> {
         row("tcp, one way, 8 B", Latency, 8, BY_TCP, best_tcp),
         row("tcp, stream, 64 KiB", Stream, 64 * KIB, BY_TCP, tcp()),
         row("tcp, stream, 1 MiB", Stream, MIB, BY_TCP, tcp()),
+        row("tcp, stream, 16 MiB", Stream, 16 * MIB, BY_TCP, tcp()),
         row("unix, one way, 8 B", Latency, 8, BY_UNIX, best_unix),
         row("unix, stream, 64 KiB", Stream, 64 * KIB, BY_UNIX, unix()),
         row("unix, stream, 1 MiB", Stream, MIB, BY_UNIX, unix()),
+        row("unix, stream, 16 MiB", Stream, 16 * MIB, BY_UNIX, unix()),
     ]);
     for (name, size, ways, claims) in [
         (
