@@ -128,6 +128,17 @@ impl Head {
         first as u16 == Kind::Eager as u16
     }
 
+    /// Whether nobody waits for what the receiver does about it: it may as well do that when its program comes by.
+    #[inline]
+    pub(crate) fn can_wait(&self) -> bool {
+        match self.kind {
+            Kind::Eager => self.flags & (SYNC | ACTIVE) == 0,
+            Kind::Accept => self.has(FETCHED),
+            Kind::Taken => true,
+            _ => false,
+        }
+    }
+
     pub(crate) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }

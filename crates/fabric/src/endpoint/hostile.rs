@@ -760,9 +760,9 @@ fn each_lie_about_a_place_ends_the_link() {
         // All of the arena is fine, as often as one likes.
         let head = Head::new(Kind::Eager, 0, 1).encode();
         let whole = place(16, 0, 30 * chunk);
-        out.put_frame(0, whole, head, [0; 3]);
-        out.put_frame(1, whole, head, [0; 3]);
-        out.put_frame(2, found, head, [0; 3]);
+        out.put_frame(0, whole, head, [0; 3], false);
+        out.put_frame(1, whole, head, [0; 3], false);
+        out.put_frame(2, found, head, [0; 3], false);
         let mut into = vec![1; 30 * chunk as usize];
         endpoint.recv(Wanted::new(link, 1), &mut into).unwrap();
         assert!(into.iter().all(|byte| *byte == 0));

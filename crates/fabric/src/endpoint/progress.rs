@@ -4,6 +4,7 @@
 //! us ring at their socket when they are asked to. Only one of the program's threads sleeps there; others are told by it.
 
 mod helper;
+mod parting;
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -14,8 +15,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+use rustix::event::{EventfdFlags, Timespec};
 
+use super::carrier::Carrier;
 use super::engine::{alone, Bytes, Caught, Engine, How};
 use super::head::Head;
 use super::joining::Halves;
@@ -29,7 +31,8 @@ use super::settings::Settings;
 use super::stream::StreamLink;
 use super::{Active, LinkId, Request, Status};
 use crate::peer::Peer;
-use crate::wait::{poll, Deadline, Spinner};
+use crate::shm::Sleep;
+use crate::wait::{Deadline, Spinner};
 use crate::Error;
 
 /// Links that are looked at in turn; the others have to ring.
@@ -55,9 +58,6 @@ const NAP: Duration = Duration::from_millis(500);
 
 /// How often machines that have stopped answering are asked for at most.
 const ASK: Duration = Duration::from_millis(500);
-
-/// How long peers may take to read what they were sent, when an endpoint is stopped.
-const PARTING: Duration = Duration::from_secs(2);
 
 type Handler = Box<dyn FnMut(Active<'_>) + Send>;
 
@@ -207,38 +207,6 @@ impl Shared {
         }
     }
 
-    /// Ends what is sent by sockets, and waits for a while until the peers have read it all. A socket that is closed with something unread in it would take
-    /// back what it has sent. Whoever sees the data's end takes what came before it, and closes.
-    pub(crate) fn part(&self) {
-        if self.owner != std::process::id() {
-            return;
-        }
-        let parting: Vec<Vec<Arc<Peer>>> = {
-            let mut state = self.state();
-            let links: Vec<LinkId> = state
-                .engine
-                .links()
-                .filter_map(|(id, link)| matches!(link, AnyLink::Stream(_)).then_some(id))
-                .collect();
-            let peers = links.iter().filter_map(|id| state.peers.get(id).cloned());
-            peers.collect()
-        };
-        for data in parting.iter().filter_map(|sockets| sockets.first()) {
-            let _ = rustix::net::shutdown(data.socket(), rustix::net::Shutdown::Write);
-        }
-        let deadline = Deadline::after(Some(PARTING));
-        for sockets in &parting {
-            while sockets.iter().all(|socket| drain(socket)) && !deadline.passed() {
-                let wanted = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
-                let mut fds: Vec<PollFd<'_>> = sockets
-                    .iter()
-                    .map(|socket| wanted(socket.socket()))
-                    .collect();
-                let _ = poll(&mut fds, deadline.left(NAP));
-            }
-        }
-    }
-
     #[inline]
     pub(crate) fn state(&self) -> Guard<'_, State> {
         self.state.lock()
@@ -299,6 +267,7 @@ impl Shared {
             self.leave(&mut state);
             return Ok(None);
         }
+        let len = memory.len();
         let request = state
             .engine
             .send(to, head, memory, how)
@@ -310,6 +279,7 @@ impl Shared {
             state.heat(&self.sockets, to);
             state.is_sending = true;
         }
+        state.look_at_once(&self.sockets, to, len);
         self.leave(&mut state);
         Ok(request)
     }
@@ -317,7 +287,11 @@ impl Shared {
     #[inline]
     pub(crate) fn receive(&self, wanted: Wanted, memory: Memory) -> Request {
         let mut state = self.state();
+        let len = memory.len();
         let request = state.engine.receive(wanted, memory);
+        if let Some(from) = wanted.from {
+            state.look_at_once(&self.sockets, from, len);
+        }
         self.leave(&mut state);
         request
     }
@@ -516,6 +490,10 @@ impl Shared {
             if found.is_some() {
                 break;
             }
+            // Who sleeps has to be told of what it is shown to nobody else.
+            if state.watch_berths() {
+                continue;
+            }
             if state.is_asleep {
                 state.waiting += 1;
                 self.count_waiters(-1);
@@ -527,10 +505,11 @@ impl Shared {
                 self.count_waiters(1);
                 continue;
             }
+            state.is_asleep = true;
             if self.arm(&mut state) || state.engine.is_fetching() {
+                state.is_asleep = false;
                 continue;
             }
-            state.is_asleep = true;
             self.count_waiters(-1);
             self.set_helper(&mut state);
             drop(state);
@@ -652,6 +631,11 @@ impl Shared {
     /// Asks all hot links to ring. True when something came or went after all, so that sleeping would be wrong.
     fn arm(&self, state: &mut State) -> bool {
         let mut look_again = false;
+        // The helper copies no sooner than the program could.
+        let how = match state.is_asleep {
+            true => Sleep::Deep,
+            false => Sleep::Light,
+        };
         state.is_sending = false;
         for at in 0..state.hot.len() {
             let id = state.hot[at];
@@ -659,7 +643,7 @@ impl Shared {
             state.is_sending |= sending;
             match state.engine.carrier(id) {
                 // Room that was made before it was asked for is not told.
-                Some(AnyLink::Shm(link)) => look_again |= link.watch(sending) || sending,
+                Some(AnyLink::Shm(link)) => look_again |= link.watch(how, sending) || sending,
                 Some(AnyLink::Stream(link)) => {
                     // What has been read is not told of again.
                     look_again |= link.is_ready();
@@ -853,19 +837,6 @@ impl Shared {
     }
 }
 
-/// Throws away what has come by a socket. False when nothing more will.
-fn drain(socket: &Peer) -> bool {
-    let mut bytes = [0; 4096];
-    loop {
-        let flags = rustix::net::RecvFlags::DONTWAIT;
-        match rustix::net::recv(socket.socket(), &mut bytes, flags) {
-            Ok((0, _)) => return false,
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return error == rustix::io::Errno::AGAIN,
-        }
-    }
-}
-
 /// Has a link's sockets say when there is room, as long as it waits for that.
 fn watch_room(sockets: &OwnedFd, id: LinkId, link: &mut StreamLink) {
     for (peer, is_full) in link.full_changes() {
@@ -920,6 +891,23 @@ impl State {
         happened | self.engine.fetch_some()
     }
 
+    /// After something long was begun with a link: what has come from there meanwhile need not wait until the program is in here again, or the helper gets a
+    /// processor.
+    fn look_at_once(&mut self, sockets: &OwnedFd, link: LinkId, len: usize) {
+        let carrier = self.engine.carrier(link);
+        if carrier.is_some_and(|carrier| len >= carrier.berths_from()) {
+            self.heat(sockets, link);
+            self.engine.progress(link);
+            self.engine.fetch_some();
+        }
+    }
+
+    /// Has the peers ring when they have written to where receives wait. True when one has. Only for who sleeps: the helper has nothing to do then.
+    fn watch_berths(&mut self) -> bool {
+        let mut hot = self.hot.iter();
+        hot.any(|id| self.engine.carrier(*id).is_some_and(AnyLink::watch_berth))
+    }
+
     /// The link is looked at from now on, and another one has to ring.
     fn heat(&mut self, sockets: &OwnedFd, id: LinkId) {
         if self.hot.contains(&id) || !self.peers.contains_key(&id) {
@@ -938,7 +926,10 @@ impl State {
     fn cool(&mut self, sockets: &OwnedFd, id: LinkId) {
         let sending = self.engine.is_sending(id);
         let has_something = match self.engine.carrier(id) {
-            Some(AnyLink::Shm(link)) => link.is_ready() || link.watch(sending) || sending,
+            Some(AnyLink::Shm(link)) => {
+                let is_ready = link.is_ready() || link.watch(Sleep::Deep, sending) || sending;
+                link.watch_berth() || is_ready
+            }
             Some(AnyLink::Stream(link)) => {
                 watch_room(sockets, id, link);
                 link.is_ready()
@@ -966,7 +957,7 @@ impl State {
                 self.cool(sockets, id);
             } else if let Some(AnyLink::Shm(link)) = self.engine.carrier(id) {
                 // It was asked before to tell of room. Somebody else may have taken what was here.
-                if link.watch(false) {
+                if link.watch(Sleep::Deep, false) {
                     self.due.push_back(id);
                 }
             }

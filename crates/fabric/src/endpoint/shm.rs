@@ -13,11 +13,16 @@ use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind};
 use super::memory::Memory;
+use super::queue::Wanted;
+use super::settings::NEVER;
 use super::terms::Limits;
 use crate::block::ALIGN;
 use crate::config::Sizes;
 use crate::peer::Peer;
-use crate::shm::{Arena, Descriptor, Extent, Lane, Pool, Span, IN_SLOT, LINK_SLOTS, SHORT};
+use crate::shm::{
+    Arena, Berthed, Descriptor, Extent, Lane, Opening, Pool, Sleep, Span, IN_SLOT, LINK_SLOTS,
+    SHORT,
+};
 use crate::Error;
 
 /// One in so many chunks is for eager messages, but two at least.
@@ -45,6 +50,11 @@ pub(crate) struct ShmLink {
     /// Messages at least this long the peer reads from our memory.
     fetched_from: usize,
     direct: Option<Box<Direct>>,
+    /// Receives, and messages, at least this long may be written by their senders.
+    berths_from: usize,
+    /// How often a berth was opened here, and whether the last one is of interest still.
+    berths: u64,
+    is_berth_open: bool,
     /// Frames put, and those of them that the reader had read when last asked.
     put: u64,
     read: u64,
@@ -66,8 +76,8 @@ pub(crate) struct ShmLink {
     matched: u32,
     /// Slots or envelopes have been given back since the peer was last woken.
     is_untold: bool,
-    /// Whether the peer rings when it sends, as far as we asked.
-    is_watched: bool,
+    /// For what the peer rings when it sends, as far as we asked.
+    watched: Option<Sleep>,
 }
 
 impl ShmLink {
@@ -88,6 +98,13 @@ impl ShmLink {
             their_envelopes: limits.theirs.envelopes,
             fetched_from: limits.fetched_from(),
             direct: Direct::new(&peer, credentials, limits),
+            // Who writes there must not die unseen.
+            berths_from: match peer.is_watched() {
+                true => limits.berths_from,
+                false => NEVER,
+            },
+            berths: 0,
+            is_berth_open: false,
             put: 0,
             read: 0,
             eager: Pool::new(sizes.chunk, eager),
@@ -102,7 +119,7 @@ impl ShmLink {
             told: 0,
             matched: 0,
             is_untold: false,
-            is_watched: false,
+            watched: None,
             peer,
             out,
             back,
@@ -117,13 +134,13 @@ impl ShmLink {
 
     /// Asks the peer to ring when it sends, or when it makes room that `sending` waits for. True when something is there already, so that sleeping
     /// would be wrong.
-    pub(crate) fn watch(&mut self, sending: bool) -> bool {
-        if !self.is_watched {
-            self.is_watched = true;
-            self.back.watch_reader(true);
+    pub(crate) fn watch(&mut self, how: Sleep, sending: bool) -> bool {
+        if self.watched != Some(how) {
+            self.watched = Some(how);
+            self.back.watch_reader(self.watched);
         }
         if sending {
-            self.out.watch_writer(true);
+            self.out.watch_writer();
         }
         self.is_ready()
     }
@@ -131,14 +148,29 @@ impl ShmLink {
     /// The peer rang, which it does once each time it is asked to.
     pub(crate) fn rang(&mut self) {
         self.peer.hear_rings();
-        self.is_watched = false;
+        self.watched = None;
     }
 
     /// The peer needn't ring: we look.
     pub(crate) fn unwatch(&mut self) {
-        if std::mem::take(&mut self.is_watched) {
-            self.back.watch_reader(false);
+        if self.watched.take().is_some() {
+            self.back.watch_reader(None);
         }
+    }
+
+    /// Asks the peer to ring when it has written to where a receive waits. True when it has.
+    pub(crate) fn watch_berth(&mut self) -> bool {
+        if self.is_berth_open {
+            self.back.berth().watch();
+        }
+        self.has_berth_news()
+    }
+
+    /// A message has come by the berth, or comes as a frame after all.
+    #[inline]
+    fn has_berth_news(&self) -> bool {
+        let is_open = |berthed| matches!(berthed, Berthed::Open | Berthed::Entered);
+        self.is_berth_open && !is_open(self.back.berth().look(self.berths))
     }
 
     /// The peer is told that we go.
@@ -211,6 +243,13 @@ impl ShmLink {
         Ok(self.put == self.read)
     }
 
+    /// There is no room before the reader reads on: now it has to.
+    #[cold]
+    fn busy(&self) -> Sent {
+        self.out.wake_reader();
+        Sent::Busy
+    }
+
     /// A frame has been read.
     #[inline]
     fn step(&mut self) {
@@ -241,7 +280,9 @@ impl ShmLink {
 
     #[inline]
     fn put(&mut self, place: Descriptor, head: &Head, short: Words) {
-        self.out.put_frame(self.put, place, head.encode(), short);
+        let words = head.encode();
+        self.out
+            .put_frame(self.put, place, words, short, head.can_wait());
         self.put += 1;
     }
 }
@@ -252,14 +293,14 @@ impl Carrier for ShmLink {
         if !self.has_slot()? {
             return Ok(match self.out.reader_closed() {
                 true => return Err(self.peer.closed()),
-                false => Sent::Busy,
+                false => self.busy(),
             });
         }
         let starts = matches!(head.kind, Kind::Eager | Kind::Offer);
         if starts && !self.has_envelope() {
             return Ok(match self.is_all_read()? {
                 true => Sent::NoCredit,
-                false => Sent::Busy,
+                false => self.busy(),
             });
         }
         if payload.len <= SHORT {
@@ -297,7 +338,7 @@ impl Carrier for ShmLink {
         let Some(Span { chunk, offset }) = pool.take(payload.len as u32, is_released) else {
             return Ok(match starts && self.is_all_read()? {
                 true => Sent::NoCredit,
-                false => Sent::Busy,
+                false => self.busy(),
             });
         };
         let start = (base + chunk) as usize * self.chunk as usize + offset as usize;
@@ -333,7 +374,7 @@ impl Carrier for ShmLink {
 
     fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
         if !self.has_slot()? {
-            return Ok(Sent::Busy);
+            return Ok(self.busy());
         }
         self.put_short(head, Words::default(), 0);
         Ok(Sent::Done)
@@ -411,7 +452,62 @@ impl Carrier for ShmLink {
 
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.told == self.next && !self.is_untold && !self.is_ready()
+        self.told == self.next && !self.is_untold && !self.is_ready() && !self.has_berth_news()
+    }
+
+    #[inline]
+    fn berths_from(&self) -> usize {
+        self.berths_from
+    }
+
+    fn open_berth(&mut self, wanted: &Wanted, start: *mut u8, len: usize) {
+        self.berths += 1;
+        self.is_berth_open = true;
+        let opening = Opening {
+            taken: self.next,
+            tag: wanted.tag,
+            ignore: wanted.ignore,
+            address: start as u64,
+            len: len as u64,
+        };
+        self.back.berth().open(self.berths, &opening);
+    }
+
+    #[inline]
+    fn berthed(&mut self) -> Berthed {
+        let berthed = self.back.berth().look(self.berths);
+        self.is_berth_open &= matches!(berthed, Berthed::Open | Berthed::Entered);
+        berthed
+    }
+
+    fn close_berth(&mut self) -> bool {
+        self.is_berth_open = !self.back.berth().close(self.berths);
+        !self.is_berth_open
+    }
+
+    fn has_ended(&self) -> bool {
+        self.peer.ended()
+    }
+
+    fn fill_berth(&mut self, tag: u64, memory: &Memory) -> bool {
+        let Some((number, opening)) = self.out.berth().opening() else {
+            return false;
+        };
+        let (len, start) = (memory.len(), memory.contiguous());
+        let is_next = opening.taken == self.put && (opening.tag ^ tag) & !opening.ignore == 0;
+        let Some(start) = start.and_then(NonNull::new) else {
+            return false;
+        };
+        if !is_next || len as u64 > opening.len || !self.out.berth().enter(number) {
+            return false;
+        }
+        // SAFETY: whoever sends has promised that the memory is valid. The peer has shown where its program waits for it.
+        let is_written = unsafe { direct::put(&mut self.direct, opening.address, start, len) };
+        match is_written {
+            true => self.out.fill_berth(number, tag, len as u64),
+            false => self.out.berth().leave(number),
+        }
+        is_written
     }
 
     fn reserve(&mut self, len: usize) -> Option<Extent> {

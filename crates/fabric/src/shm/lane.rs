@@ -4,9 +4,10 @@
 //! control memory, one lane, every field on a cache line of its own:
 //!   head: u64              next message the reader will take        written by the reader
 //!   matched: u32           messages whose envelopes are free again  likewise, in the same line
-//!   reader_sleeps: u32     1 while the reader may sleep on it       by both
+//!   reader_sleeps: u32     how the reader may sleep, or 0            by both
 //!   writer_sleeps: u32     1 while a writer may sleep on it         by both
 //!   writer_closed: u32, reader_closed: u32
+//!   berth: 64 bytes        where the reader waits for a message     by both, see the module of that name
 //!   released: u32 * n      messages released, per chunk of the lane's own memory and of other memory  by the reader
 //!   slots: 64 bytes * n { number: u64, place: u32, offset: u32, len: u32, 0: u32, head: 16 bytes, short: 24 bytes }  by the writer
 //! ```
@@ -23,7 +24,8 @@ use std::time::Duration;
 
 use mgn_sys::{fork, futex, Mapping};
 
-use super::news::{self, Real, Slot};
+use super::berth::Berth;
+use super::news::{self, Real, Sleep, Slot};
 use crate::block::ALIGN;
 use crate::message::Owner;
 use crate::peer::Peer;
@@ -62,7 +64,8 @@ const READER_SLEEPS: usize = LINE;
 const WRITER_SLEEPS: usize = 2 * LINE;
 const WRITER_CLOSED: usize = 3 * LINE;
 const READER_CLOSED: usize = 3 * LINE + 4;
-const RELEASED: usize = 4 * LINE;
+const BERTH: usize = 4 * LINE;
+const RELEASED: usize = 5 * LINE;
 
 /// Memory that holds messages: the pool of chunks, or a region.
 #[derive(Debug)]
@@ -150,10 +153,10 @@ impl Lane {
     /// slot is free.
     pub(crate) fn put(&self, number: u64, message: Descriptor) {
         self.slot(number).fill(number, message);
-        self.wake_after(READER_SLEEPS);
+        self.wake_after(READER_SLEEPS, false);
     }
 
-    /// Likewise for a frame, whose head and short payload travel with the descriptor.
+    /// Likewise for a frame, whose head and short payload travel with the descriptor. One that can wait does not wake a reader that is away.
     #[inline]
     pub(crate) fn put_frame(
         &self,
@@ -161,9 +164,10 @@ impl Lane {
         message: Descriptor,
         head: [u64; 2],
         short: [u64; SHORT / 8],
+        can_wait: bool,
     ) {
         self.slot(number).fill_frame(number, message, head, short);
-        self.wake_after(READER_SLEEPS);
+        self.wake_after(READER_SLEEPS, can_wait);
         // The reader had the slots of the next messages last, and they take as long to come as a message takes to go.
         prefetch_for_writing(self.slot(number + AHEAD));
     }
@@ -216,21 +220,17 @@ impl Lane {
     }
 
     /// Asks to be woken when a message comes, or not any more. What came before is not told.
-    pub(crate) fn watch_reader(&self, watch: bool) {
-        self.watch(READER_SLEEPS, watch);
+    pub(crate) fn watch_reader(&self, how: Option<Sleep>) {
+        let word = self.control.word(self.base + READER_SLEEPS);
+        match how {
+            Some(how) => news::announce::<Real>(word, how),
+            None => word.store(0, Ordering::Relaxed),
+        }
     }
 
     /// Asks to be woken when the reader gives something back.
-    pub(crate) fn watch_writer(&self, watch: bool) {
-        self.watch(WRITER_SLEEPS, watch);
-    }
-
-    fn watch(&self, word: usize, watch: bool) {
-        let word = self.control.word(self.base + word);
-        match watch {
-            true => news::announce::<Real>(word),
-            false => word.store(0, Ordering::Relaxed),
-        }
+    pub(crate) fn watch_writer(&self) {
+        news::announce::<Real>(self.control.word(self.base + WRITER_SLEEPS), Sleep::Deep);
     }
 
     /// A message of at most `max` bytes that the writer says lies in a chunk.
@@ -388,7 +388,7 @@ impl Lane {
 
     fn sleep(&self, word: usize, timeout: Duration, ready: impl FnOnce() -> bool) {
         let word = self.control.word(self.base + word);
-        news::announce::<Real>(word);
+        news::announce::<Real>(word, Sleep::Deep);
         if ready() {
             word.store(0, Ordering::Relaxed);
         } else {
@@ -404,9 +404,9 @@ impl Lane {
     }
 
     #[inline]
-    fn wake_after(&self, word: usize) {
+    fn wake_after(&self, word: usize, can_wait: bool) {
         let word = self.control.word(self.base + word);
-        if news::wake_after::<Real>(word) {
+        if news::wake_after::<Real>(word, can_wait) {
             self.ring(word);
         }
     }
@@ -416,6 +416,20 @@ impl Lane {
         match &self.bell {
             Some(peer) => peer.ring(),
             None => futex::wake_all(word),
+        }
+    }
+
+    /// Where the reader waits for a message that may be written straight there.
+    #[inline]
+    pub(crate) fn berth(&self) -> &Berth {
+        // SAFETY: as for a slot; a lane's words lie before its slots.
+        unsafe { &*self.control.as_ptr().add(self.base + BERTH).cast::<Berth>() }
+    }
+
+    /// The writer has written to the berth.
+    pub(crate) fn fill_berth(&self, number: u64, tag: u64, len: u64) {
+        if self.berth().fill(number, tag, len) {
+            self.ring(&self.berth().reader_sleeps);
         }
     }
 
@@ -435,7 +449,7 @@ impl Lane {
     }
 }
 
-const _: () = assert!(size_of::<Slot>() == LINE);
+const _: () = assert!(size_of::<Slot>() == LINE && size_of::<Berth>() == LINE);
 
 /// How far ahead of the writer slots are fetched.
 const AHEAD: u64 = 8;

@@ -6,6 +6,7 @@
 //! that several servers read. Endpoints' long messages lie in an [`arena`].
 
 mod arena;
+mod berth;
 #[cfg(test)]
 mod hostile;
 mod lane;
@@ -23,11 +24,12 @@ use mgn_sys::peer::Credentials;
 use mgn_sys::{memory, Mapping, Protection};
 
 pub(crate) use arena::{Arena, Extent};
+pub(crate) use berth::{Berthed, Opening};
 pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
 pub use multicast::{Member, Multicast};
 #[cfg(test)]
 pub(crate) use news::checked::Checked;
-pub(crate) use news::{Atomic, Atomics, Real};
+pub(crate) use news::{Atomic, Atomics, Real, Sleep};
 pub(crate) use pool::{Pool, Span};
 
 use crate::config::Sizes;

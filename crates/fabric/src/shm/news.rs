@@ -22,6 +22,8 @@ pub(crate) trait Atomic<T> {
     fn load(&self, order: Ordering) -> T;
     fn store(&self, value: T, order: Ordering);
     fn swap(&self, value: T, order: Ordering) -> T;
+    /// Puts `to` where `from` is. False where something else is.
+    fn change(&self, from: T, to: T) -> bool;
 }
 
 macro_rules! atomic {
@@ -40,6 +42,12 @@ macro_rules! atomic {
             #[inline]
             fn swap(&self, value: $value, order: Ordering) -> $value {
                 <$atomic>::swap(self, value, order)
+            }
+
+            #[inline]
+            fn change(&self, from: $value, to: $value) -> bool {
+                self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+                    .is_ok()
             }
         }
     };
@@ -147,11 +155,24 @@ impl<A: Atomics> Slot<A> {
     }
 }
 
+/// How an end does not look by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Sleep {
+    /// Everything wakes it.
+    Deep = 1,
+    /// It is busy elsewhere: what can wait until it comes does not.
+    Light = 2,
+}
+
+/// The word of an end that looks.
+const AWAKE: u32 = 0;
+
 /// Says in `sleeps` that its end may be asleep from now on. It then looks once more: with the fence here and the one in [`wake`], either this end sees
 /// the news or the other one sees that it sleeps.
 #[inline]
-pub(crate) fn announce<A: Atomics>(sleeps: &A::Word) {
-    sleeps.store(1, Ordering::Relaxed);
+pub(crate) fn announce<A: Atomics>(sleeps: &A::Word, how: Sleep) {
+    sleeps.store(how as u32, Ordering::Relaxed);
     A::fence(Ordering::SeqCst);
 }
 
@@ -159,13 +180,15 @@ pub(crate) fn announce<A: Atomics>(sleeps: &A::Word) {
 #[inline]
 pub(crate) fn wake<A: Atomics>(sleeps: &A::Word) -> bool {
     A::fence(Ordering::SeqCst);
-    wake_after::<A>(sleeps)
+    wake_after::<A>(sleeps, false)
 }
 
-/// Likewise, where the news was [published](Atomics::publish).
+/// Likewise, where the news was [published](Atomics::publish), and may be such that it can wait.
 #[inline]
-pub(crate) fn wake_after<A: Atomics>(sleeps: &A::Word) -> bool {
-    sleeps.load(Ordering::SeqCst) != 0 && sleeps.swap(0, Ordering::Relaxed) != 0
+pub(crate) fn wake_after<A: Atomics>(sleeps: &A::Word, can_wait: bool) -> bool {
+    let how = sleeps.load(Ordering::SeqCst);
+    let is_left = how == AWAKE || can_wait && how == Sleep::Light as u32;
+    !is_left && sleeps.swap(AWAKE, Ordering::Relaxed) != AWAKE
 }
 
 /// The model checker's.
@@ -244,7 +267,7 @@ mod tests {
         fn write(&self, count: u64) {
             for number in 0..count {
                 while number - self.head.load(Ordering::Acquire) >= SLOTS {
-                    announce::<Checked>(&self.writer_sleeps);
+                    announce::<Checked>(&self.writer_sleeps, Sleep::Deep);
                     if number - self.head.load(Ordering::Acquire) >= SLOTS {
                         self.writer.wait();
                     }
@@ -259,7 +282,7 @@ mod tests {
                 };
                 let (head, short) = ([number; 2], [number + 30; SHORT / 8]);
                 self.slots[at].fill_frame(number, message, head, short);
-                if wake_after::<Checked>(&self.reader_sleeps) {
+                if wake_after::<Checked>(&self.reader_sleeps, true) {
                     self.reader.notify();
                 }
             }
@@ -273,7 +296,7 @@ mod tests {
                     if let Some(found) = self.slots[at].read_frame(number) {
                         break found;
                     }
-                    announce::<Checked>(&self.reader_sleeps);
+                    announce::<Checked>(&self.reader_sleeps, Sleep::Deep);
                     if !self.slots[at].has(number) {
                         self.reader.wait();
                     }

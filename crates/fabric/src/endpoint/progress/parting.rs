@@ -1,0 +1,62 @@
+//! Ending an endpoint so that what it has sent arrives.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+
+use super::super::link::AnyLink;
+use super::super::LinkId;
+use super::{Shared, NAP};
+use crate::peer::Peer;
+use crate::wait::{poll, Deadline};
+
+/// How long peers may take to read what they were sent, when an endpoint is stopped.
+const PARTING: Duration = Duration::from_secs(2);
+
+impl Shared {
+    /// Ends what is sent by sockets, and waits for a while until the peers have read it all. A socket that is closed with something unread in it would take
+    /// back what it has sent. Whoever sees the data's end takes what came before it, and closes.
+    pub(crate) fn part(&self) {
+        if self.owner != std::process::id() {
+            return;
+        }
+        let parting: Vec<Vec<Arc<Peer>>> = {
+            let mut state = self.state();
+            let links: Vec<LinkId> = state
+                .engine
+                .links()
+                .filter_map(|(id, link)| matches!(link, AnyLink::Stream(_)).then_some(id))
+                .collect();
+            let peers = links.iter().filter_map(|id| state.peers.get(id).cloned());
+            peers.collect()
+        };
+        for data in parting.iter().filter_map(|sockets| sockets.first()) {
+            let _ = rustix::net::shutdown(data.socket(), rustix::net::Shutdown::Write);
+        }
+        let deadline = Deadline::after(Some(PARTING));
+        for sockets in &parting {
+            while sockets.iter().all(|socket| drain(socket)) && !deadline.passed() {
+                let wanted = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
+                let mut fds: Vec<PollFd<'_>> = sockets
+                    .iter()
+                    .map(|socket| wanted(socket.socket()))
+                    .collect();
+                let _ = poll(&mut fds, deadline.left(NAP));
+            }
+        }
+    }
+}
+
+/// Throws away what has come by a socket. False when nothing more will.
+fn drain(socket: &Peer) -> bool {
+    let mut bytes = [0; 4096];
+    loop {
+        let flags = rustix::net::RecvFlags::DONTWAIT;
+        match rustix::net::recv(socket.socket(), &mut bytes, flags) {
+            Ok((0, _)) => return false,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return error == rustix::io::Errno::AGAIN,
+        }
+    }
+}
