@@ -331,7 +331,7 @@ static void write_picture(const char *suffix, int width, int height, const unsig
 }
 
 /* Pack state, pixel transfer and bindings are put aside and back, so that a picture can be taken in the middle of a scene. */
-void picture_of(const char *suffix, GLenum buffer, int width, int height)
+static void part(const char *suffix, GLenum buffer, int x, int y, int width, int height)
 {
     static const GLenum pack[] = {GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS, GL_PACK_SWAP_BYTES};
     const char *version = (const char *)glGetString(GL_VERSION);
@@ -358,7 +358,7 @@ void picture_of(const char *suffix, GLenum buffer, int width, int height)
         glReadBuffer(buffer);
     }
     glFinish();
-    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
+    glReadPixels(x, y, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
     if (!es)
         glReadBuffer((GLenum)source);
     if (buffers) {
@@ -374,7 +374,17 @@ void picture_of(const char *suffix, GLenum buffer, int width, int height)
 
 void picture(const char *suffix)
 {
-    picture_of(suffix, GL_BACK, SIZE, SIZE);
+    picture_at(suffix, 0, 0);
+}
+
+void picture_of(const char *suffix, GLenum buffer, int width, int height)
+{
+    part(suffix, buffer, 0, 0, width, height);
+}
+
+void picture_at(const char *suffix, int x, int y)
+{
+    part(suffix, GL_BACK, x, y, SIZE, SIZE);
 }
 
 void fail(const char *format, ...)

@@ -90,6 +90,7 @@ long status_of(const char *name);
 /* Write a picture named after the scene and the suffix: the back buffer, or the current read buffer of any size. The end of a scene does it too. */
 void picture(const char *suffix);
 void picture_of(const char *suffix, GLenum buffer, int width, int height);
+void picture_at(const char *suffix, int x, int y); /* of the back buffer, from there on */
 /* For scenes that must not end with a picture. */
 void no_picture(void);
 

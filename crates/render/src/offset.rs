@@ -12,7 +12,8 @@ use crate::glsl;
 use crate::renderer::Renderer;
 use crate::surface::Surface;
 use crate::tile::Rect;
-use mgn_wire::{gl::*, Fault};
+use mgn_wire::{gl::*, Fault, Slice};
+use std::collections::HashMap;
 use std::ffi::CStr;
 
 /// Buffers begin and end at multiples of this many pixels of the window, counted from all its sides, so that what goes by the position of a pixel stays
@@ -24,6 +25,22 @@ const MARGIN: f64 = 512.0;
 
 /// Viewports that are remembered; no program has so many.
 const MOST_LARGE: usize = 4096;
+
+/// Viewports that the driver would cut, by those that it has in their place.
+#[derive(Default)]
+pub(crate) struct Large(HashMap<[u32; 4], [f32; 4]>);
+
+impl Large {
+    /// What the program asked for where the driver has this viewport.
+    pub(crate) fn asked(&self, own: [f32; 4]) -> [f32; 4] {
+        self.0.get(&own.map(f32::to_bits)).copied().unwrap_or(own)
+    }
+
+    fn has_another(&self, own: [f32; 4], asked: [f32; 4]) -> bool {
+        let known = self.0.get(&own.map(f32::to_bits));
+        known.is_some_and(|known| *known != asked)
+    }
+}
 
 /// What the driver has in place of the program's own.
 #[derive(Debug)]
@@ -179,7 +196,7 @@ impl Renderer {
             .iter()
             .enumerate()
             .map(|(n, viewport)| {
-                let [x, y, w, h] = self.asked(*viewport);
+                let [x, y, w, h] = self.large.asked(*viewport);
                 let (x, w, sx, tx) = along((x, w), (pixels[0], pixels[2]), self.largest[0]);
                 let (y, h, sy, ty) = along((y, h), (pixels[1], pixels[3]), self.largest[1]);
                 if n == 0 {
@@ -270,34 +287,83 @@ impl Renderer {
 
     /// Sets the program's viewport.
     pub(crate) fn view(&mut self, asked: Rect) {
-        /// As far as every driver that has bounds goes.
-        const FARTHEST: i32 = 1 << 15;
-        let mut own = asked;
-        if self.is_offset && asked[2] >= 0 && asked[3] >= 0 {
-            for n in 0..2 {
-                own[n] = asked[n].clamp(-FARTHEST, FARTHEST - 1);
-                own[n + 2] = asked[n + 2].min(self.largest[n]);
-            }
-            self.large.remove(&own);
-            if own != asked {
-                if self.large.len() >= MOST_LARGE {
-                    self.large.clear();
-                }
-                self.large.insert(own, asked);
-            }
-        }
-        let [x, y, w, h] = own;
+        let [x, y, w, h] = match self.is_offset {
+            true => self.in_place_of(asked.map(|n| n as f32)).map(|n| n as i32),
+            false => asked,
+        };
         // SAFETY: the context is current.
         unsafe { (self.gl.glViewport)(x, y, w, h) };
     }
 
-    /// What the program asked for where the driver has this viewport.
-    fn asked(&self, viewport: [f32; 4]) -> [f32; 4] {
-        if self.large.is_empty() {
-            return viewport;
+    pub(crate) fn hand_gl_viewport_indexedf(
+        &mut self,
+        index: u32,
+        x: f32,
+        y: f32,
+        w: f32,
+        h: f32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let [x, y, w, h] = self.in_place_of([x, y, w, h]);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glViewportIndexedf)(index, x, y, w, h) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_viewport_indexedfv(
+        &mut self,
+        index: u32,
+        v: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
+        match v.to_vec()[..] {
+            [x, y, w, h] => self.hand_gl_viewport_indexedf(index, x, y, w, h),
+            _ => self.needs_context(),
         }
-        let large = self.large.get(&viewport.map(|n| n as i32));
-        large.map_or(viewport, |large| large.map(|n| n as f32))
+    }
+
+    /// The driver writes to the array what it has clamped, so it gets a copy.
+    pub(crate) fn hand_gl_viewport_arrayv(
+        &mut self,
+        first: u32,
+        count: i32,
+        v: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let asked = v.to_vec();
+        let asked = asked.chunks_exact(4).filter_map(|v| v.try_into().ok());
+        let mut values: Vec<f32> = asked.flat_map(|asked| self.in_place_of(asked)).collect();
+        // SAFETY: `count` times four values, as decoded.
+        unsafe { (self.gl.glViewportArrayv)(first, count, values.as_mut_ptr()) };
+        Ok(())
+    }
+
+    /// What the driver has for a viewport of the program's: another, if it would cut this one.
+    fn in_place_of(&mut self, asked: [f32; 4]) -> [f32; 4] {
+        /// As far as every driver that has bounds goes.
+        const FARTHEST: f32 = 32768.0;
+        let is_wrong = asked.iter().any(|n| n.is_nan()) || asked[2].min(asked[3]) < 0.0;
+        if !self.is_offset || is_wrong {
+            return asked;
+        }
+        let most = self.largest.map(|side| side as f32);
+        let mut own = asked;
+        for n in 0..2 {
+            own[n] = asked[n].clamp(-FARTHEST, FARTHEST - 1.0);
+            own[n + 2] = asked[n + 2].min(most[n]);
+        }
+        let Some(cut) = (0..4).find(|&n| own[n] != asked[n]) else {
+            self.large.0.remove(&own.map(f32::to_bits));
+            return own;
+        };
+        if self.large.0.len() >= MOST_LARGE {
+            self.large.0.clear();
+        }
+        // Each has one of its own, for glPopAttrib.
+        while self.large.has_another(own, asked) {
+            own[cut] -= (asked[cut] - own[cut]).signum();
+        }
+        self.large.0.insert(own.map(f32::to_bits), asked);
+        own
     }
 
     fn stretch_projection(&self, stretch: Stretch) -> Option<(u32, [f32; 16])> {
@@ -411,13 +477,13 @@ impl Renderer {
     /// The raster position was set from a vertex, in the driver's viewport, which may be smaller than the program's.
     pub(crate) fn positioned(&mut self) {
         let compiles = self.cx.as_deref().is_none_or(|cx| cx.compiling.is_some());
-        if self.large.is_empty() || compiles {
+        if self.large.0.is_empty() || compiles {
             return;
         }
         let Some(&[own]) = self.viewports(1).first_chunk() else {
             return;
         };
-        let asked = self.asked(own);
+        let asked = self.large.asked(own);
         let mut at = [0.0f32; 4];
         // SAFETY: the context is current; four numbers are written.
         unsafe { (self.gl.glGetFloatv)(GL_CURRENT_RASTER_POSITION, at.as_mut_ptr()) };

@@ -7,10 +7,10 @@ use crate::errors::Errors;
 use crate::generated::driver::Gl;
 use crate::hand::split_lists::Taking;
 use crate::names::{Class, Names, UNKNOWN};
+use crate::offset::Large;
 use crate::present::{Keeper, Pictures};
 use crate::storage::Storage;
 use crate::surface::SharedSurface;
-use crate::tile::Rect;
 use mgn_fabric::Message;
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
@@ -59,8 +59,7 @@ pub struct Renderer {
     pub(crate) is_offset: bool,
     /// The driver's largest viewport.
     pub(crate) largest: [i32; 2],
-    /// Viewports that are too large for the driver, by those that it has in their place.
-    pub(crate) large: HashMap<Rect, Rect>,
+    pub(crate) large: Large,
     pub(crate) taking: Taking,
     pub(crate) storage: Storage,
     /// Parts of a snapshot that the client has not asked for yet.
@@ -115,7 +114,7 @@ impl Renderer {
             speaks: Rc::new(Cell::new(true)),
             is_offset: false,
             largest: [0; 2],
-            large: HashMap::new(),
+            large: Large::default(),
             taking: Taking::default(),
             storage: Storage::default(),
             taken: VecDeque::new(),

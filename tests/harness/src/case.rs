@@ -35,6 +35,19 @@ const BEZELS: &str = r#"{"name": "bezels", "size": [256, 256], "fit": "1:1", "ti
     {"name": "d", "rect": {"x": 130, "y": 133, "width": 126, "height": 123}}
 ]}"#;
 
+/// Ten tiles of a mural that is larger than viewports are.
+fn mural() -> String {
+    const EDGES: [u32; 6] = [0, 9900, 16400, 32768, 39800, 40000];
+    let columns = EDGES.iter().zip(&EDGES[1..]);
+    let places = columns.flat_map(|(x, end)| [(x, end - x, 0), (x, end - x, 150)]);
+    let tiles = places.map(|(x, width, y)| {
+        format!(r#"{{"name": "{x},{y}", "rect": {{"x": {x}, "y": {y}, "width": {width}, "height": 150}}}}"#)
+    });
+    let tiles: Vec<String> = tiles.collect();
+    let tiles = tiles.join(", ");
+    format!(r#"{{"name": "mural", "size": [40000, 300], "fit": "1:1", "tiles": [{tiles}]}}"#)
+}
+
 type Arguments = dyn Fn(&Path) -> Vec<OsString> + Sync + Send;
 
 /// One program with its arguments.
@@ -81,7 +94,7 @@ struct Verdict {
 }
 
 /// Runs every case directly and over each of `transports`, compares all that it leaves, and checks that our server rendered it and no other driver was
-/// near. The frames that a wall shows, put together of its tiles, are compared with those of one renderer. Of the transports, `wall-2x2` goes to four renderers, `wall-tcp` to as many by sockets and `wall-replicas` to four and another, and `stages-shm`
+/// near. The frames that a wall shows, put together of its tiles, are compared with those of one renderer. Of the transports, `wall-2x2` goes to four renderers, `wall-tcp` to as many by sockets, `wall-mural` to one that is larger than viewports, and `wall-replicas` to four and another, and `stages-shm`
 /// goes by stages in the program's process.
 ///
 /// # Panics
@@ -247,6 +260,7 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
         Some("uneven") => command.args(["--wall", UNEVEN]),
         Some("replicas") => command.args(["--wall", "2x2", "--wall", "1x1"]),
         Some("offset") => command.args(["--wall", "2x2", "--tiling", "offset"]),
+        Some("mural") => command.args(["--wall", &mural()]),
         Some("bezels") => command.args(["--wall", BEZELS]),
         Some("scaled") => command.args(["--wall", &UNEVEN.replace("1:1", "scale")]),
         Some("tcp") => command.args(["--wall", "2x2", "--transport", "tcp"]),

@@ -46,6 +46,7 @@ fn what_is_drawn_is_where_it_belongs() {
 fn programs_that_set_clear_read_and_copy_see_what_they_see_directly() {
     let names = [
         "accumulation",
+        "attrib_stack",
         "conditional_rendering",
         "contexts",
         "dsa_textures",
@@ -64,6 +65,17 @@ fn programs_that_set_clear_read_and_copy_see_what_they_see_directly() {
         Case::new(name, folder.join(name), arguments)
     };
     compare_all(&Stage::new(), &names.map(case), &["wall-offset"]);
+}
+
+/// What a program draws at once is what it draws piece by piece where viewports are not as large.
+#[test]
+fn a_mural_is_to_the_bit_what_its_pieces_are() {
+    let arguments = |out: &Path| vec!["--out".into(), out.into()];
+    let program = programs("tests/conformance").join("mural");
+    let mut case = Case::new("mural", program, arguments);
+    // Its frames are pieces, or the mural.
+    case.orderly = false;
+    compare_all(&Stage::new(), &[case], &["wall-mural"]);
 }
 
 /// A mural that no renderer could have as a whole shows what one of half the size shows directly, four pixels for one.

@@ -12810,19 +12810,12 @@ impl Commands for Renderer {
         self.hand_gl_viewport_arrayv(first, count, v)
     }
     fn gl_viewport_indexedf(&mut self, index: u32, x: f32, y: f32, w: f32, h: f32) -> Result<(), Fault> {
-        self.needs_context()?;
         self.leave_offset();
-        unsafe { (self.gl.glViewportIndexedf)(index, x, y, w, h) };
-        Ok(())
+        self.hand_gl_viewport_indexedf(index, x, y, w, h)
     }
     fn gl_viewport_indexedfv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context()?;
         self.leave_offset();
-        if v.is_null() {
-            return Ok(());
-        }
-        unsafe { (self.gl.glViewportIndexedfv)(index, v.as_ptr().cast()) };
-        Ok(())
+        self.hand_gl_viewport_indexedfv(index, v)
     }
     fn gl_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64) -> Result<(), Fault> {
         self.hand_gl_wait_sync(sync, flags, timeout)

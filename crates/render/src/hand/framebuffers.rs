@@ -320,20 +320,6 @@ impl Renderer {
         Ok(())
     }
 
-    /// The driver writes to the array what it has clamped, so it gets a copy.
-    pub(crate) fn hand_gl_viewport_arrayv(
-        &mut self,
-        first: u32,
-        count: i32,
-        v: Slice<'_, f32>,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut values = v.to_vec();
-        // SAFETY: `count` times four values, as decoded.
-        unsafe { (self.gl.glViewportArrayv)(first, count, values.as_mut_ptr()) };
-        Ok(())
-    }
-
     /// Clears one buffer. Mesa's pbuffers have none that these commands would take for `GL_BACK`, but one that they take for its left half.
     fn clear_buffer(&mut self, is_default: bool, clear: impl FnOnce(&Gl)) -> Result<(), Fault> {
         let cx = self.cx()?;

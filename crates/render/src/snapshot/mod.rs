@@ -23,9 +23,9 @@ use crate::context::{Api, Context};
 use crate::egl;
 use crate::info::Request;
 use crate::names::{Names, Shared};
+use crate::offset::Large;
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
-use crate::tile::Rect;
 use driver::{tell, Driver};
 use mgn_wire::hello::{plane, surface, Config};
 use mgn_wire::{gl::*, Decoder, Fault, Reply, Slice, SNAPSHOT_PART};
@@ -50,7 +50,7 @@ struct Own<'a> {
     cx: &'a Context,
     names: &'a Names,
     /// Viewports that the program asked for, by those that the driver has.
-    large: &'a HashMap<Rect, Rect>,
+    large: &'a Large,
 }
 
 /// Something is under way that a stream cannot begin in the middle of.

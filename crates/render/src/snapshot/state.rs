@@ -609,7 +609,8 @@ pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>)
 
 fn viewports(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     if let Some([x, y, w, h, ..]) = driver.integers(GL_VIEWPORT) {
-        let [x, y, w, h] = *own.large.get(&[x, y, w, h]).unwrap_or(&[x, y, w, h]);
+        let asked = own.large.asked([x, y, w, h].map(|n| n as f32));
+        let [x, y, w, h] = asked.map(|n| n as i32);
         say!(script, gl_viewport(x, y, w, h));
     }
     if let Some([x, y, w, h, ..]) = driver.integers(GL_SCISSOR_BOX) {
@@ -626,6 +627,7 @@ fn viewports(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
         let ask_range = own.cx.api.is_desktop();
         let at: Option<[f32; 64]> = viewport(i);
         if let Some([x, y, w, h, ..]) = at {
+            let [x, y, w, h] = own.large.asked([x, y, w, h]);
             let whole = [x, y, w, h].iter().all(|v| v.fract() == 0.0);
             if i > 0 && at != viewport(0) || !whole {
                 say!(script, gl_viewport_indexedf(i, x, y, w, h));
