@@ -20,20 +20,31 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way, with what each tile is shown on, in JSON.
 fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
-    let side = 150 * scale;
+    bezelled([150 * scale; 2], [0; 2], present)
+}
+
+/// Likewise of tiles of any size, with bezels between them.
+fn bezelled(
+    [width, height]: [u32; 2],
+    [across, down]: [u32; 2],
+    present: impl Fn(usize) -> String,
+) -> String {
     let tile = |n: usize| {
         let (x, y) = (n as u32 % 2, n as u32 / 2);
         let rect = format!(
-            r#"{{"x": {}, "y": {}, "width": {side}, "height": {side}}}"#,
-            x * side,
-            y * side
+            r#"{{"x": {}, "y": {}, "width": {width}, "height": {height}}}"#,
+            x * (width + across),
+            y * (height + down)
         );
         let present = present(n);
         format!(r#"{{"name": "{x},{y}", "rect": {rect}, "present": [{present}]}}"#)
     };
     let tiles: Vec<String> = (0..4).map(tile).collect();
-    let (size, tiles) = (2 * side, tiles.join(", "));
-    format!(r#"{{"name": "heads", "size": [{size}, {size}], "fit": "scale", "tiles": [{tiles}]}}"#)
+    let (width, height) = (2 * width + across, 2 * height + down);
+    let tiles = tiles.join(", ");
+    format!(
+        r#"{{"name": "heads", "size": [{width}, {height}], "fit": "scale", "tiles": [{tiles}]}}"#
+    )
 }
 
 /// What the `n`-th of four tiles shows of a picture, each pixel `scale` times each way.
@@ -201,6 +212,50 @@ fn all_tiles_show_every_frame() {
             let file = shown.join(format!("{},{}", n % 2, n / 2)).join(name);
             let tile = Picture::read(&file).unwrap();
             assert_eq!(quarter(&whole, n, 1).difference(&tile), None, "{file:?}");
+        }
+    }
+}
+
+/// The picture goes on behind bezels, also where it is stretched to a mural of another size and shape.
+#[test]
+fn tiles_between_bezels_show_what_lies_under_them() {
+    let stage = Stage::new();
+    let want = still_gears(&stage, &[]);
+    for (tile, bezel) in [
+        ([140, 145], [20, 10]),
+        ([280, 210], [40, 30]),
+        ([65, 44], [20, 12]),
+        ([340, 97], [20, 7]),
+    ] {
+        let files = Files(stage.folder());
+        let mut command = stage.mgn();
+        command.args(["run", "--wall", &bezelled(tile, bezel, |_| files.target())]);
+        command.args(["--frames", "5", "--", "/usr/bin/env"]);
+        command.args(still().assignments(None));
+        let outcome = Outcome::of(command.arg("glxgears"), LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        // Tiles begin and end where pixels of the window do; of those, that on which the middle of the tile's falls.
+        let under = |axis: usize, nth: u32, at: u32, pixels: usize| {
+            let (tile, bezel) = (tile[axis] as usize, bezel[axis] as usize);
+            let first = nth as usize * (tile + bezel);
+            let edge = |at: usize| at * pixels / (2 * tile + bezel);
+            let (from, to) = (edge(first), edge(first + tile));
+            from + (2 * at as usize + 1) * (to - from) / (2 * tile)
+        };
+        for n in 0..4u32 {
+            let row = |y| (0..tile[0]).map(move |x| (x, y));
+            let all = (0..tile[1]).flat_map(row).map(|(x, y)| {
+                let left = under(0, n % 2, x, want.width);
+                under(1, n / 2, y, want.height) * want.width + left
+            });
+            let pixels = all.flat_map(|at| want.pixels[at * 3..][..3].to_vec());
+            let part = Picture {
+                width: tile[0] as usize,
+                height: tile[1] as usize,
+                pixels: pixels.collect(),
+            };
+            let shown = files.picture(n as usize, 2);
+            assert_eq!(part.difference(&shown), None, "{n} of {tile:?}");
         }
     }
 }
