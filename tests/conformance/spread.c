@@ -145,11 +145,24 @@ static void instances(void)
     errors("instances");
 }
 
+/* What lists have left behind, everywhere. */
+static void draw_what_is_current(void)
+{
+    glBegin(GL_QUADS);
+    for (int i = 0; i < 4; i++)
+        glVertex3f(i % 3 ? 0.03f : -0.03f, i / 2 ? 0.9f : -0.9f, -0.6f);
+    glEnd();
+    FLOATS(GL_CURRENT_COLOR, 4);
+    FLOATS(GL_CURRENT_NORMAL, 3);
+    FLOATS(GL_CURRENT_TEXTURE_COORDS, 4);
+    errors("lists");
+}
+
 /* Lists of patches, which set what is current, and more that is not for their tiles only. */
-static void lists(void)
+static GLuint make_lists(unsigned seed)
 {
     static const float red[] = {0.8f, 0.1f, 0.1f, 1}, blue[] = {0.1f, 0.2f, 0.9f, 1};
-    make(9);
+    make(seed);
     GLuint first = glGenLists(PATCHES);
     for (int patch = 0; patch < PATCHES; patch++) {
         glNewList(first + (GLuint)patch, GL_COMPILE);
@@ -166,15 +179,97 @@ static void lists(void)
         glEnd();
         glEndList();
     }
+    return first;
+}
+
+static void lists(void)
+{
+    GLuint first = make_lists(9);
     for (int patch = 0; patch < PATCHES; patch++)
         glCallList(first + (GLuint)patch);
-    /* What the lists have left behind, everywhere. */
-    glBegin(GL_QUADS);
-    for (int i = 0; i < 4; i++)
-        glVertex3f(i % 3 ? 0.03f : -0.03f, i / 2 ? 0.9f : -0.9f, -0.6f);
+    draw_what_is_current();
+}
+
+/* Four lists of a quarter of the window at once; one list that only sets, and names that are no lists. */
+static void lists_together(void)
+{
+    GLuint first = make_lists(13), color = glGenLists(1);
+    glNewList(color, GL_COMPILE);
+    glColor3f(0.9f, 0.9f, 0.1f);
+    glEndList();
+    glListBase(first - 10);
+    for (int patch = 0; patch < PATCHES; patch += 4) {
+        GLubyte bytes[6] = {(GLubyte)(color - first + 10), 250};
+        GLint ints[6] = {(GLint)(color - first + 10), -7};
+        for (int i = 0; i < 4; i++) {
+            bytes[2 + i] = (GLubyte)(10 + patch + i);
+            ints[2 + i] = 10 + patch + i;
+        }
+        if (patch / 4 % 2)
+            glCallLists(6, GL_UNSIGNED_BYTE, bytes);
+        else
+            glCallLists(6, GL_INT, ints);
+    }
+    draw_what_is_current();
+    /* One that moves the next. */
+    glNewList(color, GL_COMPILE);
+    glTranslatef(0.1f, 0.05f, -0.2f);
+    glEndList();
+    glListBase(0);
+    glCallLists(3, GL_UNSIGNED_INT, (const GLuint[]){color, first + 9, first + 54});
+    errors("moved");
+}
+
+/* Lists of draws from memory, with attributes of their own. */
+static void lists_of_arrays(void)
+{
+    static float normals[PATCHES * CORNERS][3], places[PATCHES * CORNERS][2];
+    static GLubyte colors[PATCHES * CORNERS][4];
+    make(14);
+    for (int i = 0; i < PATCHES * CORNERS; i++) {
+        const float *p = positions[i];
+        for (int c = 0; c < 3; c++) {
+            normals[i][c] = c < 2 ? p[c] : 1;
+            colors[i][c] = (GLubyte)(i * (c + 3) + 50);
+        }
+        colors[i][3] = 255;
+        places[i][0] = p[1];
+        places[i][1] = p[0];
+    }
+    glVertexPointer(3, GL_FLOAT, 0, positions);
+    glNormalPointer(GL_FLOAT, 0, normals);
+    glColorPointer(4, GL_UNSIGNED_BYTE, 0, colors);
+    glTexCoordPointer(2, GL_FLOAT, 0, places);
+    GLuint first = glGenLists(PATCHES + 1);
+    for (int patch = 0; patch < PATCHES; patch++) {
+        (patch % 4 < 2 ? glEnableClientState : glDisableClientState)(GL_NORMAL_ARRAY);
+        (patch % 3 ? glEnableClientState : glDisableClientState)(GL_COLOR_ARRAY);
+        (patch % 5 ? glEnableClientState : glDisableClientState)(GL_TEXTURE_COORD_ARRAY);
+        glNewList(first + (GLuint)patch, GL_COMPILE);
+        if (patch % 7 == 0)
+            glColor3f(0.2f, 0.9f, (float)patch / PATCHES);
+        if (patch % 2)
+            glDrawElements(GL_TRIANGLES, INDICES, GL_UNSIGNED_INT, indices + patch * INDICES);
+        else
+            glDrawArrays(GL_TRIANGLES, patch * CORNERS, CORNERS);
+        glEndList();
+    }
+    /* Both. What such a list leaves behind of arrays is Mesa's secret, so there is one with positions only. */
+    glDisableClientState(GL_NORMAL_ARRAY);
+    glDisableClientState(GL_COLOR_ARRAY);
+    glDisableClientState(GL_TEXTURE_COORD_ARRAY);
+    glNewList(first + PATCHES, GL_COMPILE);
+    glDrawArrays(GL_TRIANGLES, 9 * CORNERS, 3);
+    glBegin(GL_TRIANGLES);
+    for (int i = 0; i < 3; i++) {
+        glColor3f(0.1f * (float)i, 0.4f, 0.7f);
+        glVertex3fv(positions[9 * CORNERS + i]);
+    }
     glEnd();
-    FLOATS(GL_CURRENT_COLOR, 4);
-    errors("lists");
+    glEndList();
+    for (int patch = 0; patch <= PATCHES; patch++)
+        glCallList(first + (GLuint)patch);
+    draw_what_is_current();
 }
 
 /* A small triangle whose middle lies at a number of places. */
@@ -564,6 +659,8 @@ static void bounded(void)
     errors("no group");
 }
 
-CONFORM("spread", COMPAT, {"immediate", immediate}, {"wide", wide}, {"arrays", arrays}, {"elements", elements}, {"buffers", buffers}, {"buffers_of_elements", buffers_of_elements},
-        {"elements_of_memory", elements_of_memory}, {"instances", instances}, {"lists", lists}, {"rewritten", rewritten}, {"reused", reused}, {"refilled", refilled}, {"refilled_elements", refilled_elements},
-        {"refilled_otherwise", refilled_otherwise}, {"refilled_by_server", refilled_by_server}, {"kinds", kinds}, {"bounded", bounded})
+CONFORM("spread", COMPAT, {"immediate", immediate}, {"wide", wide}, {"arrays", arrays}, {"elements", elements}, {"buffers", buffers},
+        {"buffers_of_elements", buffers_of_elements}, {"elements_of_memory", elements_of_memory}, {"instances", instances}, {"lists", lists},
+        {"lists_together", lists_together}, {"lists_of_arrays", lists_of_arrays}, {"rewritten", rewritten}, {"reused", reused}, {"refilled", refilled},
+        {"refilled_elements", refilled_elements}, {"refilled_otherwise", refilled_otherwise}, {"refilled_by_server", refilled_by_server},
+        {"kinds", kinds}, {"bounded", bounded})

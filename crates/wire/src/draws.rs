@@ -219,7 +219,8 @@ impl Array {
         ]
     }
 
-    fn decode(words: &[u32]) -> Result<Array, Fault> {
+    /// Reads [`ARRAY_WORDS`] words.
+    pub fn decode(words: &[u32]) -> Result<Array, Fault> {
         let bad = || Fault::refused("a draw with a bad array");
         let array = Array {
             attribute: u8::try_from(words[0])

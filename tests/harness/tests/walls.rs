@@ -355,30 +355,35 @@ fn samples_are_counted_in_tiles() {
     }
 }
 
-/// A list that only draws is called where it touches the tile.
+/// Lists that only draw are called where they touch the tile.
 #[test]
 fn display_lists_are_sorted_by_tiles() {
     let stage = Stage::new();
-    let folder = stage.folder();
-    let mut command = stage.mgn();
-    command
-        .args(["run", "--wall", "2x2", "--spu"])
-        .arg(format!("histogram:file={}", folder.join("calls").display()))
-        .arg("--")
-        .arg(programs("tests/conformance").join("spread"))
-        .args(["--scene", "lists", "--out"])
-        .arg(stage.folder());
-    let outcome = Outcome::of(&mut command, LIMIT);
-    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
-    let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
-    assert_eq!(files.len(), 4);
-    for file in files {
-        let said = fs::read_to_string(file.path()).unwrap();
-        // 64 patches, a quarter of them in each quarter of the window.
-        let called = said.lines().find(|line| line.ends_with(" glCallList"));
-        assert!(
-            called.is_some_and(|line| line.trim().starts_with("16 ")),
-            "{said}"
-        );
+    // 64 patches, a quarter of them in each quarter of the window; or four at once, and some that all are to call.
+    for (scene, times, name) in [
+        ("lists", "16", "glCallList"),
+        ("lists_of_arrays", "17", "glCallList"),
+        ("lists_together", "5", "glCallLists"),
+    ] {
+        let folder = stage.folder();
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--wall", "2x2", "--spu"])
+            .arg(format!("histogram:file={}", folder.join("calls").display()))
+            .arg("--")
+            .arg(programs("tests/conformance").join("spread"))
+            .args(["--scene", scene, "--out"])
+            .arg(stage.folder());
+        let outcome = Outcome::of(&mut command, LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+        assert_eq!(files.len(), 4);
+        for file in files {
+            let said = fs::read_to_string(file.path()).unwrap();
+            let mut lines = said.lines().map(|line| line.split_whitespace());
+            let is_said = lines
+                .any(|words| words.clone().next() == Some(times) && words.last() == Some(name));
+            assert!(is_said, "{scene}: {said}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by call.
 
+mod drawn;
 mod plain;
 
 use super::arrays::EVERYONE;
@@ -147,18 +148,16 @@ pub unsafe extern "C" fn glCallList(list: u32) {
         let cx = context();
         cx.make_whole_for_lists();
         cx.go_verbatim();
-        let plain = cx.plain_list(list);
-        let tiles = plain
-            .as_ref()
-            .map_or(EVERYONE, |plain| cx.tiles_of_list(plain));
+        let plain = cx.plain_lists([list].into_iter());
+        let tiles = cx.tiles_of_lists(&plain);
         cx.only(tiles, 8);
         cx.enc.gl_call_list(list);
-        if let Some(plain) = plain.as_ref().filter(|_| tiles != EVERYONE) {
-            cx.leave_behind(plain);
+        if tiles != EVERYONE {
+            cx.leave_behind(&plain);
         }
         let _ = cx.gl.state.gl_call_list(list);
         cx.follow_list(list);
-        cx.after_list(plain.is_some());
+        cx.after_list(!plain.is_empty());
     }
 }
 
@@ -174,11 +173,19 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
         let Some(bytes) = call_lists_bytes(n, kind) else {
             return cx.set_error(gl::GL_INVALID_ENUM);
         };
-        cx.enc.gl_call_lists(n, kind, (lists.cast(), bytes));
         let names = super::values(lists.cast::<u8>(), bytes);
+        let base = cx.list_base();
+        let called = |base| list_offsets(kind, names).map(move |n| n.wrapping_add(base));
+        let plain = base.map_or_else(Vec::new, |base| cx.plain_lists(called(base)));
+        let tiles = cx.tiles_of_lists(&plain);
+        cx.only(tiles, 16 + bytes.next_multiple_of(4));
+        cx.enc.gl_call_lists(n, kind, (lists.cast(), bytes));
+        if tiles != EVERYONE {
+            cx.leave_behind(&plain);
+        }
         let _ = cx.gl.state.gl_call_lists(n, kind, names);
         cx.follow_lists(kind, names);
-        cx.after_list(false);
+        cx.after_list(!plain.is_empty());
     }
 }
 
@@ -196,7 +203,8 @@ pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
 pub struct Known {
     /// Lists that begin a primitive without ending it, or end one that they did not begin; few programs have any.
     unbalanced: HashMap<u32, bool>,
-    plain: HashMap<u32, Arc<Plain>>,
+    /// Those that are defined, and what they do if they are plain.
+    plain: HashMap<u32, Option<Arc<Plain>>>,
 }
 
 impl Known {
@@ -205,10 +213,7 @@ impl Known {
             Some(inside) => self.unbalanced.insert(list, inside),
             None => self.unbalanced.remove(&list),
         };
-        match plain {
-            Some(plain) => self.plain.insert(list, Arc::new(plain)),
-            None => self.plain.remove(&list),
-        };
+        self.plain.insert(list, plain.map(Arc::new));
     }
 
     fn delete(&mut self, first: u32, count: u32) {
@@ -229,16 +234,16 @@ impl crate::context::Context {
         self.gl.immediate.be(inside);
     }
 
+    fn list_base(&self) -> Option<u32> {
+        let base = self.gl.state.get(gl::GL_LIST_BASE).values()?;
+        Some(base.int64(0) as u32)
+    }
+
     fn follow_lists(&mut self, kind: u32, names: &[u8]) {
         if self.gl.shared.lists().unbalanced.is_empty() {
             return;
         }
-        let base = self
-            .gl
-            .state
-            .get(gl::GL_LIST_BASE)
-            .values()
-            .map_or(0, |v| v.int64(0) as u32);
+        let base = self.list_base().unwrap_or(0);
         for offset in list_offsets(kind, names) {
             self.follow_list(base.wrapping_add(offset));
         }

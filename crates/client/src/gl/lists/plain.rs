@@ -1,8 +1,10 @@
-//! Plain display lists: those that draw by glBegin and glEnd, and else set only attributes, materials and the shade model, as lists of old programs mostly
-//! do. On a wall the client keeps bounds of what they draw, so that calling one is for those whose tiles it touches. What it sets, all are told.
+//! Plain display lists: those that draw by glBegin and glEnd or from the program's arrays, and else set only attributes, materials and the shade model, as
+//! lists of old programs mostly do. On a wall the client keeps bounds of what they draw, so that calling one is for those whose tiles it touches. What it
+//! sets, all are told.
 //!
 //! What a list holds is read from the stream, as it was written there.
 
+use super::drawn::Drawn;
 use super::Lists;
 use crate::context::Context;
 use crate::gl::arrays::EVERYONE;
@@ -16,6 +18,8 @@ pub struct Plain {
     bounds: Bounds,
     /// As what it draws, each once.
     modes: Vec<u32>,
+    /// Whether that is drawn from arrays, if anything is.
+    from_arrays: Option<bool>,
     /// Commands that leave something behind, only the last of each kind, with when they came.
     leaves: Vec<(usize, Box<[u8]>)>,
     /// How many of these there were.
@@ -36,6 +40,7 @@ impl Plain {
         Plain {
             bounds: Bounds::NONE,
             modes: Vec::new(),
+            from_arrays: None,
             leaves: Vec::new(),
             left: 0,
             is_inside: false,
@@ -49,60 +54,78 @@ impl Plain {
             let (op, record) = sift::record(records, at)?;
             at += record.len();
             let number = |n: usize| Some(f32::from_le_bytes(*record.get(4 * n..)?.first_chunk()?));
-            // Commands of the same kind begin with the same bytes.
-            let kind = match op {
+            match op {
                 ops::GL_BEGIN if !self.is_inside => {
-                    let mode = number(1)?.to_bits();
                     self.is_inside = true;
-                    if !self.modes.contains(&mode) {
-                        self.modes.push(mode);
-                    }
-                    continue;
+                    self.draws(number(1)?.to_bits(), false)?;
                 }
-                ops::GL_END if self.is_inside => {
-                    self.is_inside = false;
-                    continue;
-                }
+                ops::GL_END if self.is_inside => self.is_inside = false,
                 ops::GL_VERTEX2F if self.is_inside => {
                     self.bounds.add([number(1)?, number(2)?, 0., 0.]);
-                    continue;
                 }
                 ops::GL_VERTEX3F if self.is_inside => {
                     self.bounds.add([number(1)?, number(2)?, number(3)?, 0.]);
-                    continue;
                 }
-                ops::GL_NORMAL3F
-                | ops::GL_COLOR3F
-                | ops::GL_COLOR4F
-                | ops::GL_SECONDARY_COLOR3F
-                | ops::GL_FOG_COORDF
-                | ops::GL_EDGE_FLAG
-                | ops::GL_TEX_COORD1F
-                | ops::GL_TEX_COORD2F
-                | ops::GL_TEX_COORD3F
-                | ops::GL_TEX_COORD4F => 4,
-                ops::GL_SHADE_MODEL if !self.is_inside => 4,
-                // The face and the parameter.
-                ops::GL_MATERIALF | ops::GL_MATERIALFV => 12,
-                _ => return None,
-            };
-            self.left += 1;
-            let kind = record.get(..kind)?;
-            // The kind has the length in it.
-            match self
-                .leaves
-                .iter_mut()
-                .find(|(_, last)| last.starts_with(kind))
-            {
-                Some((when, last)) => {
-                    *when = self.left;
-                    last.copy_from_slice(record);
+                ops::MGN_DRAW_ARRAYS | ops::MGN_DRAW_ELEMENTS if !self.is_inside => {
+                    let drawn = Drawn::read(op, record)?;
+                    self.draws(drawn.mode, true)?;
+                    drawn.positions().for_each(|at| self.bounds.add(at));
                 }
-                None => self.leaves.push((self.left, record.into())),
+                ops::GL_SHADE_MODEL if self.is_inside => return None,
+                _ => self.leaves(record)?,
             }
         }
         Some(())
     }
+
+    /// Something is drawn, from arrays or not. Of both together it is not known what they leave behind.
+    fn draws(&mut self, mode: u32, from_arrays: bool) -> Option<()> {
+        if *self.from_arrays.get_or_insert(from_arrays) != from_arrays {
+            return None;
+        }
+        if !self.modes.contains(&mode) {
+            self.modes.push(mode);
+        }
+        Some(())
+    }
+
+    /// Follows a command that leaves something behind.
+    fn leaves(&mut self, record: &[u8]) -> Option<()> {
+        let kind = kind(record)?;
+        self.left += 1;
+        // The kind has the length in it.
+        let mut leaves = self.leaves.iter_mut();
+        match leaves.find(|(_, last)| last.starts_with(kind)) {
+            Some((when, last)) => {
+                *when = self.left;
+                last.copy_from_slice(record);
+            }
+            None => self.leaves.push((self.left, record.into())),
+        }
+        Some(())
+    }
+}
+
+/// With what all commands begin that set the same as this one; none if it is none that a plain list may have.
+fn kind(record: &[u8]) -> Option<&[u8]> {
+    let op = u16::from_le_bytes(*record.first_chunk()?);
+    let bytes = match op {
+        ops::GL_NORMAL3F
+        | ops::GL_COLOR3F
+        | ops::GL_COLOR4F
+        | ops::GL_SECONDARY_COLOR3F
+        | ops::GL_FOG_COORDF
+        | ops::GL_EDGE_FLAG
+        | ops::GL_TEX_COORD1F
+        | ops::GL_TEX_COORD2F
+        | ops::GL_TEX_COORD3F
+        | ops::GL_TEX_COORD4F
+        | ops::GL_SHADE_MODEL => 4,
+        // The face and the parameter.
+        ops::GL_MATERIALF | ops::GL_MATERIALFV => 12,
+        _ => return None,
+    };
+    record.get(..bytes)
 }
 
 impl Context {
@@ -132,28 +155,43 @@ impl Context {
         }
     }
 
-    /// What is known of a list that is called now and not compiled into another.
-    pub(super) fn plain_list(&self, list: u32) -> Option<Arc<Plain>> {
-        match self.may_sort() && !self.gl.in_begin() && !self.gl.lists.is_open() {
-            true => self.gl.shared.lists().plain.get(&list).cloned(),
-            false => None,
+    /// What is known of lists that are called now and not compiled into another; nothing if any of them is not plain.
+    pub(super) fn plain_lists(&self, names: impl Iterator<Item = u32>) -> Vec<Arc<Plain>> {
+        if !self.may_sort() || self.gl.in_begin() || self.gl.lists.is_open() {
+            return Vec::new();
         }
+        let lists = self.gl.shared.lists();
+        // One that was not defined does nothing.
+        let defined = names.filter_map(|name| lists.plain.get(&name).cloned());
+        let plain: Option<Vec<_>> = defined.collect();
+        plain.unwrap_or_default()
     }
 
-    /// Who draws something when a list is called.
-    pub(super) fn tiles_of_list(&mut self, plain: &Plain) -> u64 {
-        if self.gl.debug.is_heard() {
+    /// Who draws something when these lists are called.
+    pub(super) fn tiles_of_lists(&mut self, lists: &[Arc<Plain>]) -> u64 {
+        let draws = lists.iter().any(|plain| !plain.modes.is_empty());
+        if !draws || self.gl.debug.is_heard() {
             return EVERYONE;
         }
-        let modes = plain.modes.iter();
-        modes.fold(0, |tiles, mode| {
-            tiles | self.tiles_within(*mode, plain.bounds)
-        })
+        let mut tiles = 0;
+        for plain in lists {
+            for mode in &plain.modes {
+                tiles |= self.tiles_within(*mode, plain.bounds);
+            }
+        }
+        tiles
     }
 
-    /// Tells everybody what a list leaves behind that some have not called.
-    pub(super) fn leave_behind(&mut self, plain: &Plain) {
-        for (_, record) in &plain.leaves {
+    /// Tells everybody what lists leave behind that some have not called.
+    pub(super) fn leave_behind(&mut self, lists: &[Arc<Plain>]) {
+        let mut left: Vec<&[u8]> = Vec::new();
+        for (_, record) in lists.iter().rev().flat_map(|list| list.leaves.iter().rev()) {
+            let is_last = |kind| !left.iter().any(|later| later.starts_with(kind));
+            if kind(record).is_some_and(is_last) {
+                left.push(record);
+            }
+        }
+        for record in left.into_iter().rev() {
             // SAFETY: the context's own encoder gives the room, and a record fits.
             unsafe {
                 let to = self.enc.room(record.len());
@@ -171,17 +209,19 @@ impl Lists {
         }
     }
 
-    /// The list that ends, if it is plain and draws something.
+    /// The list that ends, if it is plain.
     pub(super) fn take_plain(&mut self) -> Option<Plain> {
         let mut plain = self.watched.take()?.plain;
         plain.leaves.sort_unstable_by_key(|(when, _)| *when);
-        (!plain.is_inside && !plain.modes.is_empty()).then_some(plain)
+        (!plain.is_inside).then_some(plain)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgn_wire::draws::{Array, Kind};
+    use mgn_wire::gl::{GL_FLOAT, GL_UNSIGNED_BYTE};
 
     /// A record of numbers.
     fn record(op: u16, numbers: &[u32]) -> Vec<u8> {
@@ -242,14 +282,58 @@ mod tests {
         assert_eq!((plain.bounds, plain.modes), (bounds, vec![7, 3]));
         let left: Vec<_> = plain.leaves.into_iter().map(|(_, r)| r.to_vec()).collect();
         assert_eq!(left, [shade(1), normal(2), material(2, 6), material(1, 8)]);
-        let others: [&[Vec<u8>]; 6] = [
-            &[normal(1)],
+        let only_sets = followed(&[&[normal(1)]]).unwrap();
+        assert_eq!((only_sets.modes.len(), only_sets.leaves.len()), (0, 1));
+        let others: [&[Vec<u8>]; 5] = [
             &[begin(7), vertex(0., 0.)],
             &[begin(7), end(), end()],
             &[begin(7), shade(1), end()],
             &[vertex(0., 0.), begin(7), end()],
             &[begin(7), end(), record(ops::GL_ENABLE, &[1])],
         ];
+        for list in others {
+            assert_eq!(followed(&[list]), None, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn draws_from_arrays_have_bounds_and_leave_nothing_behind() {
+        let position = |buffer| Array {
+            attribute: 0,
+            kind: Kind::Float,
+            size: 2,
+            type_: GL_FLOAT,
+            normalized: false,
+            divisor: 0,
+            stride: 12,
+            buffer,
+            offset: 4,
+        };
+        // Another number lies before each position.
+        let vertices = [9f32, 1., 2., 9., -3., 4.].map(f32::to_bits);
+        let after = |numbers: &[u32], buffer| {
+            let array = position(buffer).encode();
+            [numbers, &[4 * array.len() as u32], &array].concat()
+        };
+        let draw = |buffer| {
+            let head = after(&[4, 7, 2, 1, 0], buffer);
+            record(
+                ops::MGN_DRAW_ARRAYS,
+                &[&head[..], &[24], &vertices].concat(),
+            )
+        };
+        let head = after(&[3, 3, GL_UNSIGNED_BYTE, 5, 6, 1, 0, 0], 0);
+        let indexed = [&head[..], &[3, 0x050605, 24], &vertices].concat();
+        let indexed = record(ops::MGN_DRAW_ELEMENTS, &indexed);
+        let begin = || record(ops::GL_BEGIN, &[7]);
+        let end = || record(ops::GL_END, &[]);
+        let plain = followed(&[&[normal(1), draw(0), indexed]]).unwrap();
+        let mut bounds = Bounds::NONE;
+        bounds.add([1., 2., 0., 0.]);
+        bounds.add([-3., 4., 0., 0.]);
+        assert_eq!((plain.bounds, plain.modes), (bounds, vec![4, 3]));
+        assert_eq!(plain.leaves.len(), 1);
+        let others: [&[Vec<u8>]; 3] = [&[draw(1)], &[draw(0), begin(), end()], &[begin(), draw(0)]];
         for list in others {
             assert_eq!(followed(&[list]), None, "{list:?}");
         }
