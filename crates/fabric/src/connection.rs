@@ -212,7 +212,24 @@ impl Receiver {
     /// # Errors
     /// [`Error::Closed`], [`Error::PeerMisbehaved`] (every later call too), [`Error::NoPeer`].
     pub fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
-        self.end.recv(timeout)
+        self.recv_or(timeout, || ())
+    }
+
+    /// The same, and does `idle` before it goes to sleep.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn recv_or(
+        &mut self,
+        timeout: Option<Duration>,
+        mut idle: impl FnMut(),
+    ) -> Result<Option<Message>, Error> {
+        self.end.recv(timeout, &mut idle)
+    }
+
+    /// From now on goes to sleep at once where there is no message: for what comes rarely, or much at a time.
+    pub fn never_spin(&mut self) {
+        self.end.never_spin();
     }
 }
 
@@ -246,7 +263,13 @@ pub(crate) trait SendEnd: Send + Sync {
 
 /// What a transport does to receive.
 pub(crate) trait ReceiveEnd: Send {
-    fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error>;
+    /// `idle` is called before each sleep.
+    fn recv(
+        &mut self,
+        timeout: Option<Duration>,
+        idle: &mut dyn FnMut(),
+    ) -> Result<Option<Message>, Error>;
+    fn never_spin(&mut self);
     fn close(&mut self);
 }
 

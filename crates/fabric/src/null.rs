@@ -46,10 +46,17 @@ impl SendEnd for NullSender {
 pub(crate) struct Silence;
 
 impl ReceiveEnd for Silence {
-    fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
+    fn recv(
+        &mut self,
+        timeout: Option<Duration>,
+        idle: &mut dyn FnMut(),
+    ) -> Result<Option<Message>, Error> {
+        idle();
         thread::sleep(timeout.ok_or(Error::NoPeer)?);
         Ok(None)
     }
+
+    fn never_spin(&mut self) {}
 
     fn close(&mut self) {}
 }

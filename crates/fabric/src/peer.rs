@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use mgn_sys::{passing, peer, tcp};
+use mgn_sys::{fork, passing, peer, tcp};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use socket2::{SockRef, TcpKeepalive};
@@ -77,7 +77,7 @@ impl Peer {
             pidfd: None,
             name,
             silence: None,
-            owner: std::process::id(),
+            owner: fork::generation(),
         }
     }
 
@@ -188,7 +188,7 @@ impl Peer {
 
     /// Whether this process may speak for the connection: a forked child may not.
     pub(crate) fn ours(&self) -> bool {
-        self.owner == std::process::id()
+        self.owner == fork::generation()
     }
 
     pub(crate) fn closed(&self) -> Error {

@@ -117,7 +117,11 @@ impl ShmReceiver {
 }
 
 impl ReceiveEnd for ShmReceiver {
-    fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
+    fn recv(
+        &mut self,
+        timeout: Option<Duration>,
+        idle: &mut dyn FnMut(),
+    ) -> Result<Option<Message>, Error> {
         if let Some(message) = self.take()? {
             return Ok(Some(message));
         }
@@ -137,11 +141,16 @@ impl ReceiveEnd for ShmReceiver {
                 return Ok(None);
             }
             if !self.spinner.spin(ready) {
+                idle();
                 self.spinner.sleeping();
                 lane.reader_sleep(deadline.left(PULSE), ready);
                 self.spinner.woke();
             }
         }
+    }
+
+    fn never_spin(&mut self) {
+        self.spinner = Spinner::lasting(Duration::ZERO);
     }
 
     fn close(&mut self) {

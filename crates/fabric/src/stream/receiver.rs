@@ -284,7 +284,11 @@ fn read(peer: &Peer, into: &mut [u8]) -> Result<usize, Errno> {
 }
 
 impl ReceiveEnd for StreamReceiver {
-    fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
+    fn recv(
+        &mut self,
+        timeout: Option<Duration>,
+        idle: &mut dyn FnMut(),
+    ) -> Result<Option<Message>, Error> {
         if let Some(error) = &self.broken {
             return Err(error.again());
         }
@@ -307,6 +311,7 @@ impl ReceiveEnd for StreamReceiver {
                     false => break Ok(None),
                 },
                 Ok(Step::Wait) => {
+                    idle();
                     spinner.sleeping();
                     let waited = self.peer.wait(PollFlags::IN, Some(&deadline));
                     spinner.woke();
@@ -323,6 +328,10 @@ impl ReceiveEnd for StreamReceiver {
             self.broken = Some(error.again());
         }
         result
+    }
+
+    fn never_spin(&mut self) {
+        self.spinner = Spinner::lasting(Duration::ZERO);
     }
 
     fn close(&mut self) {
