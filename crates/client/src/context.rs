@@ -348,11 +348,11 @@ impl Context {
 
     /// Commits the records written so far as one message.
     fn send(&mut self) {
-        self.commit();
+        self.commit(false);
         self.tell_changes();
     }
 
-    fn commit(&mut self) {
+    fn commit(&mut self, follows: bool) {
         self.gl.immediate.sent();
         let used = self.enc.cur as usize - self.room_start as usize;
         if self.room_start.is_null() || used <= MESSAGE_HEADER {
@@ -368,7 +368,7 @@ impl Context {
             .map(|(group, session)| group.send_persistent(session, self.id));
         match (self.session, &mut self.room) {
             (Some(session), Some(room)) => {
-                self.sent = session.commit(room, used);
+                self.sent = session.commit(room, used, follows);
                 if !session.is_lost() && room.capacity() >= ROOM_BYTES {
                     let (start, capacity) =
                         (room.ptr(), room.capacity().min(session.message_max()));
@@ -416,7 +416,8 @@ impl Context {
 
     /// Finds room for a record of `n` bytes, in a new message.
     fn find_room(&mut self, n: usize) {
-        self.send();
+        self.commit(true);
+        self.tell_changes();
         if (self.room_end as usize).saturating_sub(self.enc.cur as usize) >= n {
             return;
         }

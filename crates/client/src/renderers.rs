@@ -78,15 +78,20 @@ impl Renderers {
         writer.reserve(bytes.min(writer.message_max()))
     }
 
-    /// Sends the first `used` bytes of what was reserved, to all.
-    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<Sent, Error> {
+    /// Sends the first `used` bytes of what was reserved, to all; whether more `follows` soon.
+    pub fn commit(
+        &self,
+        reservation: &mut Reservation,
+        used: usize,
+        follows: bool,
+    ) -> Result<Sent, Error> {
         match self {
             Renderers::One(renderer) => {
                 renderer.sender.commit(reservation, used)?;
                 let (bytes, number) = (used, 0);
                 Ok(Sent { bytes, number })
             }
-            Renderers::Several(several) => several.commit(reservation, used),
+            Renderers::Several(several) => several.commit(reservation, used, follows),
         }
     }
 

@@ -173,8 +173,9 @@ impl Session {
         }
     }
 
-    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's number, unless it has to pass stages first.
-    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> u32 {
+    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's number, unless it has to pass stages first. Whether more `follows`
+    /// soon.
+    pub fn commit(&self, reservation: &mut Reservation, used: usize, follows: bool) -> u32 {
         if self.options.count_commands {
             // SAFETY: so much was written there.
             self.stats
@@ -185,14 +186,20 @@ impl Session {
             stages.pass(unsafe { std::slice::from_raw_parts(reservation.ptr(), used) });
             return 0;
         }
-        self.send(reservation, used).unwrap_or_else(|error| {
-            self.break_off(error);
-            0
-        })
+        self.send(reservation, used, follows)
+            .unwrap_or_else(|error| {
+                self.break_off(error);
+                0
+            })
     }
 
-    fn send(&self, reservation: &mut Reservation, used: usize) -> Result<u32, Error> {
-        let sent = self.renderers.commit(reservation, used)?;
+    fn send(
+        &self,
+        reservation: &mut Reservation,
+        used: usize,
+        follows: bool,
+    ) -> Result<u32, Error> {
+        let sent = self.renderers.commit(reservation, used, follows)?;
         self.stats.add(Word::Bytes, sent.bytes as u64);
         self.stats.add(Word::Messages, 1);
         Ok(sent.number)
@@ -205,7 +212,7 @@ impl Session {
         }
         let mut reservation = self.renderers.reserve(message.len())?;
         reservation.write(0, message);
-        self.send(&mut reservation, message.len())
+        self.send(&mut reservation, message.len(), false)
     }
 
     /// Sends a message that was written elsewhere, and says its number.
@@ -214,7 +221,7 @@ impl Session {
             return 0;
         };
         reservation.write(0, message);
-        self.commit(&mut reservation, message.len())
+        self.commit(&mut reservation, message.len(), false)
     }
 
     /// The longest message, header included.
@@ -238,7 +245,7 @@ impl Session {
             return 0;
         };
         let used = renderers::message(&mut reservation, context, bytes, write);
-        self.commit(&mut reservation, used)
+        self.commit(&mut reservation, used, false)
     }
 
     /// Waits for the answer to what `context` has asked by command `op` in message `number`. Nothing where nobody answers.

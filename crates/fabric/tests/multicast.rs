@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -60,6 +61,10 @@ fn config() -> Config {
 
 /// Sends to all, and says to how many.
 fn send(multicast: &Multicast, to: &[&Reached], bytes: &[u8]) -> usize {
+    send_and_go_on(multicast, to, bytes, false)
+}
+
+fn send_and_go_on(multicast: &Multicast, to: &[&Reached], bytes: &[u8], follows: bool) -> usize {
     let mut room = multicast.writer().reserve(bytes.len()).unwrap();
     room.write(0, bytes);
     let members: Vec<&Member> = to.iter().filter_map(|r| r.member.as_ref()).collect();
@@ -69,7 +74,7 @@ fn send(multicast: &Multicast, to: &[&Reached], bytes: &[u8]) -> usize {
         lost += 1;
     };
     multicast
-        .commit(&mut room, bytes.len(), &members, failed)
+        .commit(&mut room, bytes.len(), &members, follows, failed)
         .unwrap();
     members.len() - lost
 }
@@ -164,6 +169,36 @@ fn a_slow_server_slows_the_writer() {
 }
 
 #[test]
+fn servers_that_sleep_are_woken_for_several_messages() {
+    let (listener, _folder) = SHM.listen();
+    let multicast = &Multicast::new(MAX).unwrap();
+    let (one, mut receiver, _back) = add(&SHM, &listener, multicast);
+    let (heard, hearing) = channel();
+    let server = thread::spawn(move || {
+        while receiver.recv(Some(PATIENCE)).unwrap().unwrap().len() > 0 {
+            heard.send(()).unwrap();
+        }
+    });
+    let send = |follows| send_and_go_on(multicast, &[&one], b"so", follows);
+    let sleeps_until_the_fourth = || {
+        thread::sleep(Duration::from_millis(5));
+        for _ in 0..3 {
+            send(true);
+        }
+        let early = hearing.recv_timeout(Duration::from_millis(20)).is_ok();
+        send(true);
+        for _ in usize::from(early)..4 {
+            hearing.recv_timeout(PATIENCE).unwrap();
+        }
+        !early
+    };
+    // It looks by itself now and then.
+    assert!((0..20).any(|_| sleeps_until_the_fourth()));
+    send_and_go_on(multicast, &[&one], b"", false);
+    server.join().unwrap();
+}
+
+#[test]
 fn servers_come_and_go() {
     let (listener, _folder) = SHM.listen();
     let multicast = Multicast::new(MAX).unwrap();
@@ -195,7 +230,7 @@ fn others_are_no_members() {
     let long = Multicast::new(MAX + 1).unwrap();
     assert!(add(&SHM, &listener, &long).0.member.is_none());
     let mut strange = long.writer().reserve(10).unwrap();
-    let sent = multicast.commit(&mut strange, 10, &[], |_, _| {});
+    let sent = multicast.commit(&mut strange, 10, &[], false, |_, _| {});
     assert!(matches!(sent, Err(Error::Misuse(_))));
 }
 

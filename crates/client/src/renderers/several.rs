@@ -74,8 +74,13 @@ impl Several {
         self.multicast.writer()
     }
 
-    /// Sends the first `used` bytes of what was reserved to all that are left.
-    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<Sent, Error> {
+    /// Sends the first `used` bytes of what was reserved to all that are left. Whether more `follows` soon: then servers that sleep are not woken for each.
+    pub fn commit(
+        &self,
+        reservation: &mut Reservation,
+        used: usize,
+        follows: bool,
+    ) -> Result<Sent, Error> {
         let mut order = self.order();
         *order = order.wrapping_add(1);
         let number = *order;
@@ -105,7 +110,7 @@ impl Several {
             bytes += used;
         }
         self.multicast
-            .commit(reservation, used, &readers, |at, error| {
+            .commit(reservation, used, &readers, follows, |at, error| {
                 lose(tiles[at], error);
             })?;
         self.go_on(&mut order, broken)?;

@@ -152,8 +152,13 @@ impl Lane {
     /// Puts message `number` (from 0) where the reader finds it. The writer has made sure that its
     /// slot is free.
     pub(crate) fn put(&self, number: u64, message: Descriptor) {
-        self.slot(number).fill(number, message);
+        self.put_quietly(number, message);
         self.wake_after(READER_SLEEPS, false);
+    }
+
+    /// Likewise, but a reader that sleeps does not hear of it before [`Lane::wake_reader`].
+    pub(crate) fn put_quietly(&self, number: u64, message: Descriptor) {
+        self.slot(number).fill(number, message);
     }
 
     /// Likewise for a frame, whose head and short payload travel with the descriptor. One that can wait does not wake a reader that is away.

@@ -29,10 +29,15 @@ const SLOT: usize = 0;
 /// The writer sleeps on one server that lags, and looks at the others so often.
 const LOOK: Duration = Duration::from_millis(1);
 
+/// Servers that sleep between messages of a writer that goes on are woken for so many at a time.
+const AT_ONCE: u32 = 4;
+
 /// Sends the same to several servers. Messages are written once; servers that share this host's memory with the writer read them where they lie.
 pub struct Multicast {
     writer: Sender,
     end: Arc<End>,
+    /// Messages for which nobody was woken.
+    quiet: AtomicU32,
 }
 
 /// A server's place among those that read the one copy. It leaves when this is dropped.
@@ -91,7 +96,8 @@ impl Multicast {
             owner: fork::generation(),
         });
         let writer = Sender::new(end.clone());
-        Ok(Multicast { writer, end })
+        let quiet = AtomicU32::new(0);
+        Ok(Multicast { writer, end, quiet })
     }
 
     /// Where messages are reserved. What is committed here without [`Multicast::commit`] goes to nobody.
@@ -121,7 +127,7 @@ impl Multicast {
     }
 
     /// Sends the first `used` bytes of a reservation to `members` as [`Sender::commit`] does to one server. Those that cannot be sent to are told by
-    /// their place and why.
+    /// their place and why. Where more `follows` soon, those that sleep are woken once for [`AT_ONCE`] messages, or when there is no room for more.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a reservation, or more of it, than the writer has made.
@@ -130,6 +136,7 @@ impl Multicast {
         reservation: &mut Reservation,
         used: usize,
         members: &[&Member],
+        follows: bool,
         mut failed: impl FnMut(usize, Error),
     ) -> Result<(), Error> {
         let Place::Chunk { chunk, offset } = *self.writer.place(reservation, used)? else {
@@ -140,11 +147,23 @@ impl Multicast {
             offset,
             len: used as u32,
         };
+        let quiet = match follows {
+            true => self.quiet.fetch_add(1, Ordering::Relaxed) + 1,
+            false => AT_ONCE,
+        };
+        let wakes = quiet >= AT_ONCE;
+        if wakes {
+            self.quiet.store(0, Ordering::Relaxed);
+        }
         for (at, member) in members.iter().enumerate() {
-            match member.reader.sender.put(message) {
+            let Reader { sender, sent } = &*member.reader;
+            match sender.put_quietly(message) {
                 // Nobody asks whether the chunk is free before the reservation has come to its end.
-                Ok(()) => drop(member.reader.sent[chunk as usize].fetch_add(1, Ordering::Relaxed)),
+                Ok(()) => drop(sent[chunk as usize].fetch_add(1, Ordering::Relaxed)),
                 Err(error) => failed(at, error),
+            }
+            if wakes {
+                sender.lane().wake_reader();
             }
         }
         self.writer.commit(reservation, used)
@@ -203,6 +222,7 @@ impl End {
     /// Waits until the servers have released enough, without those that turn out to be gone.
     fn wait(&self, len: usize) -> Result<Room, Error> {
         let start = Instant::now();
+        self.book().wake();
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut last_look = start;
         let mut held_since = None;
@@ -250,6 +270,12 @@ fn is_released(readers: &[Arc<Reader>], chunk: u32) -> bool {
 }
 
 impl Book {
+    fn wake(&self) {
+        self.readers
+            .iter()
+            .for_each(|reader| reader.sender.lane().wake_reader());
+    }
+
     /// Who has had a chunk for longest, once those that have closed are left out.
     fn slowest(&mut self) -> Option<Arc<Reader>> {
         self.readers

@@ -46,6 +46,11 @@ impl Book {
         lane.put(self.put, message);
         self.put += 1;
     }
+
+    fn put_quietly(&mut self, lane: &Lane, message: Descriptor) {
+        lane.put_quietly(self.put, message);
+        self.put += 1;
+    }
 }
 
 impl ShmSender {
@@ -113,18 +118,19 @@ impl ShmSender {
         }
     }
 
-    /// Sends a message that lies in memory of another book.
-    pub(super) fn put(&self, message: Descriptor) -> Result<(), Error> {
+    /// Sends a message that lies in memory of another book. A reader that sleeps does not hear of it before [`Lane::wake_reader`].
+    pub(super) fn put_quietly(&self, message: Descriptor) -> Result<(), Error> {
         self.check_open()?;
         let attempt = || {
             Ok(self
                 .free_slot()?
-                .map(|mut book| book.put(&self.lane, message)))
+                .map(|mut book| book.put_quietly(&self.lane, message)))
         };
-        match attempt()? {
-            Some(()) => Ok(()),
-            None => self.wait(attempt),
+        if attempt()?.is_some() {
+            return Ok(());
         }
+        self.lane.wake_reader();
+        self.wait(attempt)
     }
 
     fn check_open(&self) -> Result<(), Error> {
