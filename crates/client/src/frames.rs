@@ -4,12 +4,17 @@ use crate::surface::{Kind, Surface};
 use crate::x11::watch::{Followed, Watch};
 use mgn_wall::{Fit, Wall, Windows};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 /// Frames of one surface that may be handed over and not yet finished.
 pub const IN_FLIGHT: u32 = 2;
+
+/// The same of frames that nobody sees, for as long as the first of them was handed over less than a moment ago. So threads that take turns with short
+/// frames are woken once for several.
+pub const UNSEEN: u32 = 64;
+const MOMENT: u64 = 1_000_000;
 
 /// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where that was wanted.
 #[derive(Default)]
@@ -17,6 +22,8 @@ pub struct Frames {
     surfaces: Mutex<HashMap<u32, Weak<Surface>>>,
     finished: Condvar,
     open: AtomicBool,
+    /// How many threads wait for `finished`. Changed and read while `surfaces` are held.
+    waiting: AtomicU32,
     on_wall: Mutex<OnWall>,
 }
 
@@ -65,9 +72,12 @@ impl Frames {
         if let Some(surface) = &surface {
             surface.finished.store(frame, Ordering::Release);
         }
+        let is_waited_for = self.waiting.load(Ordering::Relaxed) > 0;
         // Before `surface`, which may be the last reference to it.
         drop(surfaces);
-        self.finished.notify_all();
+        if is_waited_for {
+            self.finished.notify_all();
+        }
     }
 
     /// The last frame of each surface that was handed over.
@@ -83,12 +93,23 @@ impl Frames {
             return;
         }
         let mut surfaces = self.surfaces();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         while self.under_way(surface) > allowed {
             surfaces = self
                 .finished
                 .wait(surfaces)
                 .unwrap_or_else(|e| e.into_inner());
         }
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Waits until there may be another frame after `frame`, which nobody sees and which was handed over at `now`.
+    pub fn wait_unseen(&self, surface: &Surface, frame: u32, now: u64) {
+        let at = |frame: u32| &surface.unseen[(frame % UNSEEN) as usize];
+        let first = frame.wrapping_sub(self.under_way(surface).min(UNSEEN)) + 1;
+        at(frame).store(now, Ordering::Relaxed);
+        let is_moment = now.wrapping_sub(at(first).load(Ordering::Relaxed)) < MOMENT;
+        self.wait(surface, if is_moment { UNSEEN } else { IN_FLIGHT });
     }
 
     /// Waits until nothing is under way, but not longer than `limit`.
@@ -97,14 +118,16 @@ impl Frames {
         // Held until after the lock: letting go of the last reference to a surface takes more than memory.
         let live: Vec<_> = self.surfaces().values().filter_map(Weak::upgrade).collect();
         let mut surfaces = self.surfaces();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         while live.iter().any(|s| self.under_way(s) > 0) {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return;
+                break;
             }
             let waited = self.finished.wait_timeout(surfaces, left);
             surfaces = waited.unwrap_or_else(|e| e.into_inner()).0;
         }
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Nothing will be finished any more: nobody waits from now on.
@@ -162,5 +185,35 @@ mod tests {
         let thread = std::thread::spawn(move || other.open_gates());
         frames.wait(&surface, 0);
         thread.join().unwrap();
+    }
+
+    #[test]
+    fn more_are_under_way_that_nobody_sees_for_a_moment() {
+        let frames = Arc::new(Frames::default());
+        let surface = Surface::for_test(7);
+        frames.register(&surface);
+        let hand_over = |frame: u32, now: u64| {
+            surface.handed_over.store(frame, Ordering::Release);
+            frames.wait_unseen(&surface, frame, now);
+        };
+        let finish_while = |last: u32, work: &dyn Fn()| {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(20));
+                    frames.finish(7, last);
+                });
+                work();
+            });
+            assert_eq!(surface.finished.load(Ordering::Acquire), last);
+        };
+        let start = 5 * MOMENT;
+        (1..=UNSEEN).for_each(|frame| hand_over(frame, start + u64::from(frame)));
+        finish_while(1, &|| hand_over(UNSEEN + 1, start + 100));
+        // The first that is under way is older now.
+        let late = start + MOMENT + 3;
+        finish_while(UNSEEN, &|| hand_over(UNSEEN + 2, late));
+        let later = late + MOMENT - 1;
+        finish_while(UNSEEN + 1, &|| hand_over(UNSEEN + 3, later));
+        hand_over(UNSEEN + 4, later);
     }
 }

@@ -72,29 +72,50 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
 
 /// Reads what the renderer of `tile` sends, until there is no more, and says why.
 fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> String {
+    receiver.never_spin();
     loop {
         let message = match receiver.recv(None) {
             Ok(Some(message)) => message,
             Ok(None) => continue,
             Err(error) => return error.to_string(),
         };
-        let Some(header) = header(&message) else {
-            return "it sent a frame that makes no sense".into();
+        let Some(header) = header(&message, 0) else {
+            return NONSENSE.into();
         };
         if header.kind == FrameKind::Ended {
             let mut text = Vec::new();
             message.copy_range(HEADER, header.payload as usize, &mut text);
             return String::from_utf8_lossy(&text).into();
         }
-        let frame = Release {
-            surface: header.surface,
-            frame: header.frame,
-        };
-        if header.kind != FrameKind::Shown {
-            lock(presenter).take(tile, frame, Part { header, message });
-        } else if !lock(presenter).shown(tile, frame) {
-            return "it says that it shows a frame that it was not to show now".into();
+        let mut presenter = lock(presenter);
+        if header.kind == FrameKind::Shown {
+            if !presenter.shown(tile, release(&header)) {
+                return "it says that it shows a frame that it was not to show now".into();
+            }
+            continue;
         }
+        if header.kind == FrameKind::Picture {
+            let picture = Some(message);
+            presenter.take(tile, Part { header, picture });
+            continue;
+        }
+        // Frames without pictures may be told of together.
+        for at in (0..message.len()).step_by(HEADER) {
+            let Some(header) = self::header(&message, at) else {
+                return NONSENSE.into();
+            };
+            let picture = None;
+            presenter.take(tile, Part { header, picture });
+        }
+    }
+}
+
+const NONSENSE: &str = "it sent a frame that makes no sense";
+
+fn release(header: &Header) -> Release {
+    Release {
+        surface: header.surface,
+        frame: header.frame,
     }
 }
 
@@ -111,6 +132,12 @@ const STRIPES: [[u8; 4]; 2] = [[0x30, 0x30, 0x30, 0], [0x60, 0x60, 0x60, 0]];
 
 /// What a renderer has sent of a frame.
 struct Part {
+    header: Header,
+    picture: Option<Message>,
+}
+
+/// A part with its picture.
+struct Pictured {
     header: Header,
     message: Message,
 }
@@ -159,7 +186,8 @@ struct Presenter {
 
 impl Presenter {
     /// Files what the renderer of `tile` has sent of a frame, which is shown when it is complete and its turn has come.
-    fn take(&mut self, tile: usize, frame: Release, part: Part) {
+    fn take(&mut self, tile: usize, part: Part) {
+        let frame = release(&part.header);
         let surface = self.session.frames.surface(frame.surface);
         let finished = surface.map(|surface| surface.finished.load(Ordering::Acquire));
         let is_finished = finished.is_some_and(|finished| !is_later(frame.frame, finished));
@@ -237,17 +265,19 @@ impl Presenter {
     }
 
     /// Shows and saves a frame as far as its pictures were sent.
-    fn show_here(&mut self, mut parts: Vec<Option<Part>>) {
+    fn show_here(&mut self, parts: Vec<Option<Part>>) {
         let holes = parts.iter().map(Option::is_none).collect();
-        let is_picture = |part: &Part| part.header.kind == FrameKind::Picture;
-        parts.retain(|part| part.as_ref().is_some_and(is_picture));
-        let pictures: Vec<_> = parts.into_iter().flatten().collect();
+        let pictured = |Part { header, picture }| {
+            let message = picture?;
+            Some(Pictured { header, message })
+        };
+        let pictures: Vec<_> = parts.into_iter().flatten().filter_map(pictured).collect();
         if !pictures.is_empty() {
             self.show(pictures, holes);
         }
     }
 
-    fn show(&mut self, parts: Vec<Part>, missing: Vec<bool>) {
+    fn show(&mut self, parts: Vec<Pictured>, missing: Vec<bool>) {
         let Header {
             surface: id, frame, ..
         } = parts[0].header;
@@ -296,9 +326,13 @@ impl Presenter {
     }
 
     /// A frame in one piece.
-    fn whole(&mut self, mut parts: Vec<Part>, holes: &[Rect]) -> Result<(Header, Pixels), String> {
+    fn whole(
+        &mut self,
+        mut parts: Vec<Pictured>,
+        holes: &[Rect],
+    ) -> Result<(Header, Pixels), String> {
         if parts.len() == 1 && holes.is_empty() {
-            let Part { header, message } = parts.remove(0);
+            let Pictured { header, message } = parts.remove(0);
             return Ok((header, self.unpack(&header, message)?));
         }
         let rects = parts.iter().map(|part| rect(&part.header));
@@ -322,7 +356,7 @@ impl Presenter {
             stride: stride as u32,
             ..parts[0].header
         };
-        for Part { header, message } in parts {
+        for Pictured { header, message } in parts {
             let pixels = self.unpack(&header, message)?;
             let bytes = header.width as usize * 4;
             let at = (header.y - all.y) as usize * stride + (header.x - all.x) as usize * 4;
@@ -386,7 +420,7 @@ impl Presenter {
 }
 
 /// What nobody has drawn of a surface, whose parts of some tiles are missing. Of less than all of it nobody knows.
-fn holes(surface: &Surface, parts: &[Part], missing: &[bool]) -> Vec<Rect> {
+fn holes(surface: &Surface, parts: &[Pictured], missing: &[bool]) -> Vec<Rect> {
     if !missing.contains(&true) {
         return Vec::new();
     }
@@ -419,15 +453,13 @@ fn stripe(canvas: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
     }
 }
 
-/// The header, if the message is as long as it says.
-fn header(message: &Message) -> Option<Header> {
-    if message.len() < HEADER {
-        return None;
-    }
+/// The header `at` bytes into a message, if that is as long as it says.
+fn header(message: &Message, at: usize) -> Option<Header> {
+    let rest = message.len().checked_sub(at + HEADER)?;
     let mut bytes = [0; HEADER];
-    // SAFETY: the message has HEADER bytes at least; they are copied before they are looked at.
-    unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), bytes.as_mut_ptr(), HEADER) };
-    Header::decode(&bytes).filter(|h| h.payload as usize <= message.len() - HEADER)
+    // SAFETY: the message has so many bytes at least; they are copied before they are looked at.
+    unsafe { std::ptr::copy_nonoverlapping(message.as_ptr().add(at), bytes.as_mut_ptr(), HEADER) };
+    Header::decode(&bytes).filter(|h| h.payload as usize <= rest)
 }
 
 /// Pixels where they came, or in memory of our own.

@@ -122,7 +122,7 @@ impl Stats {
     }
 
     /// One frame handed over.
-    pub fn frame(&self, send_wait_ns: u64) {
+    pub fn frame(&self, send_wait_ns: u64) -> u64 {
         let now = now();
         if self.value(Word::Frames) == 0 {
             self.set(Word::FirstFrame, now);
@@ -131,6 +131,7 @@ impl Stats {
         self.set(Word::LastFrame, now);
         self.set(Word::SendWait, send_wait_ns);
         self.set(Word::Now, now);
+        now
     }
 
     fn at(&self, word: usize) -> &AtomicU64 {

@@ -1,6 +1,7 @@
 //! What contexts draw to: windows, pixmaps and pbuffers, and the names the program has for them.
 
 use crate::config::Format;
+use crate::frames::UNSEEN;
 use crate::session::Session;
 use crate::tiles::{self, Areas, Wholeness};
 use crate::x11::watch::{Followed, Watch};
@@ -44,6 +45,8 @@ pub struct Surface {
     size: AtomicU64,
     pub handed_over: AtomicU32,
     pub finished: AtomicU32,
+    /// When the last frames that nobody sees were handed over, by their numbers.
+    pub unseen: [AtomicU64; UNSEEN as usize],
     pub event_mask: AtomicU64,
     areas: Areas,
     pub wholeness: Wholeness,
@@ -138,6 +141,7 @@ impl Surface {
             size: AtomicU64::new(pack(width, height)),
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
+            unseen: [const { AtomicU64::new(0) }; UNSEEN as usize],
             event_mask: AtomicU64::new(0),
             areas: Areas::default(),
             wholeness: Wholeness::default(),
@@ -220,6 +224,7 @@ impl Surface {
             size: AtomicU64::new(pack(1, 1)),
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
+            unseen: [const { AtomicU64::new(0) }; UNSEEN as usize],
             event_mask: AtomicU64::new(0),
             areas: Areas::default(),
             wholeness: Wholeness::default(),

@@ -35,7 +35,8 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
     (frame, wants.map(|(_, want)| want).sum())
 }
 
-/// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than [`IN_FLIGHT`] frames of the surface are under way.
+/// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than [`IN_FLIGHT`] frames of the surface are under way, or
+/// some more that nobody sees.
 ///
 /// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
@@ -45,8 +46,11 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
         e.mgn_swap_buffers(surface.id, frame, want);
         tiles::end_frame(session, e, surface, frame);
     });
-    session.stats.frame(session.send_wait());
-    session.frames.wait(surface, IN_FLIGHT);
+    let now = session.stats.frame(session.send_wait());
+    match want {
+        0 => session.frames.wait_unseen(surface, frame, now),
+        _ => session.frames.wait(surface, IN_FLIGHT),
+    }
     if session.is_enough(session.stats.value(Word::Frames)) {
         ending::enough_frames();
     }

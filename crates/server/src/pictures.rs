@@ -21,11 +21,17 @@ const MOMENT: Duration = Duration::from_millis(300);
 /// Pictures being compressed at once, besides the one being read.
 const IN_FLIGHT: usize = 1;
 
+/// How often the client is told of frames without pictures while there is more to do, and of how many together at most.
+const OFTEN: Duration = Duration::from_micros(100);
+const TOGETHER: usize = 32;
+
 /// Where the frames connection appears: it is opened after the command connection.
 #[derive(Default)]
 pub(crate) struct FramesSlot {
     state: Mutex<State>,
     changed: Condvar,
+    /// Headers of frames that the client has yet to be told of.
+    untold: Mutex<Vec<u8>>,
     /// Set before the session begins, if its pictures are shown here.
     shown: OnceLock<Shown>,
 }
@@ -134,8 +140,29 @@ impl FramesSlot {
         }
     }
 
+    /// Tells the client of all that is done. That is for whoever is about to wait for something else.
+    pub fn tell(&self) -> Result<(), Fault> {
+        let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
+        if untold.is_empty() {
+            return Ok(());
+        }
+        let way = self.lock().way.clone();
+        let told = way.map_or(Ok(()), |way| way.sender.send(&untold));
+        untold.clear();
+        told.map_err(|e| gone(&e))
+    }
+
+    /// Puts off telling the client of a frame, and says how many it has yet to be told of.
+    fn put_off(&self, header: &Header) -> usize {
+        let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
+        untold.extend(header.encode());
+        untold.len() / HEADER
+    }
+
     /// Tells the client why its session ends.
     pub fn farewell(&self, why: &str) {
+        // A client that does not hear of that hears of nothing.
+        let _ = self.tell();
         let mut state = self.lock();
         if std::mem::replace(&mut state.ended, true) {
             return;
@@ -188,6 +215,8 @@ pub(crate) struct FramesEnd {
     slot: Arc<FramesSlot>,
     way: Option<Arc<Way>>,
     activity: Arc<Activity>,
+    /// When the client was last told of a frame without a picture.
+    told: Instant,
 }
 
 impl FramesEnd {
@@ -196,6 +225,7 @@ impl FramesEnd {
             slot,
             way: None,
             activity,
+            told: Instant::now(),
         }
     }
 
@@ -291,6 +321,7 @@ impl Pictures for FramesEnd {
             }),
             Some(Room::Message(mut reservation)) => {
                 self.activity.count_frame();
+                self.slot.tell()?;
                 reservation.write(0, &header.encode());
                 let used = HEADER + header.payload as usize;
                 self.activity
@@ -311,9 +342,13 @@ impl Pictures for FramesEnd {
         if way.compressor.is_some() {
             return self.activity.wait(|| way.post(Parcel::Header(*header)));
         }
-        self.activity
-            .wait(|| way.sender.send(&header.encode()))
-            .map_err(|e| gone(&e))
+        let now = Instant::now();
+        let untold = self.slot.put_off(header);
+        if now - self.told < OFTEN && untold < TOGETHER && !header.kept {
+            return Ok(());
+        }
+        self.told = now;
+        self.activity.wait(|| self.slot.tell())
     }
 }
 

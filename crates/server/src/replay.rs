@@ -1,6 +1,7 @@
 //! The session's thread: messages in, commands to the driver, answers out.
 
 use crate::answers::{gone, Answers, OVER};
+use crate::pictures::FramesSlot;
 use crate::watchdog::Activity;
 use mgn_fabric::Receiver;
 use mgn_render::perform;
@@ -37,6 +38,7 @@ pub(crate) fn serve(
     messages: &mut Receiver,
     chain: &mut dyn Commands,
     answers: &Answers,
+    frames: &FramesSlot,
     activity: &Arc<Activity>,
     ending: Option<&Ending>,
 ) -> Fault {
@@ -49,7 +51,9 @@ pub(crate) fn serve(
         {
             return Fault::refused(OVER);
         }
-        let message = match messages.recv(ending.map(|_| LOOK)) {
+        // Whether the client is there still, the next message says.
+        let idle = || drop(frames.tell());
+        let message = match messages.recv_or(ending.map(|_| LOOK), idle) {
             Ok(Some(message)) => message,
             Ok(None) => continue,
             Err(error) => return gone(&error),
@@ -62,7 +66,10 @@ pub(crate) fn serve(
                 &message,
                 chain,
                 &mut reply,
-                |_, context, op, reply| answers.send(context, op, reply),
+                |_, context, op, reply| {
+                    frames.tell()?;
+                    answers.send(context, op, reply)
+                },
             )?;
             answers.end_message()
         });

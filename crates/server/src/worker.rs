@@ -160,6 +160,7 @@ fn serve_session(
         &mut receiver,
         &mut *chain,
         &answers,
+        slot,
         activity,
         ending,
     )

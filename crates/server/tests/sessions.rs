@@ -5,9 +5,10 @@
 mod support;
 
 use mgn_fabric::{Error, Transport};
-use mgn_wire::frames::Kind;
+use mgn_wire::frames::{Header, Kind, HEADER};
 use mgn_wire::gl::*;
 use mgn_wire::hello::{self, Hello, Role};
+use std::time::Duration;
 use support::{opening, wait_until, Server};
 
 #[test]
@@ -100,6 +101,45 @@ fn discarding_answers_but_does_not_draw() {
         e.gl_read_pixels(0, 0, 1, 1, GL_RGB, GL_UNSIGNED_BYTE)
     });
     assert_eq!(client.answer_array::<u8>(), [0, 0, 0]);
+}
+
+#[test]
+fn frames_without_pictures_are_told_of_together() {
+    const FRAMES: u32 = 100;
+    let server = Server::start(false, &[("TEST_SPU", "discard")]);
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    let mut told = Vec::new();
+    let mut messages = 0;
+    client.encode(1, |e| {
+        (1..=FRAMES).for_each(|frame| unsafe { e.mgn_swap_buffers(1, frame, 0) });
+    });
+    while told.len() < FRAMES as usize {
+        let message = client.frames.recv(Some(Duration::from_secs(20)));
+        let message = message.unwrap().expect("a message in time").to_vec();
+        messages += 1;
+        for header in message.chunks(HEADER) {
+            let header = Header::decode(header.try_into().unwrap()).unwrap();
+            assert_eq!(header.kind, Kind::Done);
+            told.push(header.frame);
+        }
+    }
+    assert!(told.iter().copied().eq(1..=FRAMES), "{told:?}");
+    assert!(messages <= FRAMES / 2, "{messages} messages");
+    // Who asks is told of all that is done before the answer comes.
+    client.encode(1, |e| unsafe {
+        e.mgn_swap_buffers(1, FRAMES + 1, 0);
+        e.mgn_swap_buffers(1, FRAMES + 2, 0);
+        e.mgn_finish();
+    });
+    client.answer();
+    let mut last = 0;
+    while let Some(message) = client.frames.recv(Some(Duration::ZERO)).unwrap() {
+        let message = message.to_vec();
+        let header = message.last_chunk().and_then(Header::decode);
+        last = header.unwrap().frame;
+    }
+    assert_eq!(last, FRAMES + 2);
 }
 
 #[test]

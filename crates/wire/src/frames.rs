@@ -1,5 +1,5 @@
-//! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes, then pixels or text. From the client: a [`Release`], when
-//! all tiles of a wall have a frame that servers show, and have shown those before it.
+//! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes, then pixels or text, or several headers of frames without
+//! pictures. From the client: a [`Release`], when all tiles of a wall have a frame that servers show, and have shown those before it.
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
