@@ -38,7 +38,7 @@ fn stream() {
         let mut receiver = StreamReceiver::new(peer, 8192, 1 << 20, 4 * 8192);
         let mut received = 0;
         let end = loop {
-            match receiver.recv(Some(Duration::from_secs(5))) {
+            match receiver.recv(Some(Duration::from_secs(5)), &mut || ()) {
                 Ok(Some(message)) => received += message.to_vec().len() + 8,
                 Ok(None) => panic!("nothing more comes, which must be noticed"),
                 Err(error) => break error,

@@ -175,7 +175,7 @@ fn servers_that_sleep_are_woken_for_several_messages() {
     let (one, mut receiver, _back) = add(&SHM, &listener, multicast);
     let (heard, hearing) = channel();
     let server = thread::spawn(move || {
-        while receiver.recv(Some(PATIENCE)).unwrap().unwrap().len() > 0 {
+        while !receiver.recv(Some(PATIENCE)).unwrap().unwrap().is_empty() {
             heard.send(()).unwrap();
         }
     });
