@@ -101,7 +101,8 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
         }
         // Frames without pictures may be told of together.
         for at in (0..message.len()).step_by(HEADER) {
-            let Some(header) = self::header(&message, at) else {
+            let header = self::header(&message, at);
+            let Some(header) = header.filter(|header| header.kind == FrameKind::Done) else {
                 return NONSENSE.into();
             };
             let picture = None;

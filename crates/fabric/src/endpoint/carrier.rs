@@ -210,10 +210,8 @@ pub(crate) trait Carrier {
         true
     }
 
-    /// Whether the peer's process is no more.
-    fn has_ended(&self) -> bool {
-        false
-    }
+    /// Shows it no longer, and waits until nobody writes there any more.
+    fn end_berth(&mut self) {}
 
     /// Writes a message to where the peer's oldest receive waits, if it is the next one that this takes. False: it has to go another way.
     fn fill_berth(&mut self, _tag: u64, _memory: &Memory) -> bool {

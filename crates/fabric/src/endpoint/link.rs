@@ -153,8 +153,8 @@ impl Carrier for AnyLink {
         each!(self, link => link.close_berth())
     }
 
-    fn has_ended(&self) -> bool {
-        each!(self, link => link.has_ended())
+    fn end_berth(&mut self) {
+        each!(self, link => link.end_berth());
     }
 
     fn fill_berth(&mut self, tag: u64, memory: &Memory) -> bool {

@@ -6,6 +6,7 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use mgn_sys::peer::Credentials;
 
@@ -33,6 +34,9 @@ const NEAR: usize = 192 << 10;
 
 /// Looks at the reader before it is taken for slow: a few microseconds, in which it copies a part.
 const PATIENCE: u32 = 300;
+
+/// How long a peer may be in a berth when the link ends: it does nothing there but a system call that copies a megabyte at most, and that no signal stops.
+const ENTERED_MAX: Duration = Duration::from_secs(1);
 
 /// Frames read before the writer is told.
 const BATCH: u64 = 16;
@@ -485,8 +489,14 @@ impl Carrier for ShmLink {
         !self.is_berth_open
     }
 
-    fn has_ended(&self) -> bool {
-        self.peer.ended()
+    fn end_berth(&mut self) {
+        let start = Instant::now();
+        let is_left = |link: &mut ShmLink| {
+            link.close_berth() || link.berthed() != Berthed::Entered || link.peer.ended()
+        };
+        while !is_left(self) && start.elapsed() < ENTERED_MAX {
+            std::thread::yield_now();
+        }
     }
 
     fn fill_berth(&mut self, tag: u64, memory: &Memory) -> bool {

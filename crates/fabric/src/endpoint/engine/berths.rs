@@ -99,17 +99,16 @@ impl<C: Carrier> Engine<C> {
         is_hidden
     }
 
-    /// Before a link ends: what comes by its berth comes now or never. A peer that was stopped while it writes there is waited for.
+    /// Before a link ends: what comes by its berth comes now or never.
     pub(super) fn end_berth(&mut self, id: LinkId) {
-        while let Some(op) = self.link(id).and_then(|link| link.berth) {
-            let is_hidden = self.hide(op);
-            let is_entered = matches!(self.settle_berth(id.index as usize), Ok(Stand::Waiting));
-            match self.link(id) {
-                Some(link) if is_entered && !is_hidden && link.carrier.has_ended() => {
-                    link.berth = None;
-                }
-                _ => std::thread::yield_now(),
-            }
+        let Some(link) = self.link(id).filter(|link| link.berth.is_some()) else {
+            return;
+        };
+        link.carrier.end_berth();
+        // That what it brought makes no sense is of no interest any more.
+        let _ = self.settle_berth(id.index as usize);
+        if let Some(link) = self.link(id) {
+            link.berth = None;
         }
     }
 
