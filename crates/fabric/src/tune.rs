@@ -64,7 +64,6 @@ pub fn tune(time: Duration, partner: &mut Command, say: impl FnMut(&str)) -> Res
     bench.chunks(&mut found)?;
     bench.parts(&mut found)?;
     bench.single_copies(&mut found)?;
-    bench.berths(&mut found)?;
     bench.spinning(&mut found)?;
     bench.finish()?;
     Ok(found)
@@ -282,7 +281,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(sizes[best])
     }
 
-    /// From which length on it pays to read messages straight from their sender's memory.
+    /// From which length on it pays to read messages straight from their sender's memory: all lengths together, since longer ones may take longer and others
+    /// half the time.
     fn single_copies(&mut self, found: &mut Tuned) -> Result<(), Error> {
         self.head(
             "read from the sender's memory, or sent through shared memory or sockets",
@@ -297,64 +297,35 @@ impl<Say: FnMut(&str)> Bench<Say> {
             }),
         ];
         for (transport, name, field) in cases {
-            let variants = [with(field, 4 * KIB), with(field, NEVER)];
-            let lengths = [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB];
-            let how = ["in one copy", "in two"];
-            let from = self.threshold(&transport, name, &lengths, &variants, how, found)?;
-            *field(&mut found.settings) = from;
+            let mut threshold = NEVER;
+            // Of all lengths down to one the logarithms of the times together, of one copy to two; and the least of that.
+            let (mut sum, mut least) = (0.0, CLEARLY.ln());
+            for len in [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB] {
+                let variants = [with(field, 4 * KIB), with(field, NEVER)];
+                let times = self.compare(&transport, &variants, len)?;
+                let (one, two) = (times[0], times[1]);
+                self.row(&transport, &[size(len), us(one), us(two)]);
+                let why = format!(
+                    "{} took {} in one copy, {} in two",
+                    size(len),
+                    us(one),
+                    us(two)
+                );
+                sum += (one.as_secs_f64() / two.as_secs_f64()).ln();
+                if sum < least {
+                    (least, threshold) = (sum, len);
+                    found.reasons.insert(name, why);
+                } else {
+                    found.reasons.entry(name).or_insert(why);
+                }
+            }
+            *field(&mut found.settings) = threshold;
         }
         // What is sent at once cannot be read from there.
         let settings = &mut found.settings;
         settings.eager_shm = settings.eager_shm.min(settings.single_copy_shm / 2);
         settings.eager_unix = settings.eager_unix.min(settings.single_copy_unix / 2);
         Ok(())
-    }
-
-    /// From which length on it pays to write messages straight to where their receives wait.
-    fn berths(&mut self, found: &mut Tuned) -> Result<(), Error> {
-        self.head(
-            "written to where a receive waits, or sent as found so far",
-            &["length", "written", "sent"],
-        );
-        let variants = [4 * KIB, NEVER].map(|from| Settings {
-            berth_shm: from,
-            ..found.settings.clone()
-        });
-        let lengths = [MIB, 256 * KIB, 64 * KIB, 16 * KIB];
-        let (name, how) = ("berth_shm", ["written", "sent"]);
-        let from = self.threshold(&Transport::Shm, name, &lengths, &variants, how, found)?;
-        found.settings.berth_shm = from;
-        Ok(())
-    }
-
-    /// From which length on the first settings are clearly better than the second ones: all from there on together, since longer ones may take longer and
-    /// others half the time.
-    fn threshold(
-        &mut self,
-        transport: &Transport,
-        name: &'static str,
-        lengths: &[usize],
-        variants: &[Settings; 2],
-        how: [&str; 2],
-        found: &mut Tuned,
-    ) -> Result<usize, Error> {
-        let mut threshold = NEVER;
-        // Of all lengths down to one the logarithms of the times together, of the first to the second; and the least of that.
-        let (mut sum, mut least) = (0.0, CLEARLY.ln());
-        for len in lengths {
-            let times = self.compare(transport, variants, *len)?;
-            let (one, two) = (us(times[0]), us(times[1]));
-            let why = format!("{} took {one} {}, {two} {}", size(*len), how[0], how[1]);
-            self.row(transport, &[size(*len), one, two]);
-            sum += (times[0].as_secs_f64() / times[1].as_secs_f64()).ln();
-            if sum < least {
-                (least, threshold) = (sum, *len);
-                found.reasons.insert(name, why);
-            } else {
-                found.reasons.entry(name).or_insert(why);
-            }
-        }
-        Ok(threshold)
     }
 
     /// For how long a thread that waits looks before it sleeps: the shortest time that is about as good as any.

@@ -12,6 +12,10 @@ use mgn_fabric::{Error, Listener};
 use support::links::{self, *};
 use support::Folder;
 
+/// More messages than any link has room for.
+const MANY: usize = 3000;
+const LEN: usize = 700;
+
 const SYNC: How = How {
     sync: true,
     unordered: false,
@@ -286,6 +290,39 @@ fn transfers_go_on_while_the_program_computes() {
                 assert!(one.test(send).unwrap().is_some(), "{kind} {len}");
             }
             assert!(into == bytes);
+        }
+    });
+}
+
+#[test]
+fn more_than_there_is_room_for_goes_on_while_the_program_computes() {
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
+        let mut into = vec![0; MANY * LEN];
+        // SAFETY: all of them are waited for.
+        let receives: Vec<_> = into
+            .chunks_mut(LEN)
+            .map(|into| unsafe { other.irecv(Wanted::new(there, 1), &[(into.as_mut_ptr(), LEN)]) })
+            .collect();
+        // Nobody of the other side calls anything, and nobody of this one waits for it to.
+        thread::scope(|scope| {
+            let (sent, all_sent) = channel();
+            let one = &one;
+            scope.spawn(move || {
+                for at in 0..MANY {
+                    one.send(here, 1, &pattern(LEN, at), How::default())
+                        .unwrap();
+                }
+                sent.send(()).unwrap();
+            });
+            let all_sent = all_sent.recv_timeout(LONG.unwrap());
+            assert!(all_sent.is_ok(), "{kind}: the sender waits");
+        });
+        for receive in receives {
+            assert!(other.wait(receive, LONG).unwrap().is_some(), "{kind}");
+        }
+        for (at, into) in into.chunks(LEN).enumerate() {
+            assert!(into == pattern(LEN, at), "{kind} {at}");
         }
     });
 }

@@ -22,7 +22,6 @@ fn extremes() -> [Settings; 2] {
         held: 64 << 10,
         single_copy_shm: 4096,
         single_copy_unix: 4096,
-        berth_shm: 4096,
         spin_us: 0,
         reserved: 0,
         silence_ms: 2000,

@@ -35,39 +35,17 @@ pub unsafe fn read_memory(
     into: *mut u8,
     len: usize,
 ) -> io::Result<usize> {
-    let (local, remote) = (vector(into, len), vector(address as *mut u8, len));
+    let local = libc::iovec {
+        iov_base: into.cast(),
+        iov_len: len,
+    };
+    let remote = libc::iovec {
+        iov_base: address as *mut libc::c_void,
+        iov_len: len,
+    };
     // SAFETY: the local memory is valid by the caller's promise; the kernel checks the remote one.
     let got = unsafe { libc::process_vm_readv(pid as libc::pid_t, &local, 1, &remote, 1, 0) };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
-}
-
-/// Copies `len` bytes from `from` to `address` in the process `pid`. Gives how many there were before the first that cannot be written.
-///
-/// # Errors
-/// As for [`read_memory`].
-///
-/// # Safety
-/// `from` is valid for reading `len` bytes, and the other process expects them at the address.
-pub unsafe fn write_memory(
-    pid: u32,
-    address: usize,
-    from: *const u8,
-    len: usize,
-) -> io::Result<usize> {
-    let (local, remote) = (
-        vector(from.cast_mut(), len),
-        vector(address as *mut u8, len),
-    );
-    // SAFETY: the local memory is valid by the caller's promise; the kernel checks the remote one.
-    let put = unsafe { libc::process_vm_writev(pid as libc::pid_t, &local, 1, &remote, 1, 0) };
-    usize::try_from(put).map_err(|_| io::Error::last_os_error())
-}
-
-fn vector(start: *mut u8, len: usize) -> libc::iovec {
-    libc::iovec {
-        iov_base: start.cast(),
-        iov_len: len,
-    }
 }
 
 #[cfg(test)]

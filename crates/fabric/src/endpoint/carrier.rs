@@ -4,10 +4,9 @@ use std::ptr::NonNull;
 
 use super::head::Head;
 use super::memory::Memory;
-use super::queue::Wanted;
 use super::settings::NEVER;
 use crate::block::Block;
-use crate::shm::{Berthed, Extent};
+use crate::shm::Extent;
 use crate::{Error, Message};
 
 /// The longest payload that travels in the same cache line as its head.
@@ -189,32 +188,6 @@ pub(crate) trait Carrier {
     /// # Safety
     /// `into` is valid for `len` bytes, which nobody else uses meanwhile.
     unsafe fn fetch(&mut self, _address: u64, _into: NonNull<u8>, _len: usize) -> bool {
-        false
-    }
-
-    /// Receives with room for at least this much are worth [`Carrier::open_berth`].
-    fn berths_from(&self) -> usize {
-        NEVER
-    }
-
-    /// Shows the peer where the link's oldest receive waits, after all frames that have come: it may write a message straight there.
-    fn open_berth(&mut self, _wanted: &Wanted, _start: *mut u8, _len: usize) {}
-
-    /// What has become of that. A message that came is told of once.
-    fn berthed(&mut self) -> Berthed {
-        Berthed::Closed
-    }
-
-    /// Shows it no longer. False: the peer writes there already, or has written.
-    fn close_berth(&mut self) -> bool {
-        true
-    }
-
-    /// Shows it no longer, and waits until nobody writes there any more.
-    fn end_berth(&mut self) {}
-
-    /// Writes a message to where the peer's oldest receive waits, if it is the next one that this takes. False: it has to go another way.
-    fn fill_berth(&mut self, _tag: u64, _memory: &Memory) -> bool {
         false
     }
 

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 use mgn_sys::peer::Credentials;
-use mgn_sys::process::{read_memory, write_memory};
+use mgn_sys::process::read_memory;
 
 use super::settings::NEVER;
 use super::terms::{Limits, Terms};
@@ -64,27 +64,6 @@ pub(crate) unsafe fn fetch(
     is_read
 }
 
-/// Writes `len` bytes to `address` in the peer's memory. False when that fails: then there is no way any more.
-///
-/// # Safety
-/// `from` is valid for so many bytes.
-pub(crate) unsafe fn put(
-    way: &mut Option<Box<Direct>>,
-    address: u64,
-    from: NonNull<u8>,
-    len: usize,
-) -> bool {
-    let Some(direct) = way else {
-        return false;
-    };
-    // SAFETY: as promised to this function.
-    let is_written = direct.proves() && unsafe { direct.write(address, from, len) };
-    if !is_written {
-        *way = None;
-    }
-    is_written
-}
-
 impl Direct {
     /// None where nothing is to be read, or the peer is a process that we cannot see, or whose end we would not notice.
     pub(crate) fn new(
@@ -93,8 +72,7 @@ impl Direct {
         limits: &Limits,
     ) -> Option<Box<Direct>> {
         let from = usize::try_from(limits.ours.fetches).unwrap_or(NEVER);
-        let is_wanted = from != NEVER || limits.berths_from != NEVER;
-        let wanted = is_wanted && limits.theirs.address != 0;
+        let wanted = from != NEVER && limits.theirs.address != 0;
         let pid = credentials?.pid;
         (wanted && pid != 0 && peer.is_watched()).then(|| {
             Box::new(Direct {
@@ -112,47 +90,24 @@ impl Direct {
     /// # Safety
     /// As for [`fetch`].
     unsafe fn read(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
-        // SAFETY: as promised to this function.
-        self.proves() && unsafe { self.copy(address, into, len) }
-    }
-
-    /// Whether the process is the peer, by what lies in its memory.
-    fn proves(&mut self) -> bool {
-        if self.is_proved {
-            return true;
-        }
-        let mut found = [0; 16];
-        let place = NonNull::from(&mut found).cast();
-        // SAFETY: the array has so many bytes.
-        if !unsafe { self.copy(self.theirs.address, place, found.len()) } {
-            return false;
-        }
-        self.is_proved = found == self.theirs.proof;
         if !self.is_proved {
-            let pid = self.pid;
-            tracing::debug!("process {pid} is not the peer: its memory is left alone");
+            let mut found = [0; 16];
+            let place = NonNull::from(&mut found).cast();
+            // SAFETY: the array has so many bytes.
+            if !unsafe { self.copy(self.theirs.address, place, found.len()) } {
+                return false;
+            }
+            if found != self.theirs.proof {
+                tracing::debug!(
+                    "process {} is not the peer: its memory is not read",
+                    self.pid
+                );
+                return false;
+            }
+            self.is_proved = true;
         }
-        self.is_proved
-    }
-
-    /// # Safety
-    /// As for [`put`].
-    unsafe fn write(&self, address: u64, from: NonNull<u8>, len: usize) -> bool {
-        // A number is not given to another process before its first owner's end can be seen.
-        if self.peer.ended() {
-            return false;
-        }
-        let Ok(address) = usize::try_from(address) else {
-            return false;
-        };
-        // SAFETY: as promised to the caller.
-        let why = match unsafe { write_memory(self.pid, address, from.as_ptr(), len) } {
-            Ok(put) if put == len => return true,
-            Ok(_) => "it is not all there".to_string(),
-            Err(error) => error.to_string(),
-        };
-        tracing::debug!("the memory of process {} is not written: {why}", self.pid);
-        false
+        // SAFETY: as promised to this function.
+        unsafe { self.copy(address, into, len) }
     }
 
     unsafe fn copy(&self, address: u64, into: NonNull<u8>, len: usize) -> bool {
@@ -212,27 +167,9 @@ mod tests {
     }
 
     #[test]
-    fn only_to_the_peer_is_written() {
-        let text = *b"some bytes";
-        let write = |change: fn(&mut Limits), into: &mut [u8]| {
-            let mut way = direct(|_, limits| change(limits));
-            let from = NonNull::from(&text[..]).cast();
-            // SAFETY: the array and the slice have so many bytes.
-            unsafe { put(&mut way, into.as_mut_ptr() as u64, from, into.len()) }
-        };
-        let mut into = [0; 10];
-        assert!(!write(|limits| limits.theirs.proof[3] ^= 1, &mut into));
-        assert_eq!(into, [0; 10]);
-        assert!(write(|_| {}, &mut into));
-        assert_eq!(&into, b"some bytes");
-    }
-
-    #[test]
     fn nothing_is_read_of_whom_we_cannot_see() {
         assert!(direct(|who, _| who.pid = 0).is_none(), "another namespace");
         assert!(direct(|_, limits| limits.theirs.address = 0).is_none());
-        let off =
-            |limits: &mut Limits| (limits.ours.fetches, limits.berths_from) = (u64::MAX, NEVER);
-        assert!(direct(|_, limits| off(limits)).is_none());
+        assert!(direct(|_, limits| limits.ours.fetches = u64::MAX).is_none());
     }
 }

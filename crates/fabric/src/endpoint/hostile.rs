@@ -34,18 +34,6 @@ fn peer(socket: UnixStream) -> Arc<Peer> {
     Arc::new(Peer::unix(socket.into(), "it".into(), false))
 }
 
-/// One whose process's end shows.
-fn watched(socket: UnixStream) -> Arc<Peer> {
-    Arc::new(Peer::unix(socket.into(), "it".into(), true))
-}
-
-fn with_berths() -> Limits {
-    Limits {
-        berths_from: 4096,
-        ..Limits::usual(&Transport::Shm)
-    }
-}
-
 /// The far end of a stream link, which writes what it likes.
 struct Liar {
     data: UnixStream,
@@ -694,18 +682,30 @@ fn shared_pair(one: &Endpoint, other: &Endpoint) -> (LinkId, LinkId, Vec<Mapping
     ];
     let (near, far) = UnixStream::pair().unwrap();
     let socket = near.try_clone().unwrap();
-    let (near, far) = (watched(near), watched(far));
+    let (near, far) = (peer(near), peer(far));
     let server = server_lanes(&sizes, fds, LINK_SLOTS, Some(near.clone())).unwrap();
     let client = client_lanes(&sizes, copies.into(), LINK_SLOTS, Some(far.clone())).unwrap();
     let add = |endpoint: &Endpoint, link| endpoint.shared.add(AnyLink::Shm(link)).unwrap();
     (
         add(
             one,
-            Box::new(ShmLink::new(near, &sizes, &with_berths(), None, server)),
+            Box::new(ShmLink::new(
+                near,
+                &sizes,
+                &Limits::usual(&Transport::Shm),
+                None,
+                server,
+            )),
         ),
         add(
             other,
-            Box::new(ShmLink::new(far, &sizes, &with_berths(), None, client)),
+            Box::new(ShmLink::new(
+                far,
+                &sizes,
+                &Limits::usual(&Transport::Shm),
+                None,
+                client,
+            )),
         ),
         maps,
         socket,
@@ -774,62 +774,6 @@ fn each_lie_about_a_place_ends_the_link() {
         );
         assert_eq!(taken.to_vec().len(), 30 * chunk as usize);
     }
-    assert!(is_well(&endpoint));
-}
-
-/// An end of an endpoint's link with berths, and the lane by which its peer writes.
-fn berthed_link(endpoint: &Endpoint) -> (LinkId, Arc<Lane>, UnixStream) {
-    let sizes = sizes();
-    let fds = create(&sizes, LINK_SLOTS).unwrap();
-    let copies = fds.each_ref().map(|fd| fd.try_clone().unwrap());
-    let (near, far) = UnixStream::pair().unwrap();
-    let near = watched(near);
-    let server = server_lanes(&sizes, fds, LINK_SLOTS, Some(near.clone())).unwrap();
-    let (out, _back) = client_lanes(&sizes, copies.into(), LINK_SLOTS, None).unwrap();
-    let link = ShmLink::new(near, &sizes, &with_berths(), None, server);
-    let link = endpoint.shared.add(AnyLink::Shm(Box::new(link)));
-    (link.unwrap(), out, far)
-}
-
-#[test]
-fn a_berth_that_is_filled_with_something_else_ends_the_link() {
-    let endpoint = Endpoint::new().unwrap();
-    for (tag, len, is_fine) in [
-        (7, 5000, true),
-        (7, 5001, false),
-        (8, 5000, false),
-        (7, u64::MAX, false),
-    ] {
-        let (link, out, _far) = berthed_link(&endpoint);
-        let mut into = vec![0; 5000];
-        // SAFETY: it is waited for.
-        let receive = unsafe { endpoint.irecv(Wanted::new(link, 7), &[(into.as_mut_ptr(), 5000)]) };
-        let (number, opening) = out.berth().opening().unwrap();
-        assert_eq!((opening.len, opening.tag, opening.taken), (5000, 7, 0));
-        assert!(out.berth().enter(number));
-        assert!(endpoint.test(receive).unwrap().is_none() && !endpoint.cancel(receive).unwrap());
-        out.fill_berth(number, tag, len);
-        match endpoint.wait(receive, SOON) {
-            Ok(Some(status)) => assert!(is_fine && status.len == 5000),
-            Err(Error::PeerMisbehaved(_)) => assert!(!is_fine),
-            end => panic!("{end:?}"),
-        }
-    }
-    assert!(is_well(&endpoint));
-}
-
-#[test]
-fn who_never_leaves_a_berth_keeps_nobody() {
-    let endpoint = Endpoint::new().unwrap();
-    let (link, out, far) = berthed_link(&endpoint);
-    let mut into = vec![0; 5000];
-    // SAFETY: it is waited for.
-    let receive = unsafe { endpoint.irecv(Wanted::new(link, 7), &[(into.as_mut_ptr(), 5000)]) };
-    let (number, _) = out.berth().opening().unwrap();
-    assert!(out.berth().enter(number));
-    drop(far);
-    let end = endpoint.wait(receive, SOON);
-    assert!(matches!(end, Err(Error::Closed(_))), "{end:?}");
     assert!(is_well(&endpoint));
 }
 

@@ -6,11 +6,10 @@ use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent, Words};
 use super::head::Head;
 use super::memory::Memory;
 use super::own::OwnLink;
-use super::queue::Wanted;
 use super::shm::ShmLink;
 use super::silent::{PlayedLink, SilentLink};
 use super::stream::StreamLink;
-use crate::shm::{Berthed, Extent};
+use crate::shm::Extent;
 use crate::Error;
 
 pub(crate) enum AnyLink {
@@ -42,14 +41,6 @@ impl AnyLink {
             AnyLink::Silent(link) => link.is_ready(),
             AnyLink::Played(link) => link.is_ready(),
             AnyLink::Shm(_) | AnyLink::Stream(_) => false,
-        }
-    }
-
-    /// Has the peer ring when it has written to where a receive waits. True when it has.
-    pub(crate) fn watch_berth(&mut self) -> bool {
-        match self {
-            AnyLink::Shm(link) => link.watch_berth(),
-            _ => false,
         }
     }
 }
@@ -133,32 +124,6 @@ impl Carrier for AnyLink {
     unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
         // SAFETY: as promised to this function.
         each!(self, link => unsafe { link.fetch(address, into, len) })
-    }
-
-    #[inline]
-    fn berths_from(&self) -> usize {
-        each!(self, link => link.berths_from())
-    }
-
-    fn open_berth(&mut self, wanted: &Wanted, start: *mut u8, len: usize) {
-        each!(self, link => link.open_berth(wanted, start, len));
-    }
-
-    #[inline]
-    fn berthed(&mut self) -> Berthed {
-        each!(self, link => link.berthed())
-    }
-
-    fn close_berth(&mut self) -> bool {
-        each!(self, link => link.close_berth())
-    }
-
-    fn end_berth(&mut self) {
-        each!(self, link => link.end_berth());
-    }
-
-    fn fill_berth(&mut self, tag: u64, memory: &Memory) -> bool {
-        each!(self, link => link.fill_berth(tag, memory))
     }
 
     #[inline]

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec};
 
-use super::carrier::Carrier;
 use super::engine::{alone, Bytes, Caught, Engine, How};
 use super::head::Head;
 use super::joining::Halves;
@@ -267,7 +266,6 @@ impl Shared {
             self.leave(&mut state);
             return Ok(None);
         }
-        let len = memory.len();
         let request = state
             .engine
             .send(to, head, memory, how)
@@ -279,7 +277,6 @@ impl Shared {
             state.heat(&self.sockets, to);
             state.is_sending = true;
         }
-        state.look_at_once(&self.sockets, to, len);
         self.leave(&mut state);
         Ok(request)
     }
@@ -287,11 +284,7 @@ impl Shared {
     #[inline]
     pub(crate) fn receive(&self, wanted: Wanted, memory: Memory) -> Request {
         let mut state = self.state();
-        let len = memory.len();
         let request = state.engine.receive(wanted, memory);
-        if let Some(from) = wanted.from {
-            state.look_at_once(&self.sockets, from, len);
-        }
         self.leave(&mut state);
         request
     }
@@ -489,10 +482,6 @@ impl Shared {
             found = done(&mut state);
             if found.is_some() {
                 break;
-            }
-            // Who sleeps has to be told of what it is shown to nobody else.
-            if state.watch_berths() {
-                continue;
             }
             if state.is_asleep {
                 state.waiting += 1;
@@ -891,23 +880,6 @@ impl State {
         happened | self.engine.fetch_some()
     }
 
-    /// After something long was begun with a link: what has come from there meanwhile need not wait until the program is in here again, or the helper gets a
-    /// processor.
-    fn look_at_once(&mut self, sockets: &OwnedFd, link: LinkId, len: usize) {
-        let carrier = self.engine.carrier(link);
-        if carrier.is_some_and(|carrier| len >= carrier.berths_from()) {
-            self.heat(sockets, link);
-            self.engine.progress(link);
-            self.engine.fetch_some();
-        }
-    }
-
-    /// Has the peers ring when they have written to where receives wait. True when one has. Only for who sleeps: the helper has nothing to do then.
-    fn watch_berths(&mut self) -> bool {
-        let mut hot = self.hot.iter();
-        hot.any(|id| self.engine.carrier(*id).is_some_and(AnyLink::watch_berth))
-    }
-
     /// The link is looked at from now on, and another one has to ring.
     fn heat(&mut self, sockets: &OwnedFd, id: LinkId) {
         if self.hot.contains(&id) || !self.peers.contains_key(&id) {
@@ -927,8 +899,7 @@ impl State {
         let sending = self.engine.is_sending(id);
         let has_something = match self.engine.carrier(id) {
             Some(AnyLink::Shm(link)) => {
-                let is_ready = link.is_ready() || link.watch(Sleep::Deep, sending) || sending;
-                link.watch_berth() || is_ready
+                link.is_ready() || link.watch(Sleep::Deep, sending) || sending
             }
             Some(AnyLink::Stream(link)) => {
                 watch_room(sockets, id, link);

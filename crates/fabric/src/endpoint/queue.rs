@@ -110,21 +110,6 @@ impl Queues {
         Some(found.op)
     }
 
-    /// The oldest receive that a message of the link could be for. None if that is one from anybody.
-    pub(crate) fn oldest_of(&self, from: LinkId) -> Option<(&Wanted, u32)> {
-        let mut posted = self.posted.iter();
-        let oldest =
-            posted.find(|posted| posted.wanted.from.is_none_or(|wanted| wanted == from))?;
-        oldest.wanted.from?;
-        Some((&oldest.wanted, oldest.op))
-    }
-
-    /// What a receive waits for.
-    pub(crate) fn wanted(&self, op: u32) -> Option<&Wanted> {
-        let found = self.posted.iter().find(|posted| posted.op == op)?;
-        Some(&found.wanted)
-    }
-
     /// The message that a receive is for.
     #[inline]
     pub(crate) fn message_for(&mut self, wanted: &Wanted) -> Option<Unexpected> {

@@ -36,8 +36,6 @@ pub struct Settings {
     /// Messages at least this long are read straight from the memory of a peer on this host; [`NEVER`]: none are.
     pub single_copy_shm: usize,
     pub single_copy_unix: usize,
-    /// Messages at least this long, up to 1 MiB, are written straight to the memory of a peer on this host whose receive waits for them; [`NEVER`]: none are.
-    pub berth_shm: usize,
     /// How long a thread that waits looks before it sleeps, in microseconds.
     pub spin_us: usize,
     /// How long the machine of a peer by TCP may answer nothing before it is taken for dead, in milliseconds. A peer that is only stopped or busy has a
@@ -64,7 +62,6 @@ impl Default for Settings {
             held: 1 << 20,
             single_copy_shm: NEVER,
             single_copy_unix: NEVER,
-            berth_shm: NEVER,
             spin_us: SPIN.as_micros() as usize,
             silence_ms: SILENCE_TIME.as_millis() as usize,
         }
@@ -121,7 +118,7 @@ const FEW_HOLDERS: usize = 16;
 const CHUNKS_LIKED: usize = 8;
 const SMALL_CHUNK: usize = 16 << 10;
 
-const KEYS: [Key; 15] = [
+const KEYS: [Key; 14] = [
     key(
         "chunk",
         "a chunk of shared memory",
@@ -203,13 +200,6 @@ const KEYS: [Key; 15] = [
         "single_copy_unix",
         "likewise, instead of through unix sockets",
         |s| &mut s.single_copy_unix,
-        4096,
-        1 << 40,
-    )),
-    or_off(key(
-        "berth_shm",
-        "written to the memory of a peer whose receive waits, from this length on",
-        |s| &mut s.berth_shm,
         4096,
         1 << 40,
     )),

@@ -6,7 +6,6 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use mgn_sys::peer::Credentials;
 
@@ -14,16 +13,11 @@ use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind};
 use super::memory::Memory;
-use super::queue::Wanted;
-use super::settings::NEVER;
 use super::terms::Limits;
 use crate::block::ALIGN;
 use crate::config::Sizes;
 use crate::peer::Peer;
-use crate::shm::{
-    Arena, Berthed, Descriptor, Extent, Lane, Opening, Pool, Sleep, Span, IN_SLOT, LINK_SLOTS,
-    SHORT,
-};
+use crate::shm::{Arena, Descriptor, Extent, Lane, Pool, Sleep, Span, IN_SLOT, LINK_SLOTS, SHORT};
 use crate::Error;
 
 /// One in so many chunks is for eager messages, but two at least.
@@ -34,9 +28,6 @@ const NEAR: usize = 192 << 10;
 
 /// Looks at the reader before it is taken for slow: a few microseconds, in which it copies a part.
 const PATIENCE: u32 = 300;
-
-/// How long a peer may be in a berth when the link ends: it does nothing there but a system call that copies a megabyte at most, and that no signal stops.
-const ENTERED_MAX: Duration = Duration::from_secs(1);
 
 /// Frames read before the writer is told.
 const BATCH: u64 = 16;
@@ -54,11 +45,6 @@ pub(crate) struct ShmLink {
     /// Messages at least this long the peer reads from our memory.
     fetched_from: usize,
     direct: Option<Box<Direct>>,
-    /// Receives, and messages, at least this long may be written by their senders.
-    berths_from: usize,
-    /// How often a berth was opened here, and whether the last one is of interest still.
-    berths: u64,
-    is_berth_open: bool,
     /// Frames put, and those of them that the reader had read when last asked.
     put: u64,
     read: u64,
@@ -102,13 +88,6 @@ impl ShmLink {
             their_envelopes: limits.theirs.envelopes,
             fetched_from: limits.fetched_from(),
             direct: Direct::new(&peer, credentials, limits),
-            // Who writes there must not die unseen.
-            berths_from: match peer.is_watched() {
-                true => limits.berths_from,
-                false => NEVER,
-            },
-            berths: 0,
-            is_berth_open: false,
             put: 0,
             read: 0,
             eager: Pool::new(sizes.chunk, eager),
@@ -160,21 +139,6 @@ impl ShmLink {
         if self.watched.take().is_some() {
             self.back.watch_reader(None);
         }
-    }
-
-    /// Asks the peer to ring when it has written to where a receive waits. True when it has.
-    pub(crate) fn watch_berth(&mut self) -> bool {
-        if self.is_berth_open {
-            self.back.berth().watch();
-        }
-        self.has_berth_news()
-    }
-
-    /// A message has come by the berth, or comes as a frame after all.
-    #[inline]
-    fn has_berth_news(&self) -> bool {
-        let is_open = |berthed| matches!(berthed, Berthed::Open | Berthed::Entered);
-        self.is_berth_open && !is_open(self.back.berth().look(self.berths))
     }
 
     /// The peer is told that we go.
@@ -456,68 +420,7 @@ impl Carrier for ShmLink {
 
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.told == self.next && !self.is_untold && !self.is_ready() && !self.has_berth_news()
-    }
-
-    #[inline]
-    fn berths_from(&self) -> usize {
-        self.berths_from
-    }
-
-    fn open_berth(&mut self, wanted: &Wanted, start: *mut u8, len: usize) {
-        self.berths += 1;
-        self.is_berth_open = true;
-        let opening = Opening {
-            taken: self.next,
-            tag: wanted.tag,
-            ignore: wanted.ignore,
-            address: start as u64,
-            len: len as u64,
-        };
-        self.back.berth().open(self.berths, &opening);
-    }
-
-    #[inline]
-    fn berthed(&mut self) -> Berthed {
-        let berthed = self.back.berth().look(self.berths);
-        self.is_berth_open &= matches!(berthed, Berthed::Open | Berthed::Entered);
-        berthed
-    }
-
-    fn close_berth(&mut self) -> bool {
-        self.is_berth_open = !self.back.berth().close(self.berths);
-        !self.is_berth_open
-    }
-
-    fn end_berth(&mut self) {
-        let start = Instant::now();
-        let is_left = |link: &mut ShmLink| {
-            link.close_berth() || link.berthed() != Berthed::Entered || link.peer.ended()
-        };
-        while !is_left(self) && start.elapsed() < ENTERED_MAX {
-            std::thread::yield_now();
-        }
-    }
-
-    fn fill_berth(&mut self, tag: u64, memory: &Memory) -> bool {
-        let Some((number, opening)) = self.out.berth().opening() else {
-            return false;
-        };
-        let (len, start) = (memory.len(), memory.contiguous());
-        let is_next = opening.taken == self.put && (opening.tag ^ tag) & !opening.ignore == 0;
-        let Some(start) = start.and_then(NonNull::new) else {
-            return false;
-        };
-        if !is_next || len as u64 > opening.len || !self.out.berth().enter(number) {
-            return false;
-        }
-        // SAFETY: whoever sends has promised that the memory is valid. The peer has shown where its program waits for it.
-        let is_written = unsafe { direct::put(&mut self.direct, opening.address, start, len) };
-        match is_written {
-            true => self.out.fill_berth(number, tag, len as u64),
-            false => self.out.berth().leave(number),
-        }
-        is_written
+        self.told == self.next && !self.is_untold && !self.is_ready()
     }
 
     fn reserve(&mut self, len: usize) -> Option<Extent> {

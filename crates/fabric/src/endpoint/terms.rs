@@ -87,8 +87,6 @@ pub(crate) struct Limits {
     pub(crate) eager: usize,
     /// The longest part that it sends.
     pub(crate) part: usize,
-    /// Its receives and messages at least this long may be written by their senders.
-    pub(crate) berths_from: usize,
     pub(crate) ours: Terms,
     pub(crate) theirs: Terms,
 }
@@ -108,10 +106,6 @@ impl Limits {
         Limits {
             eager: eager.min(theirs.eager as usize),
             part: part.min(PART_MAX),
-            berths_from: match transport {
-                Transport::Shm => settings.berth_shm,
-                _ => NEVER,
-            },
             ours,
             theirs,
         }

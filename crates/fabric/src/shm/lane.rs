@@ -7,7 +7,6 @@
 //!   reader_sleeps: u32     how the reader may sleep, or 0            by both
 //!   writer_sleeps: u32     1 while a writer may sleep on it         by both
 //!   writer_closed: u32, reader_closed: u32
-//!   berth: 64 bytes        where the reader waits for a message     by both, see the module of that name
 //!   released: u32 * n      messages released, per chunk of the lane's own memory and of other memory  by the reader
 //!   slots: 64 bytes * n { number: u64, place: u32, offset: u32, len: u32, 0: u32, head: 16 bytes, short: 24 bytes }  by the writer
 //! ```
@@ -24,7 +23,6 @@ use std::time::Duration;
 
 use mgn_sys::{fork, futex, Mapping};
 
-use super::berth::Berth;
 use super::news::{self, Real, Sleep, Slot};
 use crate::block::ALIGN;
 use crate::message::Owner;
@@ -64,8 +62,7 @@ const READER_SLEEPS: usize = LINE;
 const WRITER_SLEEPS: usize = 2 * LINE;
 const WRITER_CLOSED: usize = 3 * LINE;
 const READER_CLOSED: usize = 3 * LINE + 4;
-const BERTH: usize = 4 * LINE;
-const RELEASED: usize = 5 * LINE;
+const RELEASED: usize = 4 * LINE;
 
 /// Memory that holds messages: the pool of chunks, or a region.
 #[derive(Debug)]
@@ -424,20 +421,6 @@ impl Lane {
         }
     }
 
-    /// Where the reader waits for a message that may be written straight there.
-    #[inline]
-    pub(crate) fn berth(&self) -> &Berth {
-        // SAFETY: as for a slot; a lane's words lie before its slots.
-        unsafe { &*self.control.as_ptr().add(self.base + BERTH).cast::<Berth>() }
-    }
-
-    /// The writer has written to the berth.
-    pub(crate) fn fill_berth(&self, number: u64, tag: u64, len: u64) {
-        if self.berth().fill(number, tag, len) {
-            self.ring(&self.berth().reader_sleeps);
-        }
-    }
-
     fn counter(&self, counter: u32) -> &AtomicU32 {
         assert!(counter < self.chunks + BESIDE as u32);
         self.control
@@ -454,7 +437,7 @@ impl Lane {
     }
 }
 
-const _: () = assert!(size_of::<Slot>() == LINE && size_of::<Berth>() == LINE);
+const _: () = assert!(size_of::<Slot>() == LINE);
 
 /// How far ahead of the writer slots are fetched.
 const AHEAD: u64 = 8;

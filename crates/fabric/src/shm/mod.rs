@@ -6,7 +6,6 @@
 //! that several servers read. Endpoints' long messages lie in an [`arena`].
 
 mod arena;
-mod berth;
 #[cfg(test)]
 mod hostile;
 mod lane;
@@ -24,7 +23,6 @@ use mgn_sys::peer::Credentials;
 use mgn_sys::{memory, Mapping, Protection};
 
 pub(crate) use arena::{Arena, Extent};
-pub(crate) use berth::{Berthed, Opening};
 pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
 pub use multicast::{Member, Multicast};
 #[cfg(test)]

@@ -22,8 +22,6 @@ pub(crate) trait Atomic<T> {
     fn load(&self, order: Ordering) -> T;
     fn store(&self, value: T, order: Ordering);
     fn swap(&self, value: T, order: Ordering) -> T;
-    /// Puts `to` where `from` is. False where something else is.
-    fn change(&self, from: T, to: T) -> bool;
 }
 
 macro_rules! atomic {
@@ -42,12 +40,6 @@ macro_rules! atomic {
             #[inline]
             fn swap(&self, value: $value, order: Ordering) -> $value {
                 <$atomic>::swap(self, value, order)
-            }
-
-            #[inline]
-            fn change(&self, from: $value, to: $value) -> bool {
-                self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
-                    .is_ok()
             }
         }
     };

@@ -42,7 +42,7 @@ impl<C: Carrier> Engine<C> {
         !self.fetching.is_empty()
     }
 
-    /// Messages of a link that came in one copy so far.
+    /// Messages of a link that were fetched so far.
     pub(crate) fn single_copies(&mut self, link: LinkId) -> u64 {
         self.link(link).map_or(0, |link| link.fetched)
     }

@@ -5,7 +5,6 @@
 //! receiver holds of messages that its program does not take is bounded per link, and the envelopes, too. Parts of accepted messages always find
 //! room, because the receiver gives it back at once: they wait for nothing but its processor.
 
-mod berths;
 mod fetching;
 mod receiving;
 mod remote;
@@ -21,7 +20,6 @@ use super::remote::Key;
 use super::LinkId;
 use crate::Error;
 
-use berths::Stand;
 use fetching::Fetch;
 use receiving::{place, Inbound, Target};
 pub(crate) use receiving::{Active, Bytes, Caught};
@@ -86,9 +84,6 @@ pub(crate) struct Link<C> {
     inbound: Vec<Inbound>,
     /// The receive that the carrier is writing into.
     placing: Option<u32>,
-    /// The receive that the peer is shown, and whether there was one of late.
-    berth: Option<u32>,
-    had_berth: bool,
     /// Bytes sent of offers that have not been accepted.
     early: usize,
     /// Bytes that came of offers that have not been accepted.
@@ -97,7 +92,7 @@ pub(crate) struct Link<C> {
     queued: u32,
     /// Messages at least this long the peer fetches itself.
     fetched_from: usize,
-    /// How many came in one copy: fetched here, or written by the peer.
+    /// How many were fetched here.
     fetched: u64,
 }
 
@@ -151,8 +146,6 @@ impl<C: Carrier> Engine<C> {
             serving: 0,
             inbound: Vec::new(),
             placing: None,
-            berth: None,
-            had_berth: false,
             early: 0,
             held: 0,
             queued: 0,
@@ -245,7 +238,7 @@ impl<C: Carrier> Engine<C> {
     pub(crate) fn cancel(&mut self, request: Request) -> Result<bool, Error> {
         match self.ops.running(request)? {
             Some(State::Receive(_)) => {
-                let taken = self.hide(request.index) && self.queues.unpost(request.index);
+                let taken = self.queues.unpost(request.index);
                 if taken {
                     self.ops.end(request.index, Err(Error::Cancelled));
                 }
@@ -283,14 +276,9 @@ impl<C: Carrier> Engine<C> {
 
     fn try_progress(&mut self, id: LinkId) -> Result<bool, Error> {
         let index = id.index as usize;
-        let stand = self.settle_berth(index)?;
-        let turn = match stand {
-            Stand::Waiting => 0,
-            Stand::Clear | Stand::Filled => self.turn,
-        };
-        let taken = self.take_short(index, turn);
-        let mut happened = taken > 0 || stand == Stand::Filled;
-        for _ in taken..turn {
+        let taken = self.take_short(index, self.turn);
+        let mut happened = taken > 0;
+        for _ in taken..self.turn {
             let Some((head, body)) = self.next_frame(id)? else {
                 break;
             };
@@ -304,9 +292,6 @@ impl<C: Carrier> Engine<C> {
         }
         if self.is_sending(id) {
             happened |= self.send_on(index)?;
-        }
-        if self.link(id).is_some_and(|link| link.had_berth) {
-            self.open_berth(index);
         }
         if let Some(link) = self.link(id) {
             if link.answers.len() > ANSWERS_MAX {
@@ -362,7 +347,6 @@ impl<C: Carrier> Engine<C> {
     /// The link is of no use any more: everything that waits for it ends with the error. What the peer sent before is still taken: that nothing can be sent
     /// to it any more may be noticed first.
     pub(crate) fn fail(&mut self, id: LinkId, error: Error) {
-        self.end_berth(id);
         if !matches!(error, Error::PeerMisbehaved(_)) {
             for _ in 0..LAST_FRAMES {
                 let Ok(Some((head, body))) = self.next_frame(id) else {
@@ -377,7 +361,6 @@ impl<C: Carrier> Engine<C> {
 
     /// Likewise, but what has come and was not looked at is lost.
     pub(crate) fn cut(&mut self, id: LinkId, error: Error) {
-        self.end_berth(id);
         if self.link(id).is_none() {
             return;
         }

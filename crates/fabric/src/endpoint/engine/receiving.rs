@@ -142,14 +142,8 @@ impl<C: Carrier> Engine<C> {
         if let Some(error) = self.hopeless(&wanted) {
             return self.ops.ended(Err(error));
         }
-        let len = memory.len();
         let request = self.ops.begin_receive(memory);
         self.queues.post(wanted, request.index);
-        let index = wanted.from.map_or(usize::MAX, |from| from.index as usize);
-        let link = self.links.get(index).and_then(|slot| slot.link.as_ref());
-        if link.is_some_and(|link| len >= link.carrier.berths_from()) {
-            self.open_berth(index);
-        }
         request
     }
 

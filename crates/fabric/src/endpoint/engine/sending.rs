@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::super::carrier::{Carrier, Payload, Sent};
-use super::super::head::{Head, Kind, ACTIVE, ANSWER, FETCHED, OFFER, SYNC};
+use super::super::head::{Head, Kind, ANSWER, FETCHED, OFFER, SYNC};
 use super::super::memory::Memory;
 use super::super::ops::{Request, State, Status};
 use super::super::settings::NEVER;
@@ -81,9 +81,6 @@ impl<C: Carrier> Engine<C> {
             return Err(self.why_gone(to));
         };
         let may_go = link.outbox.is_empty() || how.unordered;
-        if may_go && !head.has(ACTIVE) && Engine::fill_berth(link, head.value, &memory) {
-            return Ok(None);
-        }
         if may_go
             && !how.sync
             && (memory.len() <= link.carrier.eager_max() || link.carrier.hands_over(&memory))
