@@ -12,9 +12,9 @@ use mgn_fabric::{Error, Listener};
 use support::links::{self, *};
 use support::Folder;
 
-/// More messages than any link has room for.
-const MANY: usize = 3000;
-const LEN: usize = 700;
+/// Far more messages than any link has room for: to find by chance that there are some, twice a second, would take too long.
+const MANY: usize = 20_000;
+const LEN: usize = 200;
 
 const SYNC: How = How {
     sync: true,
