@@ -219,8 +219,7 @@ impl Array {
         ]
     }
 
-    /// Reads [`ARRAY_WORDS`] words.
-    pub fn decode(words: &[u32]) -> Result<Array, Fault> {
+    fn decode(words: &[u32]) -> Result<Array, Fault> {
         let bad = || Fault::refused("a draw with a bad array");
         let array = Array {
             attribute: u8::try_from(words[0])

@@ -1,95 +1,108 @@
 //! Draws from the program's arrays in a display list, read from the stream: where their vertices lie. Mesa takes what is current to be the same after them.
 
-use mgn_wire::draws::{attr, Array, Kind, ARRAY_WORDS};
-use mgn_wire::{gl, ops};
+use mgn_wire::draws::{self, attr, Extent, Kind};
+use mgn_wire::{again, gl, Commands, Data, Fault, Slice};
 
 /// A draw whose vertices travel with it.
-pub(super) struct Drawn<'a> {
+pub(super) struct Drawn {
     pub mode: u32,
-    /// The first position, and what follows; every `stride` bytes there is another one.
-    vertices: &'a [u8],
-    stride: usize,
-    /// Numbers of a position.
-    size: usize,
-    count: usize,
+    pub positions: Vec<[f32; 4]>,
 }
 
-impl<'a> Drawn<'a> {
+impl Drawn {
     /// Reads `mgnDrawArrays` or `mgnDrawElements`. None for one of no vertices, of several instances, from buffers, or with positions of other types than
     /// two or three floats.
-    pub fn read(op: u16, record: &'a [u8]) -> Option<Drawn<'a>> {
-        let mut words = Words(record.get(4..)?);
-        let mode = words.next()?;
-        let (instances, arrays, count);
-        if op == ops::MGN_DRAW_ARRAYS {
-            let _first = words.next()?;
-            count = words.next()? as usize;
-            instances = words.next()?;
-            let _base_instance = words.next()?;
-            arrays = words.array()?;
-        } else {
-            let _indices = (words.next()?, words.next()?);
-            let (least, most) = (words.next()?, words.next()?);
-            count = most.checked_sub(least)? as usize + 1;
-            instances = words.next()?;
-            let _bases = (words.next()?, words.next()?);
-            arrays = words.array()?;
-            words.array()?;
-        }
-        let vertices = words.array()?;
-        let mut positions = None;
-        let mut described = Words(arrays);
-        while !described.0.is_empty() {
-            let mut array = [0; ARRAY_WORDS];
-            for word in &mut array {
-                *word = described.next()?;
-            }
-            let array = Array::decode(&array).ok()?;
-            if array.buffer != 0 || array.divisor != 0 || array.attribute >= attr::GENERIC {
-                return None;
-            }
-            if array.attribute == attr::POSITION {
-                positions = Some(array);
-            }
-        }
-        let array = positions?;
-        let is_plain =
-            array.type_ == gl::GL_FLOAT && array.kind == Kind::Float && matches!(array.size, 2 | 3);
-        (is_plain && instances == 1 && count > 0).then_some(Drawn {
-            mode,
-            vertices: vertices.get(usize::try_from(array.offset).ok()?..)?,
-            stride: array.stride as usize,
-            size: array.size as usize,
-            count,
-        })
+    pub fn read(op: u16, record: &[u8]) -> Option<Drawn> {
+        let mut reader = Reader(None);
+        again(op, record.get(4..)?, &mut reader).ok()?;
+        reader.0
     }
 
-    pub fn positions(&self) -> impl Iterator<Item = [f32; 4]> + '_ {
-        (0..self.count).map(|n| {
+    fn of(
+        mode: u32,
+        extent: Extent,
+        arrays: Slice<'_, u32>,
+        vertices: Data<'_>,
+    ) -> Result<Option<Drawn>, Fault> {
+        let arrays = draws::arrays(arrays, vertices, extent)?;
+        let is_other = |array: &draws::Array| {
+            array.buffer != 0 || array.divisor != 0 || array.attribute >= attr::GENERIC
+        };
+        let mut positions = arrays.iter().filter(|a| a.attribute == attr::POSITION);
+        let (Some(array), Data::Inline(bytes), Some((least, most))) =
+            (positions.next_back(), vertices, extent.elements)
+        else {
+            return Ok(None);
+        };
+        let is_plain =
+            array.type_ == gl::GL_FLOAT && array.kind == Kind::Float && matches!(array.size, 2 | 3);
+        if !is_plain || extent.instances != 1 || arrays.iter().any(is_other) {
+            return Ok(None);
+        }
+        let bytes = bytes.to_vec();
+        let position = |n: u32| {
+            let from = array.offset as usize + n as usize * array.stride as usize;
+            let numbers = bytes[from..].chunks_exact(4).take(array.size as usize);
             let mut at = [0.; 4];
-            let mut words = Words(self.vertices.get(n * self.stride..).unwrap_or_default());
-            for number in &mut at[..self.size] {
-                *number = f32::from_bits(words.next().unwrap_or_default());
+            for (number, bytes) in at.iter_mut().zip(numbers) {
+                *number = f32::from_le_bytes(std::array::from_fn(|n| bytes[n]));
             }
             at
-        })
+        };
+        let positions = (0..=most - least).map(position).collect();
+        Ok(Some(Drawn { mode, positions }))
     }
 }
 
-/// What is left of a record.
-struct Words<'a>(&'a [u8]);
+struct Reader(Option<Drawn>);
 
-impl<'a> Words<'a> {
-    fn next(&mut self) -> Option<u32> {
-        let (word, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u32::from_le_bytes(*word))
+impl Commands for Reader {
+    fn next(&mut self) -> &mut dyn Commands {
+        unreachable!("nothing but draws from arrays is read")
     }
 
-    fn array(&mut self) -> Option<&'a [u8]> {
-        let bytes = self.next()? as usize;
-        let array = self.0.get(..bytes)?;
-        self.0 = self.0.get(bytes.next_multiple_of(4)..)?;
-        Some(array)
+    fn mgn_draw_arrays(
+        &mut self,
+        mode: u32,
+        first: i32,
+        count: i32,
+        instances: i32,
+        base_instance: u32,
+        arrays: Slice<'_, u32>,
+        vertices: Data<'_>,
+    ) -> Result<(), Fault> {
+        let ends = u32::try_from(first).ok().zip(u32::try_from(count).ok());
+        let elements = ends.filter(|(_, count)| *count > 0);
+        let elements = elements.map(|(first, count)| (first, first + (count - 1)));
+        let extent = Extent {
+            elements,
+            instances: instances as u32,
+            base_instance,
+        };
+        self.0 = Drawn::of(mode, extent, arrays, vertices)?;
+        Ok(())
+    }
+
+    fn mgn_draw_elements(
+        &mut self,
+        mode: u32,
+        _count: i32,
+        _type: u32,
+        min: u32,
+        max: u32,
+        instances: i32,
+        _base_vertex: i32,
+        base_instance: u32,
+        arrays: Slice<'_, u32>,
+        _indices: Data<'_>,
+        vertices: Data<'_>,
+    ) -> Result<(), Fault> {
+        let extent = Extent {
+            elements: (min <= max).then_some((min, max)),
+            instances: instances as u32,
+            base_instance,
+        };
+        self.0 = Drawn::of(mode, extent, arrays, vertices)?;
+        Ok(())
     }
 }

@@ -69,7 +69,10 @@ impl Plain {
                 ops::MGN_DRAW_ARRAYS | ops::MGN_DRAW_ELEMENTS if !self.is_inside => {
                     let drawn = Drawn::read(op, record)?;
                     self.draws(drawn.mode, true)?;
-                    drawn.positions().for_each(|at| self.bounds.add(at));
+                    drawn
+                        .positions
+                        .into_iter()
+                        .for_each(|at| self.bounds.add(at));
                 }
                 ops::GL_SHADE_MODEL if self.is_inside => return None,
                 _ => self.leaves(record)?,
