@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mgn_sys::{fork, passing, peer, tcp};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use socket2::{SockRef, TcpKeepalive};
+use socket2::{SockAddr, SockRef, TcpKeepalive};
 
 use crate::line::Line;
 use crate::seal::BROKEN;
@@ -34,6 +34,16 @@ pub(crate) struct Peer {
     /// Who made the connection. A forked child has the socket too, but must not speak for its
     /// parent.
     owner: u32,
+}
+
+/// The congestion control between two ends on one host, where no packet is lost and none waits for another one: to be sent at a pace, as by bbr, would only
+/// delay messages there.
+const UNPACED: &[u8] = b"cubic";
+
+fn is_within_host(socket: &SockRef<'_>) -> bool {
+    let ip = |address: std::io::Result<SockAddr>| Some(address.ok()?.as_socket()?.ip());
+    let here = ip(socket.local_addr());
+    here.is_some() && here == ip(socket.peer_addr())
 }
 
 impl Peer {
@@ -64,6 +74,11 @@ impl Peer {
             .and(options.set_tcp_nodelay(true))
         {
             tracing::debug!("cannot set TCP options: {error}");
+        }
+        if is_within_host(&options) {
+            if let Err(error) = options.set_tcp_congestion(UNPACED) {
+                tracing::debug!("cannot set how TCP avoids congestion: {error}");
+            }
         }
         Peer {
             silence: Some(Mutex::new(Silence::new(silence))),
@@ -273,6 +288,20 @@ mod tests {
         assert!(is_asked());
         far.read_exact(&mut vec![0; sent]).unwrap();
         while is_asked() {}
+    }
+
+    #[test]
+    fn nothing_is_paced_within_a_host() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+        if !allowed.is_ok_and(|names| names.contains("cubic")) {
+            return;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        SockRef::from(&near).set_tcp_congestion(b"reno").unwrap();
+        let peer = Peer::tcp(Line::clear(near.into()), "it".into(), SILENCE_TIME);
+        let control = SockRef::from(&peer.line).tcp_congestion().unwrap();
+        assert!(control.starts_with(UNPACED), "{control:?}");
     }
 
     fn progress(last_answer: u32, last_sent: u32, probes: u32) -> tcp::Progress {

@@ -19,14 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Messages of one kind that follow each other take about so long.
 const BURST: Duration = Duration::from_millis(1);
 
-/// Bursts of each kind, at least.
-const BURSTS: usize = 3;
+/// Links made anew for each kind, since some are slower than others as long as they last; and bursts by each, at least.
+const SETS: u32 = 3;
+const BURSTS: usize = 2;
 
 /// Kinds of messages that are measured, at most.
 const COUNT: u32 = 64;
 
 /// What takes more than this part of the time of what is usual is faster only by chance.
-const CLEARLY: f64 = 0.95;
+const CLEARLY: f64 = 0.9;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -252,8 +253,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// The size with which a long message takes the shortest time; that of the default settings, which are among them, where
-    /// none is clearly better.
+    /// The size with which a long message takes the shortest time.
     fn fastest(
         &mut self,
         transport: &Transport,
@@ -269,11 +269,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         let times = self.compare(transport, variants, LONG)?;
         let shown: Vec<String> = times.iter().map(|time| us(*time)).collect();
         self.row(transport, &shown);
-        let usual = variants.iter().position(|one| *one == Settings::default());
-        let usual = usual.expect("the default settings are among them");
-        let enough = times[usual].mul_f64(CLEARLY);
-        let best = (0..times.len()).filter(|at| times[*at] < enough);
-        let best = best.min_by_key(|at| times[*at]).unwrap_or(usual);
+        let best = clearly_best(&times, variants);
         let each = columns.iter().zip(&shown);
         let each: Vec<String> = each.map(|(at, time)| format!("{time} by {at}")).collect();
         let why = format!("4 MiB took {}", each.join(", "));
@@ -328,7 +324,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// For how long a thread that waits looks before it sleeps: the shortest time that is about as good as any.
+    /// For how long a thread that waits looks before it sleeps: as by default, for long messages' sake, where no shorter time is clearly better.
     fn spinning(&mut self, found: &mut Tuned) -> Result<(), Error> {
         let times_us = [0, 5, 20];
         let columns = times_us.map(|time| format!("{time} us"));
@@ -337,9 +333,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         let times = self.compare(&Transport::Shm, &variants, 8)?;
         let shown: Vec<String> = times.iter().map(|time| us(*time)).collect();
         self.row(&Transport::Shm, &shown);
-        let enough = times.iter().min().copied().unwrap_or_default().mul_f64(1.1);
-        let at = times.iter().position(|time| *time <= enough).unwrap_or(0);
-        found.settings.spin_us = times_us[at];
+        found.settings.spin_us = times_us[clearly_best(&times, &variants)];
         let each = columns.iter().zip(&shown);
         let each: Vec<String> = each.map(|(at, time)| format!("{time} by {at}")).collect();
         let why = format!("8 bytes and an answer took {}", each.join(", "));
@@ -354,18 +348,36 @@ impl<Say: FnMut(&str)> Bench<Say> {
         variants: &[Settings],
         len: usize,
     ) -> Result<Vec<Duration>, Error> {
-        let bytes = vec![1; len];
+        let mut times = vec![Vec::new(); variants.len()];
+        for _ in 0..SETS {
+            self.compare_once(transport, variants, &vec![1; len], &mut times)?;
+        }
+        let median = |mut times: Vec<Duration>| {
+            times.sort_unstable();
+            times[times.len() / 2]
+        };
+        Ok(times.into_iter().map(median).collect())
+    }
+
+    /// Likewise by one link for each of the settings, in turns.
+    fn compare_once(
+        &mut self,
+        transport: &Transport,
+        variants: &[Settings],
+        bytes: &[u8],
+        times: &mut [Vec<Duration>],
+    ) -> Result<(), Error> {
         let ends = variants
             .iter()
-            .map(|settings| self.connect(transport, settings, len))
+            .map(|settings| self.connect(transport, settings, bytes.len()))
             .collect::<Result<Vec<_>, Error>>()?;
-        let mut times = vec![Vec::new(); ends.len()];
+        let before = times[0].len();
         let begin = Instant::now();
-        let span = self.span * ends.len() as u32;
-        while times[0].len() < BURSTS || begin.elapsed() < span {
-            for ((end, link), times) in ends.iter().zip(&mut times) {
+        let span = self.span * ends.len() as u32 / SETS;
+        while times[0].len() < before + BURSTS || begin.elapsed() < span {
+            for ((end, link), times) in ends.iter().zip(times.iter_mut()) {
                 let round = || {
-                    end.send(*link, 1, &bytes, How::default())?;
+                    end.send(*link, 1, bytes, How::default())?;
                     end.recv(Wanted::new(*link, 2), &mut [])
                 };
                 // The first one wakes the partner, and meets cold memory.
@@ -381,11 +393,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         for (end, link) in ends {
             end.close(link);
         }
-        let median = |mut times: Vec<Duration>| {
-            times.sort_unstable();
-            times[times.len() / 2]
-        };
-        Ok(times.into_iter().map(median).collect())
+        Ok(())
     }
 
     /// A link to the partner, with these settings at both ends.
@@ -446,6 +454,15 @@ impl Drop for Partner {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// The shortest time; that of the default settings, which are among them, where none is clearly shorter.
+fn clearly_best(times: &[Duration], variants: &[Settings]) -> usize {
+    let usual = variants.iter().position(|one| *one == Settings::default());
+    let usual = usual.expect("the default settings are among them");
+    let enough = times[usual].mul_f64(CLEARLY);
+    let best = (0..times.len()).filter(|at| times[*at] < enough);
+    best.min_by_key(|at| times[*at]).unwrap_or(usual)
 }
 
 fn with(field: Field, value: usize) -> Settings {

@@ -144,6 +144,11 @@ pub(crate) trait Carrier {
         false
     }
 
+    /// Whether the last look found so little that another one at once is not worth its system call.
+    fn is_drained(&self) -> bool {
+        false
+    }
+
     /// Whether something may have come.
     fn may_have_come(&self) -> bool {
         true

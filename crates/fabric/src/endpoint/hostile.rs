@@ -125,17 +125,18 @@ fn each_lie_ends_the_link_with_its_own_words() {
     let accepted = |bytes: Vec<u8>| [offer(0, 5, 1, 1000), bytes].concat();
     let held = |bytes: Vec<u8>| [offer(0, 5, 9, 1000), bytes].concat();
     let none = Vec::new;
+    let room = super::Settings::default().held;
     // What comes by the way for data, what comes by the one for answers, and what is said about it.
     let lies: Vec<(Vec<u8>, Vec<u8>, &str)> = vec![
         (known, none(), "of no known kind"),
         (long, none(), "longer than was agreed"),
-        (eager(300_000), none(), "longer than was agreed"),
+        (eager(room / 4 + 1), none(), "longer than was agreed"),
         (
             eager(20).repeat(ENVELOPES as usize + 1),
             none(),
             "without credit",
         ),
-        (eager(60_000).repeat(18), none(), "without credit"),
+        (eager(60_000).repeat(room / 60_000 + 1), none(), "without credit"),
         (part(0, 10), none(), "belongs to no message"),
         (accepted(part(10, 10)), none(), "does not fit"),
         (accepted(part(0, 1001)), none(), "does not fit"),

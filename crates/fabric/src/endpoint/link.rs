@@ -132,6 +132,11 @@ impl Carrier for AnyLink {
     }
 
     #[inline]
+    fn is_drained(&self) -> bool {
+        each!(self, link => link.is_drained())
+    }
+
+    #[inline]
     fn may_have_come(&self) -> bool {
         each!(self, link => link.may_have_come())
     }

@@ -55,6 +55,10 @@ const BRIEFLY: u32 = 64;
 /// How long a sleeping thread sleeps at most: then it asks for machines that have stopped answering.
 const NAP: Duration = Duration::from_millis(500);
 
+/// A program that leaves so many times in so short a time is watched instead.
+const OFTEN: u32 = 64;
+const SHORTLY: Duration = Duration::from_micros(500);
+
 /// How often machines that have stopped answering are asked for at most.
 const ASK: Duration = Duration::from_millis(500);
 
@@ -116,6 +120,11 @@ pub(crate) struct State {
     is_stopping: bool,
     /// The helper was woken for something that no socket tells of.
     is_kicked: bool,
+    /// It shall watch: the program calls so often that arming the links each time it leaves is a waste.
+    is_often: bool,
+    /// How often the links were armed since that was counted anew.
+    armed: u32,
+    counted: Instant,
 }
 
 impl Shared {
@@ -154,6 +163,9 @@ impl Shared {
             spinner: Spinner::yielding(settings.spin()),
             is_stopping: false,
             is_kicked: false,
+            is_often: false,
+            armed: 0,
+            counted: Instant::now(),
         };
         let shared = Arc::new(Shared {
             state: Lock::new(state),
@@ -586,11 +598,15 @@ impl Shared {
             || !state.handlers.is_empty()
             || state.engine.is_exposing()
         {
-            match self.is_crowded(state) {
-                // To be rung by each of them takes longer than to be looked after.
-                true => self.ask_helper(state),
-                false => self.arm_all(state),
+            // To be rung by each of many takes longer than to be looked after.
+            if self.is_crowded(state) {
+                return self.ask_helper(state);
             }
+            if state.calls_often() {
+                state.is_often = true;
+                self.ask_helper(state);
+            }
+            self.arm_all(state);
         }
     }
 
@@ -844,6 +860,17 @@ fn event_data(id: LinkId, is_of_process: bool) -> EventData {
 }
 
 impl State {
+    /// Whether the program has left [`OFTEN`] times within [`SHORTLY`]. The clock is looked at no more often than that.
+    fn calls_often(&mut self) -> bool {
+        self.armed += 1;
+        if self.armed < OFTEN {
+            return false;
+        }
+        self.armed = 0;
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.counted, now) < SHORTLY
+    }
+
     /// Links to others.
     pub(crate) fn links(&self) -> usize {
         self.peers.len()

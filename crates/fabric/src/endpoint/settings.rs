@@ -59,7 +59,7 @@ impl Default for Settings {
             part_unix: 256 << 10,
             part_tcp: 256 << 10,
             envelopes: 256,
-            held: 1 << 20,
+            held: 4 << 20,
             single_copy_shm: NEVER,
             single_copy_unix: NEVER,
             spin_us: SPIN.as_micros() as usize,
@@ -112,7 +112,7 @@ const HELD_MIN: usize = 64 << 10;
 
 /// As many links have all the room for shared memory, and for messages over sockets that wait, that is set; the others share it as if they were so many.
 const FEW_LANES: usize = 4;
-const FEW_HOLDERS: usize = 16;
+const FEW_HOLDERS: usize = 2;
 
 /// Chunks get smaller before there are fewer than so many, but no smaller than this.
 const CHUNKS_LIKED: usize = 8;
@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn many_links_take_little_room() {
         let settings = Settings::default();
-        for links in 0..4 {
+        for links in 0..2 {
             assert_eq!(settings.for_link(links), settings);
         }
         let room = |links: usize| {
@@ -470,7 +470,7 @@ mod tests {
             settings.check().unwrap();
             (2 * settings.chunk * settings.chunks, settings.held)
         };
-        for links in 4..3000 {
+        for links in 2..3000 {
             let (before, after) = (room(links - 1), room(links));
             assert!(after.0 <= before.0 && after.1 <= before.1, "{links}");
         }

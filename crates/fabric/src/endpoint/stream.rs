@@ -33,6 +33,13 @@ const FRAME: usize = HEAD + 8;
 const BUFFER: usize = 64 << 10;
 const BUFFER_OF_HELD: u64 = 8;
 
+/// After a payload so long another one is likely, which had better be read to its place than copied there: no more is read ahead of it than its beginning.
+const LONG: usize = 16 << 10;
+const AHEAD: usize = FRAME + SHORT;
+
+/// Frames up to so long are written as one piece.
+const SMALL: usize = 512;
+
 /// Bytes of answers that wait for room in the control socket before no more are taken.
 const ANSWERS: usize = 64 << 10;
 
@@ -48,6 +55,10 @@ pub(crate) struct StreamLink {
     buffer: Block,
     start: usize,
     end: usize,
+    /// The last payload that has come was [`LONG`].
+    was_long: bool,
+    /// The socket gave less than there was room for: it had no more.
+    is_empty: bool,
     incoming: Option<Incoming>,
     /// A frame that has partly been written.
     outgoing: Option<Outgoing>,
@@ -133,6 +144,8 @@ impl StreamLink {
             data,
             start: 0,
             end: 0,
+            was_long: false,
+            is_empty: false,
             incoming: None,
             outgoing: None,
             answers: Vec::new(),
@@ -264,6 +277,7 @@ impl StreamLink {
     ) -> Result<Option<(Head, Body)>, Error> {
         self.count(&head, len)?;
         self.start += FRAME;
+        self.was_long = len >= LONG;
         let here = (self.end - self.start).min(len);
         if len <= SHORT && here == len {
             let mut short = [0; SHORT];
@@ -290,6 +304,7 @@ impl StreamLink {
 
     /// Reads on at the payload that is coming. The frame when it is all there.
     fn go_on(&mut self) -> Result<Option<(Head, Body)>, Error> {
+        let ahead = self.ahead();
         let Some(incoming) = &mut self.incoming else {
             return Ok(None);
         };
@@ -299,13 +314,14 @@ impl StreamLink {
             let place =
                 unsafe { std::slice::from_raw_parts_mut(incoming.into.at(incoming.got), rest) };
             // What follows comes along: the next head most of all.
-            let after = self.buffer.bytes_mut(0, self.buffer.size());
+            let after = self.buffer.bytes_mut(0, ahead);
             match read(
                 &self.data,
                 &mut [IoSliceMut::new(place), IoSliceMut::new(after)],
             )? {
                 0 => return Ok(None),
                 got => {
+                    self.is_empty = got < rest + ahead;
                     incoming.got += got.min(rest);
                     (self.start, self.end) = (0, got.saturating_sub(rest));
                 }
@@ -327,6 +343,14 @@ impl StreamLink {
             Place::Block(block) => Body::Held(Message::of_block(block, len)),
         };
         Ok(Some((head, body)))
+    }
+
+    /// How many bytes are read at once where it isn't known yet what comes.
+    fn ahead(&self) -> usize {
+        match self.was_long {
+            true => AHEAD.min(self.buffer.size()),
+            false => self.buffer.size(),
+        }
     }
 
     fn tell(&mut self) -> Result<(), Error> {
@@ -376,6 +400,14 @@ fn write_frame(
     mut from: usize,
 ) -> Result<usize, Error> {
     let whole = FRAME + payload.len;
+    if whole <= SMALL {
+        let mut frame = [0; SMALL];
+        frame[..FRAME].copy_from_slice(header);
+        let into = frame[FRAME..].as_mut_ptr();
+        // SAFETY: the array has so many bytes, and whoever sends promised that the memory stays as it is meanwhile.
+        unsafe { payload.memory.gather(payload.offset, into, payload.len) };
+        return Ok(from + write(data, &[IoSlice::new(&frame[from..whole])])?);
+    }
     while from < whole {
         let mut slices = [IoSlice::new(&[]); 16];
         let mut count = 0;
@@ -535,10 +567,14 @@ impl Carrier for StreamLink {
             self.buffer.copy_to(self.start, &self.buffer, 0, have);
             (self.start, self.end) = (0, have);
         }
-        let into = self.buffer.bytes_mut(have, self.buffer.size() - have);
+        let room = self.ahead() - have;
+        let into = self.buffer.bytes_mut(have, room);
         match read(&self.data, &mut [IoSliceMut::new(into)])? {
             0 => return Ok(None),
-            got => self.end += got,
+            got => {
+                self.is_empty = got < room;
+                self.end += got;
+            }
         }
         match self.parse()? {
             Some((head, len)) => self.begin(head, len, placer),
@@ -579,6 +615,10 @@ impl Carrier for StreamLink {
     /// None: a frame that is partly written can't be withdrawn.
     fn early_max(&self) -> usize {
         0
+    }
+
+    fn is_drained(&self) -> bool {
+        self.is_empty && !self.is_ready() && self.incoming.is_none()
     }
 
     fn is_blocked(&self) -> bool {
@@ -749,7 +789,7 @@ mod tests {
     fn buffers_of_many_links_take_little_room() {
         let settings = Settings::default();
         let size = |links| buffer_size(&Terms::new(&settings.for_link(links), &Transport::Unix));
-        assert!((0..32).all(|links| size(links) == BUFFER));
+        assert!((0..16).all(|links| size(links) == BUFFER));
         let all: usize = (0..1000).map(size).sum();
         assert!(all < 16 << 20, "{all}");
     }

@@ -289,6 +289,9 @@ impl<C: Carrier> Engine<C> {
             if !is_short && self.is_sending(id) {
                 self.send_on(index)?;
             }
+            if self.link(id).is_some_and(|link| link.carrier.is_drained()) {
+                break;
+            }
         }
         if self.is_sending(id) {
             happened |= self.send_on(index)?;

@@ -1,7 +1,7 @@
 //! The thread that lets messages go on while the program is elsewhere.
 //!
 //! It has two modes. *Armed*, it sleeps at the sockets, and every link was asked to ring. Whoever leaves while something is under way sees to that. When it
-//! is woken though the program is in here all the time, ringing is a waste: then it goes *watching*, which means that it looks every now and then whether
+//! is woken though the program is in here all the time, or asked to because it comes again and again, ringing is a waste: then it goes *watching*, which means that it looks every now and then whether
 //! the program still calls, and arms the links itself when it doesn't. Where processes are more than processors, the program may have to wait for one: so a
 //! program that called not long ago is given some time before it is taken for gone.
 
@@ -88,7 +88,10 @@ impl Shared {
                 let _ = rustix::io::read(&self.kick, &mut [0; 8]);
             }
             self.ask(&mut state);
-            if is_watching {
+            if std::mem::take(&mut state.is_often) {
+                is_watching = true;
+                interval = WATCH;
+            } else if is_watching {
                 is_watching = false;
             } else if woken && !state.is_asleep {
                 let seen = self.looks.load(Ordering::Relaxed);
@@ -142,9 +145,9 @@ impl Shared {
         matches!(poll(&mut [PollFd::new(at, PollFlags::IN)], time), Ok(1..))
     }
 
-    /// Reads to their ends the messages that are being read from their senders' memory.
+    /// Reads to their ends the messages that are being read from their senders' memory, unless the program waits in here: then it does that itself.
     fn fetch_all(&self) {
-        loop {
+        while self.waiters.load(Ordering::Relaxed) == 0 {
             let mut state = self.state();
             if state.is_stopping || !state.engine.fetch_some() {
                 return;
