@@ -136,7 +136,11 @@ fn each_lie_ends_the_link_with_its_own_words() {
             none(),
             "without credit",
         ),
-        (eager(60_000).repeat(room / 60_000 + 1), none(), "without credit"),
+        (
+            eager(60_000).repeat(room / 60_000 + 1),
+            none(),
+            "without credit",
+        ),
         (part(0, 10), none(), "belongs to no message"),
         (accepted(part(10, 10)), none(), "does not fit"),
         (accepted(part(0, 1001)), none(), "does not fit"),
