@@ -15,6 +15,7 @@
 //! | Withdrawn | the number of an offer | | |
 //! | Remote | the asker's number | address to read at | key 16 bytes, offset u64, length u64, address u64; none with an answer |
 //! | Credit | messages taken out of the queue | bytes given back | |
+//! | Window | | bytes that may wait from now on | |
 
 use crate::Error;
 
@@ -44,6 +45,8 @@ pub(crate) enum Kind {
     Credit = 8,
     /// Asks to write to or read from offered memory, or says something to that.
     Remote = 9,
+    /// How much of the room that was agreed on is the peer's now that the receiver has more links, or fewer.
+    Window = 10,
 }
 
 /// The receiver is to answer when it has matched the message.
@@ -111,6 +114,7 @@ impl Head {
             7 => Kind::Withdrawn,
             8 => Kind::Credit,
             9 => Kind::Remote,
+            10 => Kind::Window,
             _ => return Err(Error::PeerMisbehaved("a frame is of no known kind")),
         };
         Ok(Head {
@@ -150,7 +154,7 @@ mod tests {
 
     #[test]
     fn heads_come_back() {
-        for kind in 1..=9 {
+        for kind in 1..=10 {
             let head = Head::decode([kind | 0x0123_4567_89ab_cd00, u64::MAX]).unwrap();
             assert_eq!(head.encode(), [kind | 0x0123_4567_89ab_cd00, u64::MAX]);
             assert_eq!(
@@ -159,6 +163,6 @@ mod tests {
             );
         }
         assert!(Head::decode([0, 0]).is_err());
-        assert!(Head::decode([10, 0]).is_err());
+        assert!(Head::decode([11, 0]).is_err());
     }
 }

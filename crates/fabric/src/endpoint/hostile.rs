@@ -185,6 +185,14 @@ fn each_lie_ends_the_link_with_its_own_words() {
         (none(), head(Kind::Withdrawn, 0, 0, 0), "not withdrawn"),
         (none(), head(Kind::Credit, 0, 1000, 0), "gives back what"),
         (none(), head(Kind::Credit, 0, 0, 1 << 60), "gives back what"),
+        (none(), head(Kind::Window, 0, 1, 1 << 60), "more room"),
+        (none(), head(Kind::Window, 0, 1 << 20, 100), "more room"),
+        (none(), head(Kind::Window, 0, 0, 100), "or none"),
+        (
+            frame(Kind::Window, 0, 1, 9, b""),
+            none(),
+            "by the way for data",
+        ),
         (none(), head(Kind::Eager, 0, 0, 0), "not asked"),
         // Two of one number.
         (

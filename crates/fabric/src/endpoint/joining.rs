@@ -30,7 +30,7 @@ use crate::token::random;
 use crate::{Address, Config, Error, Token, Transport};
 
 const MAGIC: [u8; 4] = *b"MgnE";
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 const KEY: usize = 16;
 const HEAD: usize = MAGIC.len() + 2 + KEY + Terms::BYTES;
 

@@ -5,6 +5,7 @@
 
 mod helper;
 mod parting;
+mod turns;
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -98,6 +99,10 @@ pub(crate) struct State {
     hot: Vec<LinkId>,
     /// Others that have something already, of which nothing would tell us. Each has its turn.
     due: VecDeque<LinkId>,
+    /// When the sockets were last looked at, some told of links that are not hot: those have as many turns as hot ones.
+    are_cold_busy: bool,
+    /// So many of them have a turn before the hot ones have theirs again.
+    round: usize,
     /// Links within this process: what comes by them no socket tells.
     within: Vec<LinkId>,
     /// What is watched for each link.
@@ -149,6 +154,8 @@ impl Shared {
             engine,
             hot: Vec::new(),
             due: VecDeque::new(),
+            are_cold_busy: false,
+            round: 0,
             within: vec![own],
             peers: HashMap::new(),
             handlers: HashMap::new(),
@@ -260,9 +267,21 @@ impl Shared {
             true => state.within.push(id),
             false => drop(state.peers.insert(id, peers)),
         }
+        self.share_out(&mut state);
         state.heat(&self.sockets, id);
         self.leave(&mut state);
         Ok(id)
+    }
+
+    /// Gives each link over sockets the same part of the room for messages that wait.
+    fn share_out(&self, state: &mut State) {
+        let window = self.settings.window(state.peers.len());
+        for (_, link) in state.engine.links() {
+            if let AnyLink::Stream(link) = link {
+                // That a peer has gone is found out elsewhere.
+                let _ = link.set_window(window);
+            }
+        }
     }
 
     #[inline]
@@ -569,10 +588,11 @@ impl Shared {
             (true, false) => SELDOM / COLD_POLLS,
             (true, true) => SELDOM / BUSY_POLLS,
         };
-        if state.polls >= SELDOM || state.hot.is_empty() {
+        if state.polls >= SELDOM || state.hot.is_empty() || state.are_cold_busy {
             state.polls = 0;
             let events = self.events(Duration::ZERO);
             happened |= !events.is_empty();
+            state.are_cold_busy = state.are_cold(&events);
             self.handle(state, &events);
         }
         if happened {
@@ -779,6 +799,7 @@ impl Shared {
         }
         state.hot.retain(|hot| *hot != id);
         state.within.retain(|within| *within != id);
+        self.share_out(state);
         self.tell(state);
     }
 
@@ -881,85 +902,5 @@ impl State {
     pub(crate) fn ended(&mut self, request: Request) -> Option<Result<Status, Error>> {
         let ended = self.engine.ops.take(request).transpose()?;
         Some(ended.and_then(|result| result))
-    }
-
-    #[inline]
-    fn has_own_news(&mut self, at: usize) -> bool {
-        let link = self.engine.carrier(self.within[at]);
-        link.is_some_and(|link| link.has_own_news())
-    }
-
-    /// Lets all hot links, and those within this process, go on. True when anything happened.
-    #[inline]
-    fn go_on(&mut self, sockets: &OwnedFd) -> bool {
-        let mut happened = false;
-        for at in 0..self.within.len() {
-            if self.has_own_news(at) {
-                happened |= self.engine.progress(self.within[at]);
-            }
-        }
-        for at in 0..self.hot.len() {
-            happened |= self.engine.progress(self.hot[at]);
-        }
-        if !self.due.is_empty() {
-            happened |= self.take_turns(sockets);
-        }
-        happened | self.engine.fetch_some()
-    }
-
-    /// The link is looked at from now on, and another one has to ring.
-    fn heat(&mut self, sockets: &OwnedFd, id: LinkId) {
-        if self.hot.contains(&id) || !self.peers.contains_key(&id) {
-            return;
-        }
-        if self.hot.len() >= HOT_MAX {
-            let idle = |hot: &LinkId| !self.engine.is_sending(*hot);
-            let at = self.hot.iter().position(idle).unwrap_or(0);
-            let cold = self.hot.remove(at);
-            self.cool(sockets, cold);
-        }
-        self.hot.push(id);
-    }
-
-    /// The link has to ring from now on. What it has already is due, and so is a look for room that was made before.
-    fn cool(&mut self, sockets: &OwnedFd, id: LinkId) {
-        let sending = self.engine.is_sending(id);
-        let has_something = match self.engine.carrier(id) {
-            Some(AnyLink::Shm(link)) => {
-                link.is_ready() || link.watch(Sleep::Deep, sending) || sending
-            }
-            Some(AnyLink::Stream(link)) => {
-                watch_room(sockets, id, link);
-                link.is_ready()
-            }
-            _ => false,
-        };
-        if has_something && !self.due.contains(&id) {
-            self.due.push_back(id);
-        }
-    }
-
-    /// Lets some of the due links go on. True when anything happened.
-    fn take_turns(&mut self, sockets: &OwnedFd) -> bool {
-        let mut happened = false;
-        for _ in 0..self.due.len().min(DUE_TURNS) {
-            let Some(id) = self.due.pop_front() else {
-                break;
-            };
-            let went_on = self.engine.progress(id);
-            happened |= went_on;
-            if self.hot.contains(&id) {
-                continue;
-            }
-            if went_on {
-                self.cool(sockets, id);
-            } else if let Some(AnyLink::Shm(link)) = self.engine.carrier(id) {
-                // It was asked before to tell of room. Somebody else may have taken what was here.
-                if link.watch(Sleep::Deep, false) {
-                    self.due.push_back(id);
-                }
-            }
-        }
-        happened
     }
 }

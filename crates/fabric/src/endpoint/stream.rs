@@ -77,6 +77,9 @@ pub(crate) struct StreamLink {
     /// What the peer sent: not given back, and of that what may be.
     lent: Credit,
     due: Credit,
+    /// The terms with what each end has granted the other last.
+    ours: Terms,
+    theirs: Terms,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,6 +140,8 @@ impl StreamLink {
         credentials: Option<Credentials>,
     ) -> Result<StreamLink, Error> {
         Ok(StreamLink {
+            ours: limits.ours,
+            theirs: limits.theirs,
             control,
             direct: Direct::new(&data, credentials, &limits),
             buffer: Block::new(buffer_size(&limits.ours))?,
@@ -222,6 +227,7 @@ impl StreamLink {
                 let head = Head::decode([word(0), word(8)])?;
                 match head.kind {
                     Kind::Credit => credited(&mut self.used, &head)?,
+                    Kind::Window => granted(&mut self.theirs, &self.limits.theirs, &head)?,
                     Kind::Accept | Kind::Withdrawn | Kind::Taken if self.expected > 0 => {
                         self.expected -= 1;
                         self.heard.push_back(head);
@@ -353,11 +359,28 @@ impl StreamLink {
         }
     }
 
+    /// Tells the peer how many messages, and how many bytes of them, may wait here, but no more than was agreed.
+    pub(crate) fn set_window(&mut self, (envelopes, bytes): (u32, u64)) -> Result<(), Error> {
+        let agreed = self.limits.ours;
+        let window = Terms {
+            envelopes: agreed.envelopes.min(envelopes),
+            held: agreed.held.min(bytes),
+            ..agreed
+        };
+        if std::mem::replace(&mut self.ours, window) != window {
+            let told = Head::new(Kind::Window, window.envelopes, window.held);
+            self.answers.extend(self::bytes(&told));
+            self.write_answers()?;
+        }
+        Ok(())
+    }
+
     fn tell(&mut self) -> Result<(), Error> {
-        let (lent, due, terms) = (&self.lent, &self.due, &self.limits.ours);
+        let (lent, due) = (&self.lent, &self.due);
         if due.envelopes == 0 {
             return Ok(());
         }
+        let terms = &self.ours;
         // A sender that has little left is told of everything at once.
         let is_short = lent.is_short(terms);
         if is_short || due.envelopes >= terms.envelopes / 4 || due.bytes as u64 >= terms.held / 4 {
@@ -447,6 +470,17 @@ fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
     Ok(())
 }
 
+/// Of what was agreed, the peer may grant less, and then more again.
+fn granted(theirs: &mut Terms, agreed: &Terms, head: &Head) -> Result<(), Error> {
+    if head.value > agreed.held || !(1..=agreed.envelopes).contains(&head.id) {
+        return Err(Error::PeerMisbehaved(
+            "it grants more room than was agreed, or none",
+        ));
+    }
+    (theirs.envelopes, theirs.held) = (head.id, head.value);
+    Ok(())
+}
+
 /// Bytes that a message takes of the receiver's room.
 fn held(kind: Kind, len: usize) -> usize {
     match kind {
@@ -479,9 +513,9 @@ impl Carrier for StreamLink {
             }
         } else if matches!(head.kind, Kind::Eager | Kind::Offer) {
             let bytes = held(head.kind, len);
-            if !self.used.allows(bytes, &self.limits.theirs) {
+            if !self.used.allows(bytes, &self.theirs) {
                 self.listen()?;
-                if !self.used.allows(bytes, &self.limits.theirs) {
+                if !self.used.allows(bytes, &self.theirs) {
                     return Ok(Sent::NoCredit);
                 }
             }
@@ -549,7 +583,7 @@ impl Carrier for StreamLink {
 
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
         self.polls = self.polls.wrapping_add(1);
-        let is_short = self.used.is_short(&self.limits.theirs);
+        let is_short = self.used.is_short(&self.theirs);
         if self.expected > 0 || is_short || self.polls % SELDOM == 0 {
             self.listen()?;
         }
@@ -592,7 +626,7 @@ impl Carrier for StreamLink {
     }
 
     fn eager_max(&self) -> usize {
-        self.limits.eager
+        self.limits.eager.min(self.theirs.held as usize / 4)
     }
 
     fn part_max(&self) -> usize {
@@ -783,6 +817,38 @@ mod tests {
         if lost.is_none() {
             assert!(into.iter().all(|into| into[..] == out[..]), "seed {seed}");
         }
+    }
+
+    /// A link with many others beside it gets less of the room, and more again when they have gone.
+    #[test]
+    fn windows_get_smaller_and_larger() {
+        let (mut engines, links, mut wires) = ends();
+        let mut rounds = |engines: &mut [Engine<StreamLink>; 2]| {
+            for _ in 0..50 {
+                wires.iter_mut().for_each(|wire| wire.carry(60_000));
+                for (engine, link) in engines.iter_mut().zip(links) {
+                    while engine.progress(link) {}
+                }
+            }
+        };
+        let mut grant = |engines: &mut [Engine<StreamLink>; 2], window| {
+            let link = engines[1].carrier(links[1]).unwrap();
+            link.set_window(window).unwrap();
+            rounds(engines);
+        };
+        grant(&mut engines, (4, 1 << 20));
+        let mut bytes = [100; 12].map(|len| vec![1; len]);
+        let mut pending = Vec::new();
+        for bytes in &mut bytes {
+            let memory = Memory::one(bytes.as_mut_ptr(), bytes.len());
+            let head = Head::new(Kind::Eager, 0, 1);
+            let sent = engines[0].send(links[0], head, memory, How::default());
+            pending.extend(sent.unwrap());
+        }
+        assert_eq!(pending.len(), 8);
+        grant(&mut engines, (256, 1050));
+        pending.retain(|request| engines[0].ops.take(*request).unwrap().is_none());
+        assert_eq!(pending.len(), 2, "more bytes than may wait are offered");
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub fn all(quick: bool) -> Vec<Crowd> {
 
 impl Crowd {
     pub fn measure(&self, quick: bool) -> Result<Figures> {
-        let (seconds, idle) = if quick { (0.02, 0.05) } else { (2.0, 3.0) };
+        let (seconds, idle) = if quick { (0.02, 0.05) } else { (5.0, 3.0) };
         let begun = Instant::now();
         let mut all = self.start()?;
         let joined = begun.elapsed().as_secs_f64();

@@ -341,7 +341,7 @@ impl<C: Carrier> Engine<C> {
             Kind::Taken => self.taken(index, head),
             Kind::Remote => self.remote(index, head, body),
             Kind::Withdrawn => self.withdrawn(index, head),
-            Kind::Credit => Err(Error::PeerMisbehaved(
+            Kind::Credit | Kind::Window => Err(Error::PeerMisbehaved(
                 "credit comes where it is not counted",
             )),
         }
