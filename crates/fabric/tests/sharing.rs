@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Wanted};
+use mgn_fabric::endpoint::{Endpoint, How, LinkId, Request, Wanted};
+use mgn_fabric::Transport;
 use support::links::*;
 use support::Folder;
 
@@ -99,6 +100,75 @@ fn no_link_starves_for_others() {
                 counts.iter().all(|count| *count > 0),
                 "{kind}, {len} bytes: {counts:?}"
             );
+        }
+    }
+}
+
+/// More links than are looked at all the time, of senders that fill them all.
+#[test]
+fn links_have_the_same_whether_or_not_they_are_looked_at_first() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    const SENDERS: usize = 5;
+    const EACH: usize = 20;
+    const MESSAGES: usize = 1000 * SENDERS * EACH;
+    for kind in ALL {
+        let (listener, _folder) = kind.listen();
+        let center = Endpoint::new().unwrap();
+        let senders: Vec<(Endpoint, Vec<LinkId>)> = thread::scope(|scope| {
+            scope.spawn(|| (0..SENDERS * EACH).for_each(|_| _ = accept(&center, &listener)));
+            let sender = |_| {
+                let endpoint = Endpoint::new().unwrap();
+                let connect = |_| connect(&endpoint, &listener, &kind, b"");
+                let links = (0..EACH).map(connect).collect();
+                (endpoint, links)
+            };
+            (0..SENDERS).map(sender).collect()
+        });
+        let mut counts = [0; SENDERS * EACH];
+        thread::scope(|scope| {
+            for (number, (endpoint, links)) in senders.iter().enumerate() {
+                scope.spawn(move || fill(endpoint, links, number * EACH));
+            }
+            for _ in 0..MESSAGES {
+                let taken = center.take(&Wanted::any(), LONG).unwrap().unwrap();
+                counts[taken.status.tag as usize] += 1;
+            }
+            drop(center);
+        });
+        // Who sends how much by a socket is decided by the kernel, too.
+        let times = match kind.transport {
+            Transport::Shm => 2,
+            _ => 4,
+        };
+        let (least, most) = (counts.iter().min(), counts.iter().max());
+        assert!(
+            least.unwrap() * times > *most.unwrap(),
+            "{kind}: {counts:?}"
+        );
+    }
+}
+
+/// Sends on all links as much as goes, until the other end has gone. Messages have their link's number, from `first` on.
+fn fill(endpoint: &Endpoint, links: &[LinkId], first: usize) {
+    static BYTES: [u8; 100] = [0; 100];
+    let piece = (BYTES.as_ptr().cast_mut(), BYTES.len());
+    let mut begun: Vec<Option<Request>> = vec![None; links.len()];
+    loop {
+        for (at, link) in links.iter().enumerate() {
+            if let Some(request) = begun[at] {
+                match endpoint.wait(request, Some(Duration::ZERO)) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => continue,
+                    Err(_) => return,
+                }
+            }
+            let tag = (first + at) as u64;
+            // SAFETY: the bytes are there for ever, and nobody writes to them.
+            let sent = unsafe { endpoint.isend(*link, tag, &[piece], How::default()) };
+            match sent {
+                Ok(request) => begun[at] = request,
+                Err(_) => return,
+            }
         }
     }
 }
