@@ -114,10 +114,6 @@ const HELD_MIN: usize = 64 << 10;
 const FEW_LANES: usize = 4;
 const FEW_HOLDERS: usize = 2;
 
-/// Likewise for the number of messages that wait, where so many peers send; it gets no less than this. What each sends at once is what others wait for.
-const FEW_SENDERS: usize = 64;
-const FEWER_ENVELOPES: usize = 32;
-
 /// Chunks get smaller before there are fewer than so many, but no smaller than this.
 const CHUNKS_LIKED: usize = 8;
 const SMALL_CHUNK: usize = 16 << 10;
@@ -380,13 +376,10 @@ impl Settings {
         settings
     }
 
-    /// What each of so many links over sockets may have of the room for messages that wait: their number, and their bytes. It is told to all of them as
-    /// often as their number has doubled: those that had more would be served better.
-    pub(crate) fn window(&self, links: usize) -> (u32, u64) {
-        let links = links.max(1).next_power_of_two();
-        let envelopes = self.envelopes * FEW_SENDERS / links.max(FEW_SENDERS);
-        let envelopes = envelopes.max(FEWER_ENVELOPES).min(self.envelopes);
-        (envelopes as u32, self.for_link(links - 1).held as u64)
+    /// The bytes that may wait of each of so many links over sockets. It is told to all of them as often as their number has doubled: those that had more
+    /// would be served better.
+    pub(crate) fn window(&self, links: usize) -> u64 {
+        self.for_link(links.max(1).next_power_of_two() - 1).held as u64
     }
 
     pub(crate) fn spin(&self) -> Duration {
