@@ -1,9 +1,9 @@
 //! The thread that lets messages go on while the program is elsewhere.
 //!
 //! It has two modes. *Armed*, it sleeps at the sockets, and every link was asked to ring. Whoever leaves while something is under way sees to that. When it
-//! is woken though the program is in here all the time, or asked to because it comes again and again, ringing is a waste: then it goes *watching*, which means that it looks every now and then whether
-//! the program still calls, and arms the links itself when it doesn't. Where processes are more than processors, the program may have to wait for one: so a
-//! program that called not long ago is given some time before it is taken for gone.
+//! is woken though the program is in here all the time, or is asked to because the program comes again and again, ringing is a waste: then it goes *watching*,
+//! which means that it looks every now and then whether the program still calls, and arms the links itself when it doesn't. Where processes are more than
+//! processors, the program may have to wait for one: so a program that called not long ago is given some time before it is taken for gone.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
