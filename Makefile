@@ -3,42 +3,39 @@
 #   make build     the mgn command, the client library and the demos, optimised
 #   make demo      run iso_demo and glxgears through a server; pictures in target/demo
 #   make test      all tests but the gallery
+#   make test-pictures  the conformance programs alone, in release mode
 #   make test-apps the gallery: other people's programs, compared with direct rendering
 #   make stress    endpoints: more messages and orders than make test tries
 #   make miri      the parts of endpoints that need no system calls, checked by Miri (nightly Rust)
 #   make bench     measure, against direct rendering
 #   make lint      formatting, clippy, licences
-#   make install   into PREFIX (/usr/local), under DESTDIR
+#   make deb       Debian packages, in target/deb
+#   make install   into PREFIX (/usr/local), under DESTDIR; STRIP=: keeps the debug symbols
 #   make clean     remove what was built
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
-CARGO ?= $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
-export CARGO
+STRIP ?= strip
+# Where rustup puts cargo, for shells that do not look there.
+export PATH := $(PATH):$(HOME)/.cargo/bin
 
 TARGET := target
 # The scripts and tests look there.
 export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
-.PHONY: all build demo test test-apps stress miri bench lint install clean programs deps-build deps-demo deps-test deps-apps deps-bench registry
+.PHONY: all build demo test test-pictures test-apps stress miri bench lint deb install clean programs registry
 
 all: build
 
-deps-build:
-	@scripts/deps.sh build
-deps-demo:
-	@scripts/deps.sh demo
-deps-test:
-	@scripts/deps.sh test
-deps-apps:
-	@scripts/deps.sh apps
-deps-bench:
-	@scripts/deps.sh bench
+# What a goal needs and this machine lacks.
+deps-%:
+	@scripts/deps.sh $*
 
 build: deps-build
-	"$(CARGO)" build --release --locked -p mgn-cli -p mgn-client -p mgn-bench -p mgn-capi
+	cargo build --release --locked -p mgn-cli -p mgn-client -p mgn-bench -p mgn-capi
 	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(TARGET)/release
 	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
 
@@ -56,34 +53,48 @@ demo: deps-demo build
 test: deps-test registry programs
 	scripts/test.sh
 
+# What depends on the machine's Mesa, for machines on which `make test` does not run.
+test-pictures: deps-test build programs
+	cargo test --release --locked -p mgn-tests --features gallery --test conformance -- every_scene_is_the_same_over_shm_and_tcp every_scene_is_the_same_in_tiles
+
 # In release mode, as users run it: some of these programs are heavy.
 test-apps: deps-apps build
-	"$(CARGO)" test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
+	cargo test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 
 stress:
-	"$(CARGO)" test --release --locked -p mgn-fabric --lib -- --ignored --nocapture
+	cargo test --release --locked -p mgn-fabric --lib -- --ignored --nocapture
 
 miri:
-	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows" "$(CARGO)" +nightly miri test --locked -p mgn-fabric --lib -- \
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows" cargo +nightly miri test --locked -p mgn-fabric --lib -- \
 	  block:: endpoint::head endpoint::memory endpoint::simulated --skip of_all_lengths --skip cancelled
 
 bench: deps-bench build
 	mkdir -p $(TARGET)/bench
 	$(CC) -O2 -Wall -Wextra -o $(TARGET)/bench/calls crates/bench/programs/calls.c -lGL -lX11
-	"$(CARGO)" run --release --locked -p mgn-bench --bin mgn-bench
+	cargo run --release --locked -p mgn-bench --bin mgn-bench
 	$(TARGET)/release/mgn tune --output $(TARGET)/bench/tune.toml
-	MGN_TUNE=$(TARGET)/bench/tune.toml "$(CARGO)" run --release --locked -p mgn-bench --bin mgn-bench-messages
+	MGN_TUNE=$(TARGET)/bench/tune.toml cargo run --release --locked -p mgn-bench --bin mgn-bench-messages
 
-lint:
-	"$(CARGO)" fmt --all --check
-	"$(CARGO)" clippy --workspace --all-targets --locked -- -D warnings
-	"$(CARGO)" deny --locked check
+lint: deps-lint
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo deny --locked check licenses bans sources
+
+# Debhelper leaves its work in debian/, which is cleaned again.
+deb: deps-deb build
+	rm -rf $(TARGET)/deb
+	$(MAKE) install STRIP=: PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) DESTDIR=$(CURDIR)/$(TARGET)/deb/stage >/dev/null
+	DEB_RULES_REQUIRES_ROOT=no debian/rules binary >$(TARGET)/deb/log 2>&1 || { tail -n 30 $(TARGET)/deb/log >&2; exit 1; }
+	dh_clean
+	rm -rf $(TARGET)/deb/stage
+	ls -sh1 $(TARGET)/deb/*.deb
 
 install: build
 	install -Dm755 $(TARGET)/release/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
 	install -d "$(DESTDIR)$(PREFIX)/lib/manganese"
 	install -m755 $(addprefix $(TARGET)/release/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
 	install -m755 $(TARGET)/demos/iso_demo "$(DESTDIR)$(PREFIX)/lib/manganese/"
+	$(STRIP) "$(DESTDIR)$(PREFIX)/bin/mgn" "$(DESTDIR)$(PREFIX)/lib/manganese/"*
 	rm -rf $(TARGET)/pages
 	$(TARGET)/release/mgn pages --man $(TARGET)/pages/man --completions $(TARGET)/pages/completions
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1"
@@ -94,7 +105,8 @@ install: build
 	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
 	for unit in scripts/systemd/*; do \
 	    sed 's|/usr/local/bin/|$(PREFIX)/bin/|' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}" || exit; done
-	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(TARGET)/release" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
+	install -Dm644 scripts/sysusers.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/manganese.conf"
+	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(TARGET)/release" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" DESTDIR="$(DESTDIR)" STRIP="$(STRIP)"
 
 clean:
 	rm -rf $(TARGET)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs iso_demo and glxgears directly and through a server, on an X server without a screen, and
 # leaves in target/demo: pictures of both, and summary.txt with rates and whether the pictures are
-# equal. `make demo` builds what it needs.
+# equal. Then shows a wall of four renderers in the browser, in a terminal until Enter is pressed.
+# `make demo` builds what it needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +19,8 @@ mkdir -p "$out"
 Xvfb -displayfd 3 -screen 0 1920x1200x24 -nolisten tcp -noreset \
     3>"$out/.display" 2>"$out/.xvfb.log" &
 xvfb=$!
-trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; rm -f "$out"/.[a-z]*' EXIT
+wall=
+trap 'kill $xvfb $wall 2>/dev/null || true; wait $xvfb $wall 2>/dev/null || true; rm -f "$out"/.[a-z]*' EXIT
 for _ in $(seq 200); do
     [ -s "$out/.display" ] && break
     kill -0 $xvfb 2>/dev/null || { cat "$out/.xvfb.log" >&2; exit 1; }
@@ -31,6 +33,8 @@ direct() { DISPLAY=$direct_display "$@"; }
 ours() { env -u DISPLAY "$mgn" run --headless "$@"; }
 rate_in() { sed -n 's/.*"frames_per_second": \([0-9.]*\).*/\1/p' "$1" | head -n 1; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else print "-" }'; }
+# The rows of the table as `RATIO NAME`, for the lines about speed.
+ratios=$out/.ratios
 say() { printf '%-24s %12s %12s %8s  %s\n' "$@" | tee -a "$out/summary.txt"; }
 
 equal() {
@@ -54,6 +58,7 @@ for mode in immediate arrays vbo static; do
     a=$(rate_in "$out/.direct.json")
     b=$(rate_in "$out/.ours.json")
     say "$name" "$a" "$b" "$(ratio "$b" "$a")" "$(equal "$out/.direct.ppm" "$out/.ours.ppm")"
+    echo "$(ratio "$b" "$a") $name" >>"$ratios"
 done
 
 # glxgears moves by the clock: its pictures are compared with one that goes by frames.
@@ -65,5 +70,67 @@ b=$(ours -- timeout 7 glxgears 2>/dev/null | gears_rate || true)
 say glxgears "${a:-0}" "${b:-0}" "$(ratio "${b:-0}" "${a:-0}")" \
     "$pictures"
 
+echo "$(ratio "${b:-0}" "${a:-0}") glxgears" >>"$ratios"
+
+# why NAME: what makes a row as fast or slow as it is.
+why() {
+    case $1 in
+    iso_demo-immediate) echo "glBegin and glEnd become arrays before they reach the driver" ;;
+    iso_demo-arrays | iso_demo-vbo) echo "all vertices of a frame are copied once more, to the server" ;;
+    iso_demo-static) echo "the vertices stay at the server; the program and the renderer share the processors" ;;
+    glxgears) echo "its frames are short, and each picture comes back to be shown" ;;
+    esac
+}
+describe() { echo "$2, $1 times the local driver's speed: $(why "$2")."; }
+fastest=$(sort -rn "$ratios" | head -n 1)
+slowest=$(sort -n "$ratios" | head -n 1)
+is_more() { awk -v a="${1%% *}" 'BEGIN { exit !(a > 1) }'; }
+
+# address_of_wall: waits until the wall is up, and prints where a browser finds it.
+address_of_wall() {
+    local address
+    for _ in $(seq 200); do
+        address=$(sed -n 's/.*is shown at \(http:[^ ]*\).*/\1/p' "$out/.wall.log")
+        [ -z "$address" ] || { echo "$address"; return; }
+        kill -0 $wall 2>/dev/null || return 1
+        sleep 0.1
+    done
+    return 1
+}
+# answers ADDRESS: whether the page is served.
+answers() {
+    local host=${1#http://} line
+    host=${host%%/*}
+    exec 4<>"/dev/tcp/${host%:*}/${host##*:}" || return 1
+    printf 'GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$host" >&4
+    read -r -t 10 line <&4 || true
+    exec 4>&-
+    [[ $line == *" 200 "* ]]
+}
+
+"$mgn" run --headless --wall 2x2 --viewer -- target/demos/iso_demo --mode static --size 800x600 \
+    >/dev/null 2>"$out/.wall.log" &
+wall=$!
+
+echo
 echo "Pictures of the runs through the server: ${out#"$PWD"/}/*/frame-*.png; this table: ${out#"$PWD"/}/summary.txt"
+if is_more "$fastest"; then
+    echo "Faster than locally: $(describe $fastest)"
+fi
+if ! is_more "$slowest"; then
+    echo "Slower than locally: $(describe $slowest)"
+fi
+if address=$(address_of_wall) && answers "$address"; then
+    if [ -t 0 ] && [ -t 1 ]; then
+        echo "A wall of four renderers, live in the browser: $address"
+        read -r -p "Press Enter to end it. " _ || true
+    else
+        echo "A wall of four renderers, live in the browser: it answered at ${address%%#*}. To see it:"
+        echo "  target/release/mgn run --headless --wall 2x2 --viewer -- target/demos/iso_demo"
+    fi
+else
+    echo "The wall in the browser did not come up:" >&2
+    cat "$out/.wall.log" >&2
+    failed=1
+fi
 exit $failed

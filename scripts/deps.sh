@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|apps|bench
+# usage: scripts/deps.sh build|demo|test|apps|bench|lint|deb
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | apps | bench) ;;
+build | demo | test | apps | bench | lint | deb) ;;
 *)
-    echo "usage: $0 build|demo|test|apps|bench" >&2
+    echo "usage: $0 build|demo|test|apps|bench|lint|deb" >&2
     exit 2
     ;;
 esac
@@ -48,7 +48,7 @@ library() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1 "; }
 mesa_driver() { compgen -G '/usr/lib/*/dri/swrast_dri.so' || compgen -G '/usr/lib/*/libgallium-*.so' || compgen -G '/usr/lib*/dri/swrast_dri.so'; }
 pip() { python3 -m pip --version; }
 
-rust_version() { "${CARGO:-cargo}" --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p' || true; }
+rust_version() { cargo --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p' || true; }
 at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 packaged_rust() { apt-cache policy cargo 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\.[0-9]*\).*/\1/p' || true; }
 
@@ -73,6 +73,7 @@ can_install() {
     [ -t 0 ] || sudo -n true 2>/dev/null
 }
 
+want ca-certificates "lets cargo and pip trust where they download from" test -e /etc/ssl/certs/ca-certificates.crt
 want gcc "C compiler for the demos and for libraries in C" have gcc
 want libc6-dev "headers of the C library" header stdio.h
 want cmake "builds the JPEG library" have cmake
@@ -80,7 +81,7 @@ want nasm "makes the JPEG library fast" have nasm
 want libgl-dev "headers of OpenGL" header GL/glx.h
 want libegl-dev "headers of EGL" header EGL/egl.h
 want libx11-dev "headers of X11" header X11/Xlib.h
-if [ "$goal" != build ]; then
+case $goal in demo | test | apps | bench)
     want libgl1 "the system's OpenGL library, GLVND" library libGL.so.1
     want libglx-mesa0 "OpenGL for X, to compare with" library libGLX_mesa.so.0
     want libegl1 "the system's EGL library" library libEGL.so.1
@@ -88,7 +89,8 @@ if [ "$goal" != build ]; then
     want libgl1-mesa-dri "Mesa's drivers, one of which needs no graphics card" mesa_driver
     want xvfb "X server without a screen" have Xvfb
     want mesa-utils "glxgears" have glxgears
-fi
+    ;;
+esac
 # The system's own Python: another one does not see its packages.
 module() { /usr/bin/python3 -c "import $1"; }
 if [ "$goal" = apps ] || [ "$goal" = bench ]; then
@@ -138,6 +140,10 @@ if [ "$goal" = test ]; then
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like chromium "looks at the viewer's page" have chromium
 fi
+if [ "$goal" = deb ]; then
+    want debhelper "makes Debian packages" have dh
+    want dpkg-dev "likewise" have dpkg-shlibdeps
+fi
 if ! rust_is_there; then
     # The package's version is known only after an update where the lists are empty.
     if [ -z "$(packaged_rust)" ] && can_install; then
@@ -180,6 +186,22 @@ if ! rust_is_there; then
     echo "Get it from https://rustup.rs:" >&2
     echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt" >&2
     exit 1
+fi
+
+# Clippy and rustfmt of the same Rust as cargo; cargo-deny from crates.io, in a version that Rust
+# 1.85 builds.
+if [ "$goal" = lint ]; then
+    if ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
+        if have rustup >/dev/null; then
+            rustup component add clippy rustfmt
+        else
+            apt install --no-install-recommends rust-clippy rustfmt
+        fi
+    fi
+    if ! cargo deny --version >/dev/null 2>&1; then
+        echo "Installing: cargo install cargo-deny" >&2
+        cargo install --quiet --locked cargo-deny@0.18.3 --no-default-features
+    fi
 fi
 
 # From PyPI, as its VTK differs from Debian's. The gallery does without it where there is no network.

@@ -4,14 +4,11 @@
 # installed; with MGN_NEED_CHROMIUM in the environment its absence is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo=${CARGO:-cargo}
 
-# The command and the client library as well as the tests, in one go.
-"$cargo" build --workspace --all-targets --locked
-"$cargo" test --workspace --locked --no-fail-fast
+cargo xtask test
 # Formatting what is generated is part of generating it.
 if command -v rustfmt >/dev/null; then
-    "$cargo" xtask generate --check
+    cargo xtask generate --check
 else
     echo "skipped: cargo xtask generate --check, for want of rustfmt"
 fi

@@ -1,9 +1,14 @@
-//! `cargo xtask generate [--check]`: writes the code that follows from the OpenGL registry and the overlay, the C library's header, and the guide's example.
+//! What cargo alone does not do for this workspace:
+//!
+//! - `cargo xtask generate [--check]` writes the code that follows from the OpenGL registry and the
+//!   overlay, the C library's header, and the guide's example.
+//! - `cargo xtask test [NAME...]` runs all tests, several binaries side by side.
 #![forbid(unsafe_code)]
 
 mod emit;
 mod example;
 mod header;
+mod tests;
 
 use anyhow::{bail, Context, Result};
 use mgn_spec::{Model, Overlay, Registry};
@@ -15,14 +20,20 @@ fn main() -> Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => generate(false),
         ["generate", "--check"] => generate(true),
-        _ => bail!("usage: cargo xtask generate [--check]"),
+        ["test", ref names @ ..] => tests::test(root()?, names),
+        _ => bail!("usage: cargo xtask generate [--check] | test [NAME...]"),
     }
 }
 
-fn generate(check: bool) -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+/// The checkout.
+fn root() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .context("xtask has no parent folder")?;
+        .context("xtask has no parent folder")
+}
+
+fn generate(check: bool) -> Result<()> {
+    let root = root()?;
     let xml = root.join("target/registry/gl.xml");
     let xml = fs::read_to_string(&xml).with_context(|| {
         format!(

@@ -1,0 +1,217 @@
+#!/usr/bin/env bash
+# Runs the README's commands in fresh, minimal Debian roots, as a new user would, and removes the
+# roots again.
+#
+# usage: scripts/fresh-root.sh [--suite NAME] [--keep] [GOAL...]
+#
+#   demo        `make demo`, as root
+#   test        `make test`, as root, in the root of `demo`
+#   user        `make demo`, as an ordinary user who may use sudo; takes over what `demo` has built
+#   packages    `make deb` in the root of `demo`; another root, without compiler or Rust, installs
+#               the packages and draws glxgears into a picture
+#
+# Without goals: all four. --suite is a release of Debian (trixie unless given), --keep leaves the
+# roots and says where they are.
+#
+# A root holds what debootstrap's minbase variant holds, `make`, and the source tree: tracked files
+# as they lie in the working tree. It has the network of this machine, its package sources, its
+# proxy variables and its extra certificates (/usr/local/share/ca-certificates), and mounts,
+# processes and shared memory of its own. Downloads are kept in target/fresh-root for the next time.
+#
+# Exits with 0 if all goals passed, 1 if one failed, and 77 where no root can be made.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+suite=trixie
+keep=no
+goals=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --suite)
+        suite=${2:?--suite needs the name of a Debian release}
+        shift
+        ;;
+    --keep) keep=yes ;;
+    demo | test | user | packages) goals+=("$1") ;;
+    *)
+        sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p}' "$0" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+[ ${#goals[@]} -gt 0 ] || goals=(demo test user packages)
+
+cannot() {
+    echo "fresh-root: no root can be made: $1" >&2
+    exit 77
+}
+[ "$(id -u)" -eq 0 ] || cannot "this needs root (sudo $0)"
+if ! command -v debootstrap >/dev/null; then
+    DEBIAN_FRONTEND=noninteractive apt-get -qq -y install debootstrap </dev/null >&2 ||
+        { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install debootstrap; } </dev/null >&2 ||
+        cannot "debootstrap is not installed and could not be (apt-get install debootstrap)"
+fi
+unshare --mount --pid --ipc --fork true 2>/dev/null || cannot "this system allows no new mount and process namespaces"
+
+cache=$PWD/target/fresh-root/$suite
+mkdir -p "$cache/debs/partial" "$cache/crates"
+roots=$(mktemp -d /var/tmp/manganese-root.XXXXXX)
+finish() {
+    if [ $keep = yes ]; then
+        echo "fresh-root: the roots are kept: $roots" >&2
+    else
+        # What is mounted in them is mounted in namespaces that are gone.
+        rm -rf --one-file-system "$roots"
+    fi
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# The first Debian mirror among this machine's package sources.
+mirror() {
+    local found
+    found=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+        sed -n -e 's/^URIs: *\([^ ]*\/debian\)\/\{0,1\}\( .*\)\{0,1\}$/\1/p' \
+            -e 's/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\/debian\)\/\{0,1\} .*/\2/p' | head -n 1)
+    echo "${found:-http://deb.debian.org/debian}"
+}
+
+# base: the minimal root of this suite, made once for each run.
+base() {
+    if [ ! -d "$roots/base" ]; then
+        echo "fresh-root: debootstrap $suite" >&2
+        if ! debootstrap --variant=minbase --cache-dir="$cache/debs" "$suite" "$roots/base" "$(mirror)" >"$roots/debootstrap.log" 2>&1; then
+            tail -n 5 "$roots/debootstrap.log" >&2
+            cannot "debootstrap $suite failed, see above"
+        fi
+    fi
+}
+
+# new NAME: a root that has the base, the source tree in /manganese and nothing else.
+new() {
+    base
+    cp -a "$roots/base" "$roots/$1"
+    cp -L /etc/resolv.conf "$roots/$1/etc/resolv.conf" 2>/dev/null || true
+    mkdir -p "$roots/$1/usr/local/share/ca-certificates" "$roots/$1/manganese"
+    cp /usr/local/share/ca-certificates/*.crt "$roots/$1/usr/local/share/ca-certificates/" 2>/dev/null || true
+    git ls-files -z | tar --null --create --files-from=- --owner=0 --group=0 | tar --extract --directory="$roots/$1/manganese"
+}
+
+# inside NAME COMMAND: runs a line of shell in the root, in namespaces of its own.
+inside() {
+    local root=$roots/$1 command=$2 proxies=() name
+    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
+        [ -z "${!name:-}" ] || proxies+=("$name=${!name}")
+    done
+    mkdir -p "$root/root/.cargo/registry" "$root/var/cache/apt/archives/partial"
+    unshare --mount --pid --ipc --uts --fork --kill-child --propagation private -- \
+        env -i "${proxies[@]}" HOME=/root LANG=C.UTF-8 TERM=dumb CI="${CI:-}" \
+        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        bash -euc '
+            root=$1 cache=$2
+            hostname fresh
+            mount --bind "$root" "$root"
+            mount -t proc proc "$root/proc"
+            mount -t sysfs sysfs "$root/sys"
+            mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+            for node in null zero full random urandom tty; do
+                : >"$root/dev/$node"
+                mount --bind "/dev/$node" "$root/dev/$node"
+            done
+            mkdir "$root/dev/pts" "$root/dev/shm"
+            mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts "$root/dev/pts"
+            ln -s pts/ptmx "$root/dev/ptmx"
+            ln -s /proc/self/fd "$root/dev/fd"
+            mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+            mount --bind "$cache/debs" "$root/var/cache/apt/archives"
+            mount --bind "$cache/crates" "$root/root/.cargo/registry"
+            cd "$root"
+            mkdir -p .before
+            pivot_root . .before
+            umount -l /.before
+            rmdir /.before
+            cd /manganese
+            exec bash -euc "$3"
+        ' fresh-root "$root" "$cache" "$command" </dev/null
+}
+
+quiet_apt='DEBIAN_FRONTEND=noninteractive apt-get -qq -y'
+
+failed=()
+table=""
+# goal NAME COMMAND...: runs the command, and notes how it went and how long it took.
+goal() {
+    local name=$1 started=$SECONDS how=passed
+    shift
+    echo "== fresh $suite: $name"
+    "$@" || { how=FAILED; failed+=("$name"); }
+    table+=$(printf '\n  %-10s %-7s %5d s' "$name" $how $((SECONDS - started)))
+}
+
+has_built=no
+built() {
+    [ $has_built = no ] || return 0
+    new built
+    inside built "$quiet_apt update && $quiet_apt install --no-install-recommends make >/dev/null"
+    has_built=yes
+}
+
+demo() {
+    built
+    inside built 'make demo'
+}
+
+tests() {
+    built
+    inside built 'make test'
+}
+
+user() {
+    new user
+    inside user "$quiet_apt update && $quiet_apt install --no-install-recommends make sudo >/dev/null
+        useradd --create-home --shell /bin/bash newcomer
+        echo 'newcomer ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/newcomer"
+    # What `demo` has built is up to date here as well: the times of all files are kept.
+    if [ $has_built = yes ]; then
+        tar --create --directory="$roots/built" --exclude=manganese/target/debug --exclude=manganese/target/demo manganese |
+            tar --extract --directory="$roots/user"
+    fi
+    inside user "chown -R newcomer: /manganese
+        su - newcomer -c 'cd /manganese && make demo'"
+}
+
+packages() {
+    built
+    inside built 'make deb'
+    new bare
+    mkdir -p "$roots/bare/packages"
+    cp "$roots/built/manganese/target/deb/"*.deb "$roots/bare/packages/"
+    rm -rf "$roots/bare/manganese"
+    mkdir "$roots/bare/manganese"
+    inside bare "$quiet_apt update"
+    local started=$SECONDS
+    inside bare "$quiet_apt install --no-install-recommends /packages/manganese_*.deb /packages/libmanganese0_*.deb xvfb mesa-utils >/dev/null
+        mgn run --headless --save /pictures --frames 10 -- glxgears
+        test -s /pictures/frame-000010.png" || return 1
+    local took=$((SECONDS - started))
+    echo "packages: from nothing to a picture of glxgears in $took s"
+    inside bare "$quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
+        man_pages=\$(dpkg -L manganese | grep -c /man/)
+        [ \$man_pages -gt 5 ] || { echo 'the package has no manual pages' >&2; exit 1; }
+        gcc -o /tmp/pingpong /usr/share/doc/libmanganese-dev/examples/pingpong.c \$(pkg-config --cflags --libs manganese)
+        $quiet_apt purge manganese libmanganese0 libmanganese-dev
+        ! command -v mgn"
+}
+
+for name in "${goals[@]}"; do
+    case $name in
+    demo) goal demo demo ;;
+    test) goal test tests ;;
+    user) goal user user ;;
+    packages) goal packages packages ;;
+    esac
+done
+
+echo "fresh-root: Debian $suite$table"
+[ ${#failed[@]} -eq 0 ] || exit 1

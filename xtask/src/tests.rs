@@ -1,0 +1,270 @@
+//! `cargo xtask test`: all tests of the workspace, several test binaries side by side.
+//!
+//! `cargo test` runs one binary after the other. Many of ours wait for processes, so that two
+//! binaries at once keep a machine of two processors busy. The output of a binary is shown when
+//! a test in it fails; in the end come the slowest binaries and one line with the sum.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+
+/// How many of the slowest binaries are named at the end.
+const SLOWEST: usize = 10;
+
+/// Builds all tests of the workspace and runs those whose name contains one of `filters`; all
+/// without any. Fails if a test did.
+pub fn test(root: &Path, filters: &[&str]) -> Result<()> {
+    // The harness runs `mgn` and the client library, which belong to no test.
+    cargo(root, &["build", "--workspace", "--all-targets", "--locked"])?;
+    let mut binaries = binaries(root)?;
+    if !filters.is_empty() {
+        binaries.retain(|b| filters.iter().any(|f| b.name.contains(f)));
+        if binaries.is_empty() {
+            bail!(
+                "no test binary has a name that contains {}",
+                filters.join(" or ")
+            );
+        }
+    }
+    // Those of the harness take longest: the others fill the gaps that they leave.
+    binaries.sort_by_key(|b| !b.name.starts_with("mgn-tests"));
+    let results = side_by_side(binaries);
+    let documentation = filters.is_empty().then(|| documentation(root));
+    report(results.into_iter().chain(documentation).collect())
+}
+
+/// An executable with tests.
+struct Binary {
+    /// The package and the target, as in `mgn-tests::walls`.
+    name: String,
+    file: PathBuf,
+    /// Where `cargo test` would run it: the folder of its package.
+    folder: PathBuf,
+}
+
+struct Outcome {
+    name: String,
+    took: Duration,
+    passed: u32,
+    failed: u32,
+    ignored: u32,
+    /// False also where the process ended before it could say how many tests passed.
+    is_success: bool,
+    output: String,
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
+    let status = Command::new(env!("CARGO"))
+        .args(arguments)
+        .current_dir(root)
+        .status()
+        .context("cannot run cargo")?;
+    if !status.success() {
+        bail!("cargo {} failed", arguments.join(" "));
+    }
+    Ok(())
+}
+
+fn binaries(root: &Path) -> Result<Vec<Binary>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["test", "--workspace", "--locked", "--no-run"])
+        .arg("--message-format=json")
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    if !output.status.success() {
+        bail!("cargo test --no-run failed");
+    }
+    let lines = String::from_utf8(output.stdout)?;
+    let mut found = Vec::new();
+    for line in lines.lines() {
+        let message: serde_json::Value = serde_json::from_str(line)?;
+        let is_test = message["profile"]["test"].as_bool() == Some(true);
+        let (true, Some(file)) = (is_test, message["executable"].as_str()) else {
+            continue;
+        };
+        let manifest = message["manifest_path"].as_str().context("no manifest")?;
+        let folder = Path::new(manifest).parent().context("no folder")?;
+        let package = package_name(&folder.join("Cargo.toml"))?;
+        let target = message["target"]["name"].as_str().unwrap_or_default();
+        let kind = message["target"]["kind"][0].as_str().unwrap_or_default();
+        found.push(Binary {
+            name: match kind {
+                "test" => format!("{package}::{target}"),
+                "bin" => format!("{package} (bin {target})"),
+                _ => package,
+            },
+            file: file.into(),
+            folder: folder.into(),
+        });
+    }
+    Ok(found)
+}
+
+/// The name that stands in a manifest.
+fn package_name(manifest: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(manifest)?;
+    let line = text.lines().find_map(|l| l.strip_prefix("name = \""));
+    let name = line.and_then(|l| l.strip_suffix('"'));
+    Ok(name
+        .with_context(|| format!("{}: no name", manifest.display()))?
+        .to_owned())
+}
+
+/// Runs as many at once as there are processors.
+fn side_by_side(binaries: Vec<Binary>) -> Vec<Outcome> {
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let left = Mutex::new(binaries.into_iter());
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| loop {
+                let next = left.lock().expect("no thread panics with it").next();
+                let Some(binary) = next else { break };
+                let outcome = run(&binary);
+                say(&outcome);
+                done.lock().expect("no thread panics with it").push(outcome);
+            });
+        }
+    });
+    done.into_inner().expect("no thread panics with it")
+}
+
+fn run(binary: &Binary) -> Outcome {
+    let mut command = Command::new(&binary.file);
+    command
+        .current_dir(&binary.folder)
+        .env("CARGO_MANIFEST_DIR", &binary.folder);
+    measured(binary.name.clone(), &mut command)
+}
+
+/// The examples in comments, which only cargo and rustdoc find.
+fn documentation(root: &Path) -> Outcome {
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .args(["test", "--workspace", "--locked", "--doc"])
+        .current_dir(root);
+    let outcome = measured("examples in comments".into(), &mut command);
+    say(&outcome);
+    outcome
+}
+
+fn measured(name: String, command: &mut Command) -> Outcome {
+    let start = Instant::now();
+    let result = command.stdin(Stdio::null()).output();
+    let took = start.elapsed();
+    match result {
+        Ok(output) => judged(name, took, &output),
+        Err(error) => Outcome {
+            name,
+            took,
+            passed: 0,
+            failed: 0,
+            ignored: 0,
+            is_success: false,
+            output: format!("cannot be started: {error}\n"),
+        },
+    }
+}
+
+fn judged(name: String, took: Duration, output: &Output) -> Outcome {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let count = |what: &str| text.lines().filter_map(|l| counted(l, what)).sum();
+    Outcome {
+        name,
+        took,
+        passed: count("passed"),
+        failed: count("failed"),
+        ignored: count("ignored"),
+        is_success: output.status.success(),
+        output: format!(
+            "{text}{}{}\n",
+            String::from_utf8_lossy(&output.stderr),
+            output.status
+        ),
+    }
+}
+
+/// The number before `what` in a closing line of libtest:
+/// `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s`.
+fn counted(line: &str, what: &str) -> Option<u32> {
+    let counts = line.strip_prefix("test result: ")?;
+    let mut words = counts.split([' ', ';', '.']).filter(|w| !w.is_empty());
+    let mut before = words.next()?;
+    words.find_map(|word| {
+        let number = (word == what).then(|| before.parse().ok()).flatten();
+        before = word;
+        number
+    })
+}
+
+fn say(outcome: &Outcome) {
+    let Outcome {
+        name,
+        passed,
+        ignored,
+        ..
+    } = outcome;
+    let took = outcome.took.as_secs_f64();
+    let how = if outcome.is_success { "ok" } else { "FAILED" };
+    let ignored = match ignored {
+        0 => String::new(),
+        n => format!(", {n} ignored"),
+    };
+    println!("{how:6} {name}: {passed} passed{ignored} in {took:.1} s");
+    for line in outcome.output.lines().filter(|l| l.contains("SKIPPED")) {
+        println!("       {}", line.trim());
+    }
+    if !outcome.is_success {
+        println!("{}", outcome.output);
+    }
+}
+
+fn report(mut outcomes: Vec<Outcome>) -> Result<()> {
+    outcomes.sort_by_key(|o| std::cmp::Reverse(o.took));
+    println!("\nThe slowest:");
+    for outcome in outcomes.iter().take(SLOWEST) {
+        println!("  {:6.1} s  {}", outcome.took.as_secs_f64(), outcome.name);
+    }
+    let bad: Vec<&str> = outcomes
+        .iter()
+        .filter(|o| !o.is_success)
+        .map(|o| o.name.as_str())
+        .collect();
+    let sum = |of: fn(&Outcome) -> u32| outcomes.iter().map(of).sum::<u32>();
+    // A process that ended before its count counts as one failure.
+    let silent = outcomes.iter().filter(|o| !o.is_success && o.failed == 0);
+    let failed = sum(|o| o.failed) + silent.count() as u32;
+    println!("\n{} passed, {failed} failed", sum(|o| o.passed));
+    if !bad.is_empty() {
+        bail!("tests failed in: {}", bad.join(", "));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str =
+        "test result: ok. 31 passed; 2 failed; 1 ignored; 0 measured; 7 filtered out; finished in 0.01s";
+
+    #[test]
+    fn counts_come_from_the_closing_line() {
+        assert_eq!(counted(LINE, "passed"), Some(31));
+        assert_eq!(counted(LINE, "failed"), Some(2));
+        assert_eq!(counted(LINE, "ignored"), Some(1));
+        assert_eq!(counted("test walls::passed ... ok", "passed"), None);
+    }
+
+    #[test]
+    fn a_process_that_ends_early_is_a_failure() {
+        let outcome = measured("early".into(), Command::new("sh").args(["-c", "exit 3"]));
+        assert!(!outcome.is_success);
+        assert!(report(vec![outcome]).is_err());
+    }
+}
