@@ -156,6 +156,13 @@ pub unsafe extern "C" fn glAlphaFuncx(func: u32, ref_: i32) {
         cx.done();
     }
 }
+pub unsafe extern "C" fn glAlphaToCoverageDitherControlNV(mode: u32) {
+    unsafe {
+        let cx = context();
+        cx.enc.gl_alpha_to_coverage_dither_control_nv(mode);
+        cx.done();
+    }
+}
 pub unsafe extern "C" fn glAreTexturesResident(n: i32, textures: *const u32, residences: *mut u8) -> u8 {
     unsafe {
         let cx = context();
@@ -2736,6 +2743,20 @@ pub unsafe extern "C" fn glFramebufferTextureLayer(target: u32, attachment: u32,
         cx.enc.gl_framebuffer_texture_layer(target, attachment, texture, level, layer);
         cx.claimed(before, claim);
         crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glFramebufferTextureMultiviewOVR(
+    target: u32,
+    attachment: u32,
+    texture: u32,
+    level: i32,
+    base_view_index: i32,
+    num_views: i32,
+) {
+    unsafe {
+        let cx = context();
+        cx.enc.gl_framebuffer_texture_multiview_ovr(target, attachment, texture, level, base_view_index, num_views);
         cx.done();
     }
 }
@@ -6468,6 +6489,20 @@ pub unsafe extern "C" fn glNamedFramebufferTextureLayerEXT(framebuffer: u32, att
         cx.done();
     }
 }
+pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
+    framebuffer: u32,
+    attachment: u32,
+    texture: u32,
+    level: i32,
+    base_view_index: i32,
+    num_views: i32,
+) {
+    unsafe {
+        let cx = context();
+        cx.enc.gl_named_framebuffer_texture_multiview_ovr(framebuffer, attachment, texture, level, base_view_index, num_views);
+        cx.done();
+    }
+}
 pub unsafe extern "C" fn glNamedProgramLocalParameter4dEXT(program: u32, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
@@ -9298,6 +9333,27 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
         crate::gl::defined(cx, target);
         cx.done();
     }
+}
+pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    attrib_list: *const i32,
+) {
+    refused("glTexStorageAttribs2DEXT");
+}
+pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
+    target: u32,
+    levels: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    attrib_list: *const i32,
+) {
+    refused("glTexStorageAttribs3DEXT");
 }
 pub unsafe extern "C" fn glTexStorageMem1DEXT(target: u32, levels: i32, internal_format: u32, width: i32, memory: u32, offset: u64) {
     unsafe {

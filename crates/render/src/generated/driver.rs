@@ -17,6 +17,7 @@ pub struct Gl {
     pub glAlphaFragmentOp3ATI: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32),
     pub glAlphaFunc: unsafe extern "C" fn(u32, f32),
     pub glAlphaFuncx: unsafe extern "C" fn(u32, i32),
+    pub glAlphaToCoverageDitherControlNV: unsafe extern "C" fn(u32),
     pub glAreTexturesResident: unsafe extern "C" fn(i32, *const u32, *mut u8) -> u8,
     pub glAreTexturesResidentEXT: unsafe extern "C" fn(i32, *const u32, *mut u8) -> u8,
     pub glArrayElement: unsafe extern "C" fn(i32),
@@ -382,6 +383,7 @@ pub struct Gl {
     pub glFramebufferTexture3D: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32),
     pub glFramebufferTexture3DOES: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32),
     pub glFramebufferTextureLayer: unsafe extern "C" fn(u32, u32, u32, i32, i32),
+    pub glFramebufferTextureMultiviewOVR: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32),
     pub glFrontFace: unsafe extern "C" fn(u32),
     pub glFrustum: unsafe extern "C" fn(f64, f64, f64, f64, f64, f64),
     pub glFrustumf: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32),
@@ -890,6 +892,7 @@ pub struct Gl {
     pub glNamedFramebufferTextureFaceEXT: unsafe extern "C" fn(u32, u32, u32, i32, u32),
     pub glNamedFramebufferTextureLayer: unsafe extern "C" fn(u32, u32, u32, i32, i32),
     pub glNamedFramebufferTextureLayerEXT: unsafe extern "C" fn(u32, u32, u32, i32, i32),
+    pub glNamedFramebufferTextureMultiviewOVR: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32),
     pub glNamedProgramLocalParameter4dEXT: unsafe extern "C" fn(u32, u32, u32, f64, f64, f64, f64),
     pub glNamedProgramLocalParameter4dvEXT: unsafe extern "C" fn(u32, u32, u32, *const f64),
     pub glNamedProgramLocalParameter4fEXT: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32),
@@ -1645,6 +1648,9 @@ impl Gl {
             },
             glAlphaFunc: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f32)>(load("glAlphaFunc")) },
             glAlphaFuncx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glAlphaFuncx")) },
+            glAlphaToCoverageDitherControlNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glAlphaToCoverageDitherControlNV"))
+            },
             glAreTexturesResident: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32, *mut u8) -> u8>(load("glAreTexturesResident"))
             },
@@ -2539,6 +2545,11 @@ impl Gl {
             },
             glFramebufferTextureLayer: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i32)>(load("glFramebufferTextureLayer"))
+            },
+            glFramebufferTextureMultiviewOVR: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i32, i32)>(load(
+                    "glFramebufferTextureMultiviewOVR",
+                ))
             },
             glFrontFace: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glFrontFace")) },
             glFrustum: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64, f64, f64, f64, f64, f64)>(load("glFrustum")) },
@@ -3872,6 +3883,11 @@ impl Gl {
             },
             glNamedFramebufferTextureLayerEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i32)>(load("glNamedFramebufferTextureLayerEXT"))
+            },
+            glNamedFramebufferTextureMultiviewOVR: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i32, i32)>(load(
+                    "glNamedFramebufferTextureMultiviewOVR",
+                ))
             },
             glNamedProgramLocalParameter4dEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, f64, f64, f64, f64)>(load(

@@ -308,6 +308,11 @@ impl Commands for Renderer {
         unsafe { (self.gl.glAlphaFuncx)(func, ref_) };
         Ok(())
     }
+    fn gl_alpha_to_coverage_dither_control_nv(&mut self, mode: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glAlphaToCoverageDitherControlNV)(mode) };
+        Ok(())
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -3103,6 +3108,20 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTextureLayer)(target, attachment, texture, level, layer) };
+        Ok(())
+    }
+    fn gl_framebuffer_texture_multiview_ovr(
+        &mut self,
+        target: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        unsafe { (self.gl.glFramebufferTextureMultiviewOVR)(target, attachment, texture, level, base_view_index, num_views) };
         Ok(())
     }
     fn gl_front_face(&mut self, mode: u32) -> Result<(), Fault> {
@@ -7253,6 +7272,21 @@ impl Commands for Renderer {
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glNamedFramebufferTextureLayerEXT)(framebuffer, attachment, texture, level, layer) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_multiview_ovr(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let texture = self.object(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTextureMultiviewOVR)(framebuffer, attachment, texture, level, base_view_index, num_views) };
         Ok(())
     }
     fn gl_named_program_local_parameter4d_ext(

@@ -311,6 +311,15 @@ fn attached(
     let face = of(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE) as u32;
     let layer = of(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER);
     let layered = of(GL_FRAMEBUFFER_ATTACHMENT_LAYERED) != 0;
+    let views = of(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_NUM_VIEWS_OVR);
+    if views > 0 {
+        let first = of(GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_BASE_VIEW_INDEX_OVR);
+        say!(
+            script,
+            gl_framebuffer_texture_multiview_ovr(target, attachment, name, level, first, views)
+        );
+        return Ok(());
+    }
     let kind = objects.targets.get(&object).copied();
     match kind.unwrap_or(GL_TEXTURE_2D) {
         _ if layered => say!(

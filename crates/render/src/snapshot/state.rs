@@ -53,6 +53,9 @@ const FLOATS: &[Row<f32>] = &[
     (&[GL_MIN_SAMPLE_SHADING_VALUE], |s, v| {
         say!(s, gl_min_sample_shading(v[0]));
     }),
+    (&[GL_ALPHA_TO_COVERAGE_DITHER_MODE_NV], |s, v| {
+        say!(s, gl_alpha_to_coverage_dither_control_nv(v[0] as u32));
+    }),
     (&[GL_ALPHA_TEST_FUNC, GL_ALPHA_TEST_REF], |s, v| {
         say!(s, gl_alpha_func(v[0] as u32, v[1]));
     }),

@@ -339,6 +339,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_alpha_to_coverage_dither_control_nv(&mut self, mode: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -2410,6 +2414,18 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_framebuffer_texture_layer(&mut self, target: u32, attachment: u32, texture: u32, level: i32, layer: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_framebuffer_texture_multiview_ovr(
+        &mut self,
+        target: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -5334,6 +5350,18 @@ impl Commands for Nop {
         texture: u32,
         level: i32,
         layer: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_multiview_ovr(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
     ) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())

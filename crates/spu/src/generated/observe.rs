@@ -661,6 +661,15 @@ impl Commands for Observe {
         };
         self.around(&call, |next| next.gl_alpha_funcx(func, ref_))
     }
+    fn gl_alpha_to_coverage_dither_control_nv(&mut self, mode: u32) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::GL_ALPHA_TO_COVERAGE_DITHER_CONTROL_NV,
+            asks: false,
+            names: &["mode"],
+            values: &[Value::Enum(mode, names::UNGROUPED)],
+        };
+        self.around(&call, |next| next.gl_alpha_to_coverage_dither_control_nv(mode))
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -4919,6 +4928,30 @@ impl Commands for Observe {
             ],
         };
         self.around(&call, |next| next.gl_framebuffer_texture_layer(target, attachment, texture, level, layer))
+    }
+    fn gl_framebuffer_texture_multiview_ovr(
+        &mut self,
+        target: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR,
+            asks: false,
+            names: &["target", "attachment", "texture", "level", "base_view_index", "num_views"],
+            values: &[
+                Value::Enum(target, names::UNGROUPED),
+                Value::Enum(attachment, names::UNGROUPED),
+                Value::Integer(texture.into()),
+                Value::Integer(level.into()),
+                Value::Integer(base_view_index.into()),
+                Value::Integer(num_views.into()),
+            ],
+        };
+        self.around(&call, |next| next.gl_framebuffer_texture_multiview_ovr(target, attachment, texture, level, base_view_index, num_views))
     }
     fn gl_front_face(&mut self, mode: u32) -> Result<(), Fault> {
         let call = Call { op: ops::GL_FRONT_FACE, asks: false, names: &["mode"], values: &[Value::Enum(mode, names::UNGROUPED)] };
@@ -10370,6 +10403,32 @@ impl Commands for Observe {
             ],
         };
         self.around(&call, |next| next.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer))
+    }
+    fn gl_named_framebuffer_texture_multiview_ovr(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR,
+            asks: false,
+            names: &["framebuffer", "attachment", "texture", "level", "base_view_index", "num_views"],
+            values: &[
+                Value::Integer(framebuffer.into()),
+                Value::Enum(attachment, names::UNGROUPED),
+                Value::Integer(texture.into()),
+                Value::Integer(level.into()),
+                Value::Integer(base_view_index.into()),
+                Value::Integer(num_views.into()),
+            ],
+        };
+        self.around(&call, |next| {
+            next.gl_named_framebuffer_texture_multiview_ovr(framebuffer, attachment, texture, level, base_view_index, num_views)
+        })
     }
     fn gl_named_program_local_parameter4d_ext(
         &mut self,

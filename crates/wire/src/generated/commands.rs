@@ -323,6 +323,9 @@ pub trait Commands {
     fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) -> Result<(), Fault> {
         self.next().gl_alpha_funcx(func, ref_)
     }
+    fn gl_alpha_to_coverage_dither_control_nv(&mut self, mode: u32) -> Result<(), Fault> {
+        self.next().gl_alpha_to_coverage_dither_control_nv(mode)
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -2096,6 +2099,17 @@ pub trait Commands {
     }
     fn gl_framebuffer_texture_layer(&mut self, target: u32, attachment: u32, texture: u32, level: i32, layer: i32) -> Result<(), Fault> {
         self.next().gl_framebuffer_texture_layer(target, attachment, texture, level, layer)
+    }
+    fn gl_framebuffer_texture_multiview_ovr(
+        &mut self,
+        target: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        self.next().gl_framebuffer_texture_multiview_ovr(target, attachment, texture, level, base_view_index, num_views)
     }
     fn gl_front_face(&mut self, mode: u32) -> Result<(), Fault> {
         self.next().gl_front_face(mode)
@@ -4401,6 +4415,17 @@ pub trait Commands {
         layer: i32,
     ) -> Result<(), Fault> {
         self.next().gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer)
+    }
+    fn gl_named_framebuffer_texture_multiview_ovr(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        self.next().gl_named_framebuffer_texture_multiview_ovr(framebuffer, attachment, texture, level, base_view_index, num_views)
     }
     fn gl_named_program_local_parameter4d_ext(
         &mut self,

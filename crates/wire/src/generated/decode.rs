@@ -413,6 +413,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_alpha_funcx(p0, p1)
         }
+        ops::GL_ALPHA_TO_COVERAGE_DITHER_CONTROL_NV => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_alpha_to_coverage_dither_control_nv(p0)
+        }
         ops::GL_ARE_TEXTURES_RESIDENT => {
             let p0 = body.i32()?;
             let p1 = body.array::<u32>()?;
@@ -3017,6 +3022,16 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p4 = body.i32()?;
             body.end()?;
             to.gl_framebuffer_texture_layer(p0, p1, p2, p3, p4)
+        }
+        ops::GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            body.end()?;
+            to.gl_framebuffer_texture_multiview_ovr(p0, p1, p2, p3, p4, p5)
         }
         ops::GL_FRONT_FACE => {
             let p0 = body.u32()?;
@@ -6260,6 +6275,16 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p4 = body.i32()?;
             body.end()?;
             to.gl_named_framebuffer_texture_layer_ext(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture_multiview_ovr(p0, p1, p2, p3, p4, p5)
         }
         ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4D_EXT => {
             let p0 = body.u32()?;

@@ -674,6 +674,16 @@ impl Encoder {
             put(p, 8, ref_);
         }
     }
+    #[inline(always)]
+    pub unsafe fn gl_alpha_to_coverage_dither_control_nv(&mut self, mode: u32) {
+        self.doubt = ops::GL_ALPHA_TO_COVERAGE_DITHER_CONTROL_NV;
+        self.changes = self.changes.wrapping_add(1);
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_ALPHA_TO_COVERAGE_DITHER_CONTROL_NV) | 2 << 16);
+            put(p, 4, mode);
+        }
+    }
     #[inline]
     pub unsafe fn gl_are_textures_resident(&mut self, n: i32, textures: (*const u32, usize), residences: u32) {
         self.doubt = ops::GL_ARE_TEXTURES_RESIDENT;
@@ -5299,6 +5309,29 @@ impl Encoder {
             put(p, 12, texture);
             put(p, 16, level);
             put(p, 20, layer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_framebuffer_texture_multiview_ovr(
+        &mut self,
+        target: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) {
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR;
+        self.changes = self.changes.wrapping_add(1);
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) | 7 << 16);
+            put(p, 4, target);
+            put(p, 8, attachment);
+            put(p, 12, texture);
+            put(p, 16, level);
+            put(p, 20, base_view_index);
+            put(p, 24, num_views);
         }
     }
     #[inline(always)]
@@ -10622,6 +10655,29 @@ impl Encoder {
             put(p, 12, texture);
             put(p, 16, level);
             put(p, 20, layer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture_multiview_ovr(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) {
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR;
+        self.changes = self.changes.wrapping_add(1);
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) | 7 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, texture);
+            put(p, 16, level);
+            put(p, 20, base_view_index);
+            put(p, 24, num_views);
         }
     }
     #[inline(always)]

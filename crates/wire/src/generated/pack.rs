@@ -356,6 +356,10 @@ impl Commands for Pack {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.gl_alpha_funcx(func, ref_) })
     }
+    fn gl_alpha_to_coverage_dither_control_nv(&mut self, mode: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_alpha_to_coverage_dither_control_nv(mode) })
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -2598,6 +2602,18 @@ impl Commands for Pack {
     fn gl_framebuffer_texture_layer(&mut self, target: u32, attachment: u32, texture: u32, level: i32, layer: i32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.gl_framebuffer_texture_layer(target, attachment, texture, level, layer) })
+    }
+    fn gl_framebuffer_texture_multiview_ovr(
+        &mut self,
+        target: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_framebuffer_texture_multiview_ovr(target, attachment, texture, level, base_view_index, num_views) })
     }
     fn gl_front_face(&mut self, mode: u32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
@@ -5368,6 +5384,20 @@ impl Commands for Pack {
     ) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer) })
+    }
+    fn gl_named_framebuffer_texture_multiview_ovr(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        base_view_index: i32,
+        num_views: i32,
+    ) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe {
+            e.gl_named_framebuffer_texture_multiview_ovr(framebuffer, attachment, texture, level, base_view_index, num_views)
+        })
     }
     fn gl_named_program_local_parameter4d_ext(
         &mut self,
