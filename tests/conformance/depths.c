@@ -79,13 +79,14 @@ static struct look look_of(GLXFBConfig config)
     return look;
 }
 
-/* The first config of each look, without samples: at most `most` of them. */
+/* The first config of each look, without samples: at most `most` of them. Those of 16 bits with alpha are left out (see glx_configs). */
 static int each_look(int drawable_bit, GLXFBConfig *found, int most)
 {
     int count = 0, kept = 0;
     GLXFBConfig *all = glXGetFBConfigs(display, DefaultScreen(display), &count);
     for (int i = 0; i < count && kept < most; i++) {
-        if (!(value_of(all[i], GLX_DRAWABLE_TYPE) & drawable_bit) || value_of(all[i], GLX_SAMPLES) > 0)
+        bool is_small = value_of(all[i], GLX_BUFFER_SIZE) == 16 && value_of(all[i], GLX_ALPHA_SIZE) > 0;
+        if (!(value_of(all[i], GLX_DRAWABLE_TYPE) & drawable_bit) || value_of(all[i], GLX_SAMPLES) > 0 || is_small)
             continue;
         struct look look = look_of(all[i]);
         bool is_new = look.depth || drawable_bit != GLX_WINDOW_BIT;

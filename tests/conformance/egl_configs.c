@@ -2,12 +2,17 @@
 #include "conform.h"
 #include "egl.h"
 
+#ifndef EGL_CONFIG_SELECT_GROUP_EXT
+#define EGL_CONFIG_SELECT_GROUP_EXT 0x34C0
+#endif
+
 static const EGLint attributes[] = {
     EGL_BUFFER_SIZE, EGL_RED_SIZE, EGL_GREEN_SIZE, EGL_BLUE_SIZE, EGL_LUMINANCE_SIZE, EGL_ALPHA_SIZE, EGL_ALPHA_MASK_SIZE, EGL_BIND_TO_TEXTURE_RGB,
     EGL_BIND_TO_TEXTURE_RGBA, EGL_COLOR_BUFFER_TYPE, EGL_CONFIG_CAVEAT, EGL_CONFIG_ID, EGL_DEPTH_SIZE, EGL_LEVEL, EGL_MAX_PBUFFER_WIDTH,
     EGL_MAX_PBUFFER_HEIGHT, EGL_MAX_PBUFFER_PIXELS, EGL_MAX_SWAP_INTERVAL, EGL_MIN_SWAP_INTERVAL, EGL_NATIVE_RENDERABLE, EGL_NATIVE_VISUAL_ID,
     EGL_NATIVE_VISUAL_TYPE, EGL_SAMPLE_BUFFERS, EGL_SAMPLES, EGL_STENCIL_SIZE, EGL_SURFACE_TYPE, EGL_TRANSPARENT_TYPE, EGL_TRANSPARENT_RED_VALUE,
-    EGL_COLOR_COMPONENT_TYPE_EXT, EGL_RECORDABLE_ANDROID, EGL_FRAMEBUFFER_TARGET_ANDROID, EGL_Y_INVERTED_NOK, 0x7777};
+    EGL_COLOR_COMPONENT_TYPE_EXT, EGL_RECORDABLE_ANDROID, EGL_FRAMEBUFFER_TARGET_ANDROID, EGL_Y_INVERTED_NOK, EGL_CONFIG_SELECT_GROUP_EXT,
+    0x7777};
 enum { COUNT = sizeof attributes / sizeof *attributes };
 
 static void describe(EGLDisplay egl, EGLConfig config)
@@ -93,6 +98,10 @@ static void choose(EGLDisplay egl)
         {EGL_CONFIG_CAVEAT, 7, EGL_NONE},
         {EGL_COLOR_COMPONENT_TYPE_EXT, 7, EGL_NONE},
         {EGL_Y_INVERTED_NOK, EGL_TRUE, EGL_NONE},
+        {EGL_CONFIG_SELECT_GROUP_EXT, 1, EGL_NONE},
+        {EGL_CONFIG_SELECT_GROUP_EXT, EGL_DONT_CARE, EGL_ALPHA_SIZE, 8, EGL_NONE},
+        {EGL_NATIVE_VISUAL_ID, 0x21, EGL_ALPHA_SIZE, 8, EGL_NONE},
+        {EGL_NATIVE_VISUAL_ID, 0x7777, EGL_NONE},
         {0x7777, 1, EGL_NONE},
     };
     for (int i = 0; i < (int)(sizeof requests / sizeof *requests); i++) {
@@ -135,8 +144,8 @@ static void say(EGLDisplay egl)
         "EGL_KHR_config_attribs", "EGL_KHR_context_flush_control", "EGL_KHR_create_context", "EGL_KHR_fence_sync",
         "EGL_KHR_get_all_proc_addresses", "EGL_KHR_gl_colorspace", "EGL_KHR_gl_renderbuffer_image", "EGL_KHR_gl_texture_2D_image",
         "EGL_KHR_gl_texture_cubemap_image", "EGL_KHR_image_base", "EGL_KHR_no_config_context", "EGL_KHR_reusable_sync",
-        "EGL_KHR_surfaceless_context", "EGL_EXT_pixel_format_float", "EGL_KHR_wait_sync", "EGL_MESA_configless_context", 
-        "EGL_EXT_buffer_age", "EGL_KHR_partial_update", "EGL_EXT_swap_buffers_with_damage", "EGL_KHR_swap_buffers_with_damage", "EGL_NOK_texture_from_pixmap",
+        "EGL_KHR_surfaceless_context", "EGL_EXT_pixel_format_float", "EGL_KHR_wait_sync", "EGL_MESA_configless_context",
+        "EGL_KHR_partial_update", "EGL_NOK_texture_from_pixmap",
         "EGL_NOK_swap_region", "EGL_CHROMIUM_sync_control", "EGL_EXT_image_dma_buf_import", "EGL_ANDROID_native_fence_sync", "EGL_KHR_image",
         "EGL_KHR_image_pixmap", "EGL_EXT_surface_SMPTE2086_metadata", "EGL_KHR_lock_surface3", "EGL_EXT_protected_content"};
     const char *extensions = eglQueryString(egl, EGL_EXTENSIONS);
@@ -181,4 +190,16 @@ static void client(void)
     egl_errors("client extensions");
 }
 
-CONFORM("egl_configs", NONE, {"x11", x11}, {"surfaceless", surfaceless}, {"client", client})
+/* What may be said of the part of a window that has changed. */
+static void damage(void)
+{
+    static const char *const names[] = {"EGL_EXT_buffer_age", "EGL_EXT_swap_buffers_with_damage", "EGL_KHR_swap_buffers_with_damage"};
+    EGLDisplay egl = open_egl_on_x11();
+    if (egl == EGL_NO_DISPLAY)
+        return;
+    for (int i = 0; i < 3; i++)
+        note("%s: %d", names[i], listed(eglQueryString(egl, EGL_EXTENSIONS), names[i]));
+    eglTerminate(egl);
+}
+
+CONFORM("egl_configs", NONE, {"x11", x11}, {"surfaceless", surfaceless}, {"client", client}, {"damage", damage})

@@ -29,7 +29,7 @@ static void describe(const char *what, EGLSurface surface)
 {
     static const EGLint names[] = {EGL_CONFIG_ID, EGL_WIDTH, EGL_HEIGHT, EGL_LARGEST_PBUFFER, EGL_TEXTURE_FORMAT, EGL_TEXTURE_TARGET, EGL_MIPMAP_TEXTURE,
         EGL_MIPMAP_LEVEL, EGL_RENDER_BUFFER, EGL_SWAP_BEHAVIOR, EGL_MULTISAMPLE_RESOLVE, EGL_HORIZONTAL_RESOLUTION, EGL_VERTICAL_RESOLUTION,
-        EGL_PIXEL_ASPECT_RATIO, EGL_VG_COLORSPACE, EGL_VG_ALPHA_FORMAT, EGL_GL_COLORSPACE, EGL_BUFFER_AGE_EXT, 0x7777};
+        EGL_PIXEL_ASPECT_RATIO, EGL_VG_COLORSPACE, EGL_VG_ALPHA_FORMAT, EGL_GL_COLORSPACE, 0x7777};
     note("%s: %d", what, surface != EGL_NO_SURFACE);
     egl_errors(what);
     if (surface == EGL_NO_SURFACE)
@@ -133,8 +133,7 @@ static void windows(void)
 {
     static const EGLint lists[][6] = {
         {EGL_NONE}, {EGL_RENDER_BUFFER, EGL_SINGLE_BUFFER, EGL_NONE}, {EGL_RENDER_BUFFER, EGL_BACK_BUFFER, EGL_NONE}, {EGL_RENDER_BUFFER, 7, EGL_NONE},
-        {EGL_GL_COLORSPACE, EGL_GL_COLORSPACE_SRGB, EGL_NONE}, {EGL_GL_COLORSPACE, 7, EGL_NONE}, {EGL_VG_ALPHA_FORMAT, EGL_VG_ALPHA_FORMAT_PRE, EGL_NONE},
-        {EGL_WIDTH, 5, EGL_NONE}, {EGL_POST_SUB_BUFFER_SUPPORTED_NV, EGL_TRUE, EGL_NONE}, {0x7777, 1, EGL_NONE}};
+        {EGL_GL_COLORSPACE, 7, EGL_NONE}, {EGL_VG_ALPHA_FORMAT, EGL_VG_ALPHA_FORMAT_PRE, EGL_NONE}, {EGL_WIDTH, 5, EGL_NONE}, {EGL_POST_SUB_BUFFER_SUPPORTED_NV, EGL_TRUE, EGL_NONE}, {0x7777, 1, EGL_NONE}};
     if (!start(true))
         return;
     for (int i = 0; i < (int)(sizeof lists / sizeof *lists); i++) {
@@ -142,7 +141,7 @@ static void windows(void)
         char what[32];
         snprintf(what, sizeof what, "window %d", i);
         EGLSurface surface = eglCreateWindowSurface(egl, config, window, lists[i]);
-        if (i < 1 || i == 4) {
+        if (i < 1) {
             describe(what, surface);
         } else {
             note("%s: %d", what, surface != EGL_NO_SURFACE);
@@ -163,6 +162,34 @@ static void windows(void)
     }
     note("of nothing: %d", eglCreateWindowSurface(egl, config, 0, NULL) != EGL_NO_SURFACE);
     egl_errors("of nothing");
+    end();
+}
+
+static void srgb_window(void)
+{
+    if (!start(true))
+        return;
+    Window window = window_of(0);
+    EGLSurface surface = eglCreateWindowSurface(egl, config, window, (const EGLint[]){EGL_GL_COLORSPACE, EGL_GL_COLORSPACE_SRGB, EGL_NONE});
+    describe("sRGB", surface);
+    if (surface != EGL_NO_SURFACE)
+        eglDestroySurface(egl, surface);
+    XDestroyWindow(display, window);
+    end();
+}
+
+/* EGL_EXT_buffer_age, of what is not current. */
+static void age(void)
+{
+    if (!start(true))
+        return;
+    Window window = window_of(0);
+    EGLSurface surface = eglCreateWindowSurface(egl, config, window, NULL);
+    EGLint value = 7777;
+    note("age: %d %x", eglQuerySurface(egl, surface, EGL_BUFFER_AGE_EXT, &value), value);
+    egl_errors("age");
+    eglDestroySurface(egl, surface);
+    XDestroyWindow(display, window);
     end();
 }
 
@@ -413,5 +440,48 @@ static void displays(void)
     end();
 }
 
-CONFORM("egl_surfaces", NONE, {"pbuffers", pbuffers}, {"windows", windows}, {"pixmaps", pixmaps}, {"contexts", contexts}, {"syncs", syncs},
+/* A colour space for pbuffers of all kinds of configs, few of which can have it. */
+static void color_spaces(void)
+{
+    static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_DEPTH_SIZE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
+    static const EGLint spaces[] = {EGL_GL_COLORSPACE_LINEAR, EGL_GL_COLORSPACE_SRGB};
+    EGLConfig all[256];
+    EGLint count = 0, before[2] = {0, 0};
+    if (!start(false))
+        return;
+    eglBindAPI(EGL_OPENGL_API);
+    EGLContext context = eglCreateContext(egl, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, (const EGLint[]){EGL_NONE});
+    eglChooseConfig(egl, wanted, all, 256, &count);
+    for (int i = 0; i < count; i++) {
+        EGLint red = 0, alpha = 0, samples = 0;
+        eglGetConfigAttrib(egl, all[i], EGL_RED_SIZE, &red);
+        eglGetConfigAttrib(egl, all[i], EGL_ALPHA_SIZE, &alpha);
+        eglGetConfigAttrib(egl, all[i], EGL_SAMPLES, &samples);
+        if (samples > 0 || (red == before[0] && alpha == before[1]))
+            continue;
+        before[0] = red;
+        before[1] = alpha;
+        for (int s = 0; s < 2; s++) {
+            EGLSurface surface = eglCreatePbufferSurface(egl, all[i], (const EGLint[]){EGL_WIDTH, 16, EGL_HEIGHT, 16, EGL_GL_COLORSPACE, spaces[s], EGL_NONE});
+            note("%d bits of red, %d of alpha, space %x: %d", red, alpha, spaces[s], surface != EGL_NO_SURFACE);
+            egl_errors("a pbuffer");
+            if (surface == EGL_NO_SURFACE)
+                continue;
+            unsigned char pixel[4] = {0};
+            note("current: %d", eglMakeCurrent(egl, surface, surface, context));
+            glEnable(GL_FRAMEBUFFER_SRGB);
+            glClearColor(0.2f, 0.5f, 0.8f, 0.5f);
+            glClear(GL_COLOR_BUFFER_BIT);
+            glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+            note_bytes("cleared", pixel, sizeof pixel);
+            errors("cleared");
+            eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+            eglDestroySurface(egl, surface);
+        }
+    }
+    eglDestroyContext(egl, context);
+    end();
+}
+
+CONFORM("egl_surfaces", NONE, {"color_spaces", color_spaces}, {"pbuffers", pbuffers}, {"windows", windows}, {"srgb_window", srgb_window}, {"age", age}, {"pixmaps", pixmaps}, {"contexts", contexts}, {"syncs", syncs},
         {"displays", displays})

@@ -1,4 +1,5 @@
-/* Every config and every visual with all that GLX says of it, and what choosing makes of them. Those with an accumulation buffer are left out. */
+/* Every config and every visual with all that GLX says of it, and what choosing makes of them. Those with an accumulation buffer are left out, and those
+ * of 16 bits with alpha have a scene of their own. */
 #include "conform.h"
 
 #include <X11/Xutil.h>
@@ -26,11 +27,22 @@ static void start(void)
         fail("cannot open the X display");
 }
 
-static bool accumulates(GLXFBConfig config)
+static int bits_of(GLXFBConfig config, int channel)
 {
     int bits = 0;
-    glXGetFBConfigAttrib(display, config, GLX_ACCUM_RED_SIZE, &bits);
-    return bits > 0;
+    glXGetFBConfigAttrib(display, config, channel, &bits);
+    return bits;
+}
+
+/* RGB5A1 and RGBA4, which EGL offers nowhere. */
+static bool is_small(GLXFBConfig config)
+{
+    return bits_of(config, GLX_BUFFER_SIZE) == 16 && bits_of(config, GLX_ALPHA_SIZE) > 0;
+}
+
+static bool is_left_out(GLXFBConfig config)
+{
+    return bits_of(config, GLX_ACCUM_RED_SIZE) > 0 || is_small(config);
 }
 
 /* One line: the values that could be had, and the answers where they could not. */
@@ -61,7 +73,7 @@ static void configs(void)
     start();
     GLXFBConfig *all = glXGetFBConfigs(display, DefaultScreen(display), &count);
     for (int i = 0; i < count; i++) {
-        if (accumulates(all[i]))
+        if (is_left_out(all[i]))
             continue;
         describe("config", number++, ask_config, all[i]);
         XVisualInfo *visual = glXGetVisualFromFBConfig(display, all[i]);
@@ -100,7 +112,7 @@ static void note_chosen(int number, const int *request)
     note("request %d: %d", number, found != NULL);
     for (int i = 0; found && i < count && logged < 12; i++) {
         int id = 0;
-        if (accumulates(found[i]))
+        if (is_left_out(found[i]))
             continue;
         glXGetFBConfigAttrib(display, found[i], GLX_FBCONFIG_ID, &id);
         note("  %x", id);
@@ -156,6 +168,19 @@ static void choices(void)
         note_chosen(i, requests[i]);
 }
 
+/* How many configs there are of 16 bits with alpha. */
+static void small_configs(void)
+{
+    int count = 0, small = 0;
+    start();
+    GLXFBConfig *all = glXGetFBConfigs(display, DefaultScreen(display), &count);
+    for (int i = 0; i < count; i++)
+        small += is_small(all[i]);
+    note("configs: %d", small);
+    if (all)
+        XFree(all);
+}
+
 static void best_visuals(void)
 {
     static int requests[][14] = {
@@ -187,4 +212,5 @@ static void best_visuals(void)
     note("of no screen: %d", glXChooseVisual(display, 7, requests[0]) != NULL);
 }
 
-CONFORM("glx_configs", NONE, {"configs", configs}, {"visuals", visuals}, {"choices", choices}, {"best_visuals", best_visuals})
+CONFORM("glx_configs", NONE, {"configs", configs}, {"visuals", visuals}, {"choices", choices}, {"small_configs", small_configs},
+        {"best_visuals", best_visuals})

@@ -9,9 +9,9 @@
 
 #define FUNCTION(type, name) type name = (type)glXGetProcAddress((const GLubyte *)#name)
 
-/* Mesa 22 ends the program when it is asked for the swap interval, or the age, of a drawable that is current. */
+/* Mesa ends the program when it is asked for the swap interval, the age, or whether late swaps tear (25.0), of a drawable that is current. */
 static const int named[] = {GLX_WIDTH, GLX_HEIGHT, GLX_PRESERVED_CONTENTS, GLX_LARGEST_PBUFFER, GLX_FBCONFIG_ID, GLX_EVENT_MASK,
-    GLX_LATE_SWAPS_TEAR_EXT, GLX_TEXTURE_FORMAT_EXT, GLX_TEXTURE_TARGET_EXT,
+    GLX_TEXTURE_FORMAT_EXT, GLX_TEXTURE_TARGET_EXT,
     GLX_MIPMAP_TEXTURE_EXT, GLX_Y_INVERTED_EXT, GLX_DRAWABLE_TYPE, GLX_SCREEN, GLX_RED_SIZE, 0x7777};
 
 static void start(void)

@@ -85,7 +85,8 @@ static void from_memory(void)
     glDrawArraysIndirect(GL_TRIANGLE_STRIP, &arrays[1]);
     errors("arrays");
     cell(1, 0, 3, 2);
-    glMultiDrawArraysIndirect(GL_TRIANGLE_FAN, arrays, 6, 0);
+    glMultiDrawArraysIndirect(GL_TRIANGLE_FAN, arrays, 2, 0);
+    glMultiDrawArraysIndirect(GL_TRIANGLE_FAN, &arrays[3], 3, 0);
     errors("many arrays");
     cell(2, 0, 3, 2);
     glMultiDrawArraysIndirect(GL_LINE_STRIP, &arrays[1], 3, 32);
@@ -100,6 +101,16 @@ static void from_memory(void)
     cell(2, 1, 3, 2);
     glMultiDrawElementsIndirect(GL_LINE_LOOP, GL_UNSIGNED_SHORT, &elements[1], 2, 40);
     errors("every other");
+}
+
+/* One of the commands draws nothing. */
+static void empty_in_memory(void)
+{
+    if (!ready())
+        return no_picture();
+    scenery();
+    glMultiDrawArraysIndirect(GL_TRIANGLE_FAN, arrays, 6, 0);
+    errors("arrays");
 }
 
 static void counted(void)
@@ -192,4 +203,4 @@ static void wrong(void)
     errors("inside");
 }
 
-CONFORM("indirect_draws", COMPAT, {"from_buffers", from_buffers}, {"from_memory", from_memory}, {"counted", counted}, {"wrong", wrong})
+CONFORM("indirect_draws", COMPAT, {"from_buffers", from_buffers}, {"from_memory", from_memory}, {"empty_in_memory", empty_in_memory}, {"counted", counted}, {"wrong", wrong})

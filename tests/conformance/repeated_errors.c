@@ -412,6 +412,21 @@ static void blits(void)
 }
 
 /* What else forbids draws. */
+/* Two sources for more than one buffer. */
+static void two_sources(void)
+{
+    places();
+    glUseProgram(build_program(VERTEX, FRAGMENT));
+    for (int i = 0; i < 2; i++) {
+        glBlendFunc(GL_SRC1_COLOR, GL_ONE);
+        glDrawBuffer(GL_FRONT_AND_BACK);
+        draw("two sources");
+        glDrawBuffer(GL_BACK);
+        draw("two sources for one buffer");
+        glBlendFunc(GL_ONE, GL_ZERO);
+    }
+}
+
 static void circumstances(void)
 {
     places();
@@ -464,12 +479,8 @@ static void circumstances(void)
             draw("no fragment shader");
             glDisable(GL_FRAGMENT_SHADER_ATI);
         }
-        /* Two sources for more than one buffer. */
         glUseProgram(plain);
         glBlendFunc(GL_SRC1_COLOR, GL_ONE);
-        glDrawBuffer(GL_FRONT_AND_BACK);
-        draw("two sources");
-        glDrawBuffer(GL_BACK);
         draw("two sources for one buffer");
         glBlendFunc(GL_ONE, GL_ZERO);
         if (has_extension("GL_KHR_blend_equation_advanced")) {
@@ -569,5 +580,5 @@ static void images(void)
     }
 }
 
-CONFORM("repeated_errors", COMPAT, {"samplers", samplers}, {"listed_samplers", listed_samplers}, {"sampler_arrays", sampler_arrays}, {"uniforms", uniforms}, {"attachments", attachments}, {"no_attachments", no_attachments}, {"company", company}, {"blits", blits}, {"circumstances", circumstances},
+CONFORM("repeated_errors", COMPAT, {"samplers", samplers}, {"listed_samplers", listed_samplers}, {"sampler_arrays", sampler_arrays}, {"uniforms", uniforms}, {"attachments", attachments}, {"no_attachments", no_attachments}, {"company", company}, {"blits", blits}, {"circumstances", circumstances}, {"two_sources", two_sources},
         {"memory", memory}, {"images", images})

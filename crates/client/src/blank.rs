@@ -1,5 +1,6 @@
 //! What the program is told where no server tells it: when commands are thrown away or recorded, or the server is lost.
 
+use crate::config::egl::{ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use mgn_wire::gl;
 use mgn_wire::hello::{Color, Config, ContextInfo, ServerInfo};
 
@@ -8,7 +9,11 @@ pub fn server_info() -> ServerInfo {
     for samples in [0, 4] {
         for alpha in [8, 0] {
             for (depth, stencil) in [(24, 8), (24, 0), (0, 0)] {
-                configs.push(Config::new(Color::Rgb8, alpha, depth, stencil, samples));
+                let config = Config::new(Color::Rgb8, alpha, depth, stencil, samples);
+                configs.push(Config {
+                    has_srgb: true,
+                    ..config
+                });
             }
         }
     }
@@ -20,6 +25,7 @@ pub fn server_info() -> ServerInfo {
         es1: (1, 1),
         es: (3, 2),
         is_software: true,
+        renderable: (ES_BIT | ES2_BIT | ES3_BIT | GL_BIT) as u32,
         configs,
         ..ServerInfo::default()
     }

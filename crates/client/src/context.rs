@@ -94,6 +94,8 @@ impl Request {
 pub enum Refused {
     /// There is no session; the person knows why.
     NoSession,
+    /// The server makes no contexts of the API.
+    NoApi,
     /// The server does not make such a context.
     Server(String),
     /// No such context, or it is being destroyed.

@@ -45,7 +45,10 @@ impl Contexts {
         share: Option<*mut Context>,
     ) -> Result<*mut Context, Refused> {
         let most = highest(&session.info, request.api);
-        if most == (0, 0) || (request.major, request.minor) > (most.0.into(), most.1.into()) {
+        if most == (0, 0) {
+            return Err(Refused::NoApi);
+        }
+        if (request.major, request.minor) > (most.0.into(), most.1.into()) {
             let why = format!(
                 "version {}.{} of this API is not offered",
                 request.major, request.minor

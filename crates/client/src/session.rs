@@ -1,5 +1,6 @@
 //! The one session of this process with a render server.
 
+use crate::config::glx::Dialect;
 use crate::config::Format;
 use crate::frames::Frames;
 use crate::log::line;
@@ -123,6 +124,7 @@ fn formats(info: &ServerInfo) -> Vec<Format> {
             samples: c.samples,
             double,
             accum,
+            has_srgb: c.has_srgb,
         })
     };
     // Each is listed after those that programs rather want.
@@ -133,6 +135,11 @@ fn formats(info: &ServerInfo) -> Vec<Format> {
 }
 
 impl Session {
+    /// What GLX says with the server's driver.
+    pub fn dialect(&self) -> Dialect {
+        Dialect::of(self.info.release)
+    }
+
     /// A name for a context or surface, unused so far.
     pub fn new_id(&self) -> u32 {
         self.next_id.fetch_add(1, Ordering::Relaxed)

@@ -1,6 +1,6 @@
 //! The framebuffer configurations that programs may choose from: distinct, and each exactly what it says.
 
-use crate::egl::{attr, Config, Egl, EglError};
+use crate::egl::{attr, Config, Egl, EglError, SRGB_EXTENSION};
 use mgn_wire::hello::{self, Color};
 
 /// A configuration and the EGL config behind it.
@@ -16,11 +16,13 @@ pub(crate) struct Choice {
 pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
     let mut chosen: Vec<Choice> = Vec::new();
     for config in egl.configs() {
-        let Some(choice) = read(egl, config) else {
+        let Some(mut choice) = read(egl, config) else {
             continue;
         };
         // EGL lists some twice, with another order of the colours in memory.
-        if chosen.iter().all(|c| c.described != choice.described) {
+        let is_same = |c: &Choice| c.described.id == choice.described.id;
+        if !chosen.iter().any(is_same) {
+            choice.described.has_srgb = makes_srgb(egl, config);
             chosen.push(choice);
         }
     }
@@ -34,9 +36,21 @@ pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
 
 /// The one for what could use any.
 pub(crate) fn usual(choices: &[Choice]) -> Choice {
-    let wanted = hello::Config::new(Color::Rgb8, 8, 24, 8, 0);
-    let found = choices.iter().find(|c| c.described == wanted);
+    let wanted = hello::Config::new(Color::Rgb8, 8, 24, 8, 0).id;
+    let found = choices.iter().find(|c| c.described.id == wanted);
     *found.unwrap_or(&choices[0])
+}
+
+/// Whether EGL makes pbuffers of this config in the colour space sRGB. No attribute of the config says so.
+fn makes_srgb(egl: &Egl, config: Config) -> bool {
+    let made = egl
+        .has(SRGB_EXTENSION)
+        .then(|| egl.create_pbuffer(config, true, 1, 1));
+    let Some(Ok(surface)) = made else {
+        return false;
+    };
+    egl.destroy_surface(surface);
+    true
 }
 
 /// Reads a config, if it can back a default framebuffer of ours.

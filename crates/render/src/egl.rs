@@ -42,6 +42,13 @@ pub(crate) mod attr {
     pub const OPENGL_BIT: i32 = 8;
 }
 
+/// The extension that gives surfaces a colour space.
+pub(crate) const SRGB_EXTENSION: &str = "EGL_KHR_gl_colorspace";
+
+/// Names of platforms, for messages.
+const SURFACELESS: &str = "surfaceless";
+const DEVICE: &str = "device";
+
 const EXTENSIONS: i32 = 0x3055;
 const VENDOR: i32 = 0x3053;
 const VERSION: i32 = 0x3054;
@@ -71,6 +78,7 @@ pub enum EglError {
 
 macro_rules! functions {
     ($($name:ident = $symbol:literal : fn($($arg:ty),*) -> $ret:ty;)*) => {
+        #[derive(Clone)]
         struct Functions { $($name: unsafe extern "C" fn($($arg),*) -> $ret,)* }
 
         impl Functions {
@@ -150,7 +158,33 @@ impl Egl {
             unsafe { Library::new("libEGL.so.1") }.map_err(|e| EglError::Load(e.to_string()))?;
         let functions = Functions::load(&library)?;
         std::mem::forget(library);
-        let (display, platform) = open_display(&functions)?;
+        let opened = open_display(&functions)?;
+        Ok(Egl::with(functions, opened))
+    }
+
+    /// The display of the same driver's device instead of the surfaceless platform's, where the driver renders in software. The two make pbuffers in
+    /// different ways.
+    pub fn of_software_device(&self) -> Option<Egl> {
+        if !self.is_software || self.platform != SURFACELESS {
+            return None;
+        }
+        let functions = self.functions.clone();
+        let client = format!(" {} ", query(&functions, null_mut(), EXTENSIONS));
+        if !client.contains(" EGL_EXT_platform_device ") {
+            return None;
+        }
+        let get = platform_display(&functions)?;
+        let device = devices(&functions)
+            .into_iter()
+            .find(|(_, is_software)| *is_software)?
+            .0;
+        // SAFETY: the device was returned by eglQueryDevicesEXT.
+        let display = unsafe { get(PLATFORM_DEVICE_EXT, device, null()) };
+        initialise(&functions, display).ok()?;
+        Some(Egl::with(functions, (display, DEVICE)))
+    }
+
+    fn with(functions: Functions, (display, platform): (Display, &'static str)) -> Egl {
         let string = |name| query(&functions, display, name);
         let extensions = format!(" {} ", string(EXTENSIONS));
         let description = format!("{}, EGL {}", string(VENDOR), string(VERSION));
@@ -160,7 +194,7 @@ impl Egl {
             address::<CreateImage>(&functions, "eglCreateImageKHR")
                 .zip(address::<DestroyImage>(&functions, "eglDestroyImageKHR"))
         };
-        Ok(Egl {
+        Egl {
             images,
             is_software,
             functions,
@@ -168,7 +202,12 @@ impl Egl {
             extensions,
             description,
             platform,
-        })
+        }
+    }
+
+    /// The names of the display's extensions.
+    pub fn extensions(&self) -> impl Iterator<Item = &str> {
+        self.extensions.split_whitespace()
     }
 
     pub fn has(&self, extension: &str) -> bool {
@@ -290,7 +329,7 @@ impl Egl {
         height: u32,
     ) -> Result<Surface, EglError> {
         let mut list = vec![attr::WIDTH, width as i32, attr::HEIGHT, height as i32];
-        if srgb && self.has("EGL_KHR_gl_colorspace") {
+        if srgb && self.has(SRGB_EXTENSION) {
             list.extend([attr::GL_COLORSPACE, attr::GL_COLORSPACE_SRGB]);
         }
         list.push(attr::NONE);
@@ -359,35 +398,30 @@ fn open_display(functions: &Functions) -> Result<(Display, &'static str), EglErr
     let client = format!(" {} ", query(functions, null_mut(), EXTENSIONS));
     let has = |name: &str| client.contains(&format!(" {name} "));
     let mut tried = Vec::new();
-    let platform_display = ["eglGetPlatformDisplay", "eglGetPlatformDisplayEXT"]
-        .into_iter()
-        .find_map(|name| {
-            // SAFETY: both entry points take a platform, a native display and a list, whose null means empty in both.
-            unsafe { address::<GetPlatformDisplay>(functions, name) }
-        });
-    if let Some(get) = platform_display {
+    if let Some(get) = platform_display(functions) {
         let mut software = None;
         if has("EGL_MESA_platform_surfaceless") {
             // SAFETY: the surfaceless platform's only native display is the default one, null.
             let display = unsafe { get(PLATFORM_SURFACELESS_MESA, null_mut(), null()) };
             match initialise(functions, display) {
                 Ok(()) if is_software(functions, display) => software = Some(display),
-                Ok(()) => return Ok((display, "surfaceless")),
+                Ok(()) => return Ok((display, SURFACELESS)),
                 Err(code) => tried.push(format!("surfaceless: {code}")),
             }
         }
         if has("EGL_EXT_platform_device") && std::env::var_os("LIBGL_ALWAYS_SOFTWARE").is_none() {
-            for device in hardware_devices(functions) {
+            let all = devices(functions).into_iter();
+            for (device, _) in all.filter(|(_, is_software)| !is_software) {
                 // SAFETY: the device was returned by eglQueryDevicesEXT.
                 let display = unsafe { get(PLATFORM_DEVICE_EXT, device, null()) };
                 match initialise(functions, display) {
-                    Ok(()) => return Ok((display, "device")),
+                    Ok(()) => return Ok((display, DEVICE)),
                     Err(code) => tried.push(format!("device: {code}")),
                 }
             }
         }
         if let Some(display) = software {
-            return Ok((display, "surfaceless"));
+            return Ok((display, SURFACELESS));
         }
     }
     // SAFETY: null is EGL_DEFAULT_DISPLAY.
@@ -399,6 +433,14 @@ fn open_display(functions: &Functions) -> Result<(Display, &'static str), EglErr
             Err(EglError::NoDisplay(tried.join("; ")))
         }
     }
+}
+
+fn platform_display(functions: &Functions) -> Option<GetPlatformDisplay> {
+    let mut names = ["eglGetPlatformDisplay", "eglGetPlatformDisplayEXT"].into_iter();
+    names.find_map(|name| {
+        // SAFETY: both entry points take a platform, a native display and a list, whose null means empty in both.
+        unsafe { address::<GetPlatformDisplay>(functions, name) }
+    })
 }
 
 fn initialise(functions: &Functions, display: Display) -> Result<(), &'static str> {
@@ -436,7 +478,8 @@ fn is_software(functions: &Functions, display: Display) -> bool {
     }
 }
 
-fn hardware_devices(functions: &Functions) -> Vec<Device> {
+/// All devices, and whether each renders in software.
+fn devices(functions: &Functions) -> Vec<(Device, bool)> {
     const MOST: usize = 32;
     let mut devices = [null_mut(); MOST];
     let mut count = 0;
@@ -453,7 +496,7 @@ fn hardware_devices(functions: &Functions) -> Vec<Device> {
         }
         let devices = &devices[..(count.max(0) as usize).min(MOST)];
         let software = |d: Device| text(string(d, EXTENSIONS)).contains("EGL_MESA_device_software");
-        devices.iter().copied().filter(|d| !software(*d)).collect()
+        devices.iter().map(|d| (*d, software(*d))).collect()
     }
 }
 

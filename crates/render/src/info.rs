@@ -92,6 +92,8 @@ impl Renderer {
             configs: self.config_list(),
             is_software: self.egl.is_software,
             has_images: self.egl.has_images(),
+            renderable: self.renderable(),
+            egl_extensions: self.egl.extensions().map(str::to_owned).collect(),
             memory: memory(),
             ..ServerInfo::default()
         };
@@ -128,6 +130,12 @@ impl Renderer {
 
     fn config_list(&self) -> Vec<hello::Config> {
         self.configs.iter().map(|c| c.described).collect()
+    }
+
+    fn renderable(&self) -> u32 {
+        let config = usual(&self.configs).egl;
+        let types = self.egl.config_attribute(config, attr::RENDERABLE_TYPE);
+        types.map_or(0, |types| types as u32)
     }
 
     /// A context that is current until `discard_context`.

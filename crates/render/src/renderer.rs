@@ -77,7 +77,7 @@ impl Renderer {
     /// # Errors
     /// One sentence on what is missing: EGL, a display, a configuration, a context.
     pub fn new(pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
-        Renderer::on(Egl::open()?, pictures)
+        Renderer::complete(Renderer::on(Egl::open()?, pictures)?)
     }
 
     /// A renderer on whatever driver the environment leads to, which may be Manganese itself.
@@ -85,7 +85,24 @@ impl Renderer {
     /// # Errors
     /// Likewise.
     pub fn of_environment(pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
-        Renderer::on(Egl::of_environment()?, pictures)
+        Renderer::complete(Renderer::on(Egl::of_environment()?, pictures)?)
+    }
+
+    /// Asks what the driver can do. Some releases of Mesa make multisampled pbuffers that work on one of two platforms only.
+    fn complete(mut renderer: Renderer) -> Result<Renderer, RenderError> {
+        if !renderer.keeps_samples() {
+            if let Some(other) = renderer.egl.of_software_device() {
+                let pictures = renderer.pictures;
+                renderer = Renderer::on(other, pictures)?;
+            }
+            if !renderer.keeps_samples() {
+                renderer.drop_samples();
+            }
+        }
+        (renderer.info, renderer.constants) = renderer.abilities()?;
+        let (width, height) = renderer.info.largest;
+        renderer.largest = [width as i32, height as i32];
+        Ok(renderer)
     }
 
     fn on(egl: Egl, pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
@@ -95,7 +112,7 @@ impl Renderer {
         let gl = unsafe { Gl::load(|name| address(&egl, name)) };
         let keeper = Keeper::new(&egl, &gl, &configs)?;
         let errors = Rc::new(Errors::new(gl.glGetError));
-        let mut renderer = Renderer {
+        Ok(Renderer {
             gl,
             configs,
             info: ServerInfo::default(),
@@ -121,12 +138,7 @@ impl Renderer {
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
             egl,
-        };
-        renderer.drop_broken_samples();
-        (renderer.info, renderer.constants) = renderer.abilities()?;
-        let (width, height) = renderer.info.largest;
-        renderer.largest = [width as i32, height as i32];
-        Ok(renderer)
+        })
     }
 
     /// What the driver can do.

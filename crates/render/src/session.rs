@@ -66,7 +66,7 @@ impl Renderer {
         );
         let mut choices = self.configs.iter().copied();
         let choice = choices.find(|c| c.described.id == id)?;
-        Some(Choice { srgb, ..choice })
+        (choice.described.has_srgb || !srgb).then_some(Choice { srgb, ..choice })
     }
 
     fn create_context(&mut self, id: u32, request: Request, config: u32, share: u32) -> Created {

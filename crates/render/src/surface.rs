@@ -341,20 +341,21 @@ impl Renderer {
         Ok(())
     }
 
-    /// Leaves out multisampled configurations if the driver's pbuffers lose their samples when something else becomes current, as those of some
-    /// releases of Mesa do.
-    pub(crate) fn drop_broken_samples(&mut self) {
+    /// Whether the driver's multisampled pbuffers, if it has any, can be drawn to and keep what they hold when something else becomes current. With some
+    /// releases of Mesa they do not.
+    pub(crate) fn keeps_samples(&mut self) -> bool {
         let sampled = |c: &&Choice| c.described.samples > 0;
-        let Some(choice) = self.configs.iter().find(sampled).copied() else {
-            return;
-        };
-        if !self.keeps_samples(choice).unwrap_or(false) {
-            tracing::info!("the driver's multisampled pbuffers do not work, so there are none");
-            self.configs.retain(|c| !sampled(&c));
-        }
+        let choice = self.configs.iter().find(sampled).copied();
+        choice.is_none_or(|choice| self.keeps_samples_of(choice).unwrap_or(false))
     }
 
-    fn keeps_samples(&mut self, choice: Choice) -> Result<bool, Fault> {
+    /// Leaves out multisampled configurations.
+    pub(crate) fn drop_samples(&mut self) {
+        tracing::info!("the driver's multisampled pbuffers do not work, so there are none");
+        self.configs.retain(|c| c.described.samples == 0);
+    }
+
+    fn keeps_samples_of(&mut self, choice: Choice) -> Result<bool, Fault> {
         let context = self
             .egl
             .create_context(ApiKind::OpenGl, choice.egl, egl::NO_CONTEXT, &[])

@@ -4,7 +4,7 @@ use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types, the stream's layout or the messages of the frames connection do.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,10 @@ pub struct ServerInfo {
     pub is_software: bool,
     /// Whether EGL images can be made of textures and renderbuffers.
     pub has_images: bool,
+    /// `EGL_RENDERABLE_TYPE` of the driver's configurations. It may name an API that the driver has no contexts of.
+    pub renderable: u32,
+    /// The extensions of the driver's EGL display.
+    pub egl_extensions: Vec<String>,
     /// Width and height of the largest viewport.
     pub largest: (u32, u32),
     /// What pictures and objects may take, in MiB.
@@ -131,6 +135,8 @@ pub struct Config {
     pub depth: u8,
     pub stencil: u8,
     pub samples: u8,
+    /// Whether there is one that GL_FRAMEBUFFER_SRGB has an effect on. No part of the name.
+    pub has_srgb: bool,
 }
 
 impl Config {
@@ -153,6 +159,7 @@ impl Config {
             depth,
             stencil,
             samples,
+            has_srgb: false,
         }
     }
 }

@@ -38,6 +38,7 @@ pub mod attrib {
     pub const MATCH_NATIVE_PIXMAP: i32 = 0x3041;
     pub const CONFORMANT: i32 = 0x3042;
     pub const COLOR_COMPONENT_TYPE: i32 = 0x3339;
+    pub const CONFIG_SELECT_GROUP: i32 = 0x34C0;
 }
 use attrib::*;
 
@@ -68,8 +69,36 @@ pub struct Config {
     pub format: Format,
     /// The X visual of windows that fit; none on the surfaceless platform.
     pub visual: Option<VisualOf>,
-    /// `EGL_RENDERABLE_TYPE`: the client APIs that the server has.
+    /// `EGL_RENDERABLE_TYPE`: the client APIs, as the server's driver names them.
     pub renderable: i32,
+    /// `EGL_CONFIG_SELECT_GROUP_EXT`, for displays that have the extension.
+    pub group: Option<i32>,
+}
+
+impl Config {
+    /// The group of configs for windows of a visual. Those of 32 bits come last: a compositor would show what is behind them.
+    pub fn group_of(visual: Option<&VisualOf>) -> i32 {
+        visual.is_some_and(|v| v.depth == 32).into()
+    }
+}
+
+/// Extensions that a display has where the server's driver has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extensions {
+    /// EGL_EXT_config_select_group.
+    pub select_group: bool,
+}
+
+impl Extensions {
+    pub const SELECT_GROUP: &str = "EGL_EXT_config_select_group";
+
+    /// Of what a driver lists.
+    pub fn of(listed: &[String]) -> Extensions {
+        let has = |name: &str| listed.iter().any(|there| there == name);
+        Extensions {
+            select_group: has(Extensions::SELECT_GROUP),
+        }
+    }
 }
 
 /// An attribute name or value that EGL 1.5 does not allow.
@@ -108,6 +137,7 @@ pub fn value(config: &Config, attribute: i32) -> Option<i32> {
         MIN_SWAP_INTERVAL | MAX_SWAP_INTERVAL => SWAP_INTERVAL,
         COLOR_BUFFER_TYPE => RGB_BUFFER,
         RENDERABLE_TYPE | CONFORMANT => config.renderable,
+        CONFIG_SELECT_GROUP => return config.group,
         _ => return None,
     })
 }
@@ -119,8 +149,10 @@ enum Rule {
     Ignored,
 }
 
-fn rule(attribute: i32) -> Option<Rule> {
+fn rule(attribute: i32, extensions: Extensions) -> Option<Rule> {
     Some(match attribute {
+        // It says what comes first, whatever a program asks for.
+        CONFIG_SELECT_GROUP if extensions.select_group => Rule::Ignored,
         BUFFER_SIZE | RED_SIZE | GREEN_SIZE | BLUE_SIZE | ALPHA_SIZE | LUMINANCE_SIZE => {
             Rule::AtLeast
         }
@@ -140,7 +172,11 @@ fn rule(attribute: i32) -> Option<Rule> {
 }
 
 /// Indices of the configs that satisfy `request` (name, value pairs), best first.
-pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, BadAttribute> {
+pub fn choose(
+    configs: &[Config],
+    extensions: Extensions,
+    request: &[(i32, i32)],
+) -> Result<Vec<usize>, BadAttribute> {
     let mut wanted: Vec<(i32, i32)> = vec![
         (COLOR_BUFFER_TYPE, RGB_BUFFER),
         (COLOR_COMPONENT_TYPE, FIXED),
@@ -150,7 +186,7 @@ pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, 
         (TRANSPARENT_TYPE, NONE),
     ];
     for (name, value) in request {
-        rule(*name).ok_or(BadAttribute)?;
+        rule(*name, extensions).ok_or(BadAttribute)?;
         if !valid(*name, *value) {
             return Err(BadAttribute);
         }
@@ -174,7 +210,11 @@ pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, 
             .collect());
     }
     let mut found: Vec<usize> = (0..configs.len())
-        .filter(|i| wanted.iter().all(|(n, v)| satisfies(&configs[*i], *n, *v)))
+        .filter(|i| {
+            let config = &configs[*i];
+            let mut all = wanted.iter();
+            all.all(|(n, v)| satisfies(config, extensions, *n, *v))
+        })
         .collect();
     let asked = |name: i32| wanted.iter().any(|(n, v)| *n == name && *v > 0);
     found.sort_by_key(|i| {
@@ -183,6 +223,7 @@ pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, 
         let bits = names.into_iter().zip(f.channels());
         let color: i32 = bits.map(|(n, b)| b * i32::from(asked(n))).sum();
         (
+            configs[*i].group,
             Reverse(color),
             f.color_bits(),
             f.samples,
@@ -214,11 +255,11 @@ fn valid(name: i32, value: i32) -> bool {
     }
 }
 
-fn satisfies(config: &Config, name: i32, want: i32) -> bool {
+fn satisfies(config: &Config, extensions: Extensions, name: i32, want: i32) -> bool {
     let Some(have) = value(config, name) else {
         return true;
     };
-    match rule(name) {
+    match rule(name, extensions) {
         Some(Rule::AtLeast) => have >= want,
         Some(Rule::Exact) => have == want,
         Some(Rule::Mask) => have & want == want,
@@ -245,13 +286,18 @@ mod tests {
                 format,
                 visual,
                 renderable: ES_BIT | ES2_BIT | ES3_BIT | GL_BIT,
+                group: None,
             })
             .collect()
     }
 
+    const NONE_OF_THEM: Extensions = Extensions {
+        select_group: false,
+    };
+
     fn chosen(request: &[(i32, i32)]) -> Vec<Config> {
         let all = configs(0x21);
-        let found = choose(&all, request).unwrap();
+        let found = choose(&all, NONE_OF_THEM, request).unwrap();
         found.into_iter().map(|i| all[i]).collect()
     }
 
@@ -272,6 +318,40 @@ mod tests {
     }
 
     #[test]
+    fn visuals_of_32_bits_come_last() {
+        let mut all = configs(0x21);
+        let deep = VisualOf {
+            id: 0x40,
+            depth: 32,
+            class: 4,
+            bits: [8; 3],
+        };
+        let plain = all.len();
+        for n in 0..plain {
+            all.push(Config {
+                id: all.len() as i32 + 1,
+                visual: Some(deep),
+                ..all[n]
+            });
+        }
+        for config in &mut all {
+            config.group = Some(Config::group_of(config.visual.as_ref()));
+        }
+        let extensions = Extensions { select_group: true };
+        let ids = |request: &[(i32, i32)]| -> Vec<i32> {
+            let found = choose(&all, extensions, request).unwrap();
+            found.into_iter().map(|i| all[i].id).collect()
+        };
+        let is_deep = |id: &i32| *id > plain as i32;
+        let alpha = ids(&[(ALPHA_SIZE, 8), (RED_SIZE, 8)]);
+        assert!(!is_deep(&alpha[0]) && is_deep(alpha.last().unwrap()));
+        assert!(alpha.is_sorted_by_key(is_deep), "{alpha:?}");
+        assert_eq!(ids(&[(CONFIG_SELECT_GROUP, 1)]).len(), all.len());
+        let unknown = choose(&all, NONE_OF_THEM, &[(CONFIG_SELECT_GROUP, 1)]);
+        assert_eq!(unknown, Err(BadAttribute));
+    }
+
+    #[test]
     fn dont_care_does_not_prefer() {
         let f = chosen(&[(ALPHA_SIZE, DONT_CARE), (RED_SIZE, 8)])[0].format;
         assert_eq!(f.alpha, 0);
@@ -287,12 +367,28 @@ mod tests {
         assert!(!chosen(&[(RENDERABLE_TYPE, GL_BIT | ES2_BIT)]).is_empty());
         assert!(chosen(&[(TRANSPARENT_TYPE, 0x3052)]).is_empty());
         let all = configs(0);
-        assert_eq!(choose(&all, &[(0x1234, 0)]), Err(BadAttribute));
-        assert_eq!(choose(&all, &[(DEPTH_SIZE, -3)]), Err(BadAttribute));
-        assert_eq!(choose(&all, &[(LEVEL, DONT_CARE)]), Err(BadAttribute));
-        assert_eq!(choose(&all, &[(CONFIG_CAVEAT, 7)]), Err(BadAttribute));
-        assert_eq!(choose(&all, &[]), Ok(vec![]), "no windows without a visual");
-        let surfaceless = choose(&all, &[(SURFACE_TYPE, PBUFFER_BIT)]).unwrap();
+        assert_eq!(
+            choose(&all, NONE_OF_THEM, &[(0x1234, 0)]),
+            Err(BadAttribute)
+        );
+        assert_eq!(
+            choose(&all, NONE_OF_THEM, &[(DEPTH_SIZE, -3)]),
+            Err(BadAttribute)
+        );
+        assert_eq!(
+            choose(&all, NONE_OF_THEM, &[(LEVEL, DONT_CARE)]),
+            Err(BadAttribute)
+        );
+        assert_eq!(
+            choose(&all, NONE_OF_THEM, &[(CONFIG_CAVEAT, 7)]),
+            Err(BadAttribute)
+        );
+        assert_eq!(
+            choose(&all, NONE_OF_THEM, &[]),
+            Ok(vec![]),
+            "no windows without a visual"
+        );
+        let surfaceless = choose(&all, NONE_OF_THEM, &[(SURFACE_TYPE, PBUFFER_BIT)]).unwrap();
         assert_eq!(surfaceless.len(), all.len());
     }
 }

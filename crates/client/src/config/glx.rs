@@ -51,6 +51,8 @@ pub mod attrib {
 use attrib::*;
 
 pub const DONT_CARE: i32 = -1;
+/// The value of an attribute that a config does not have, which no request is held against.
+const UNSAID: i32 = i32::MIN;
 pub const NONE: i32 = 0x8000;
 pub const SLOW: i32 = 0x8001;
 pub const TRUE_COLOR: i32 = 0x8002;
@@ -65,6 +67,37 @@ const SWAP_UNDEFINED: i32 = 0x8063;
 
 /// Width and height of the largest pbuffer.
 pub const MAX_PBUFFER: i32 = 4096;
+
+/// What GLX says beside its specification, which is not the same in all releases of Mesa.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    is_newer: bool,
+}
+
+impl Dialect {
+    /// Of the release that the render server has, as major, minor and patch; zeros are another driver. Release 22.3 is known to speak the older one and
+    /// 25.0 the newer one.
+    pub fn of(release: [u32; 3]) -> Dialect {
+        Dialect {
+            is_newer: release >= [24, 0, 0],
+        }
+    }
+
+    /// Whether configs say how swapping works: GLX_OML_swap_method.
+    pub fn has_swap_method(self) -> bool {
+        !self.is_newer
+    }
+
+    /// Whether visuals, too, are said to be for pbuffers.
+    pub fn visuals_make_pbuffers(self) -> bool {
+        !self.is_newer
+    }
+
+    /// Whether contexts that cannot be had are refused by the errors that GLX_ARB_create_context names.
+    pub fn refuses_as_specified(self) -> bool {
+        self.is_newer
+    }
+}
 
 /// How a request is held against a config.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -170,6 +203,18 @@ impl Properties {
         }
     }
 
+    /// Makes a config's or, if `is_visual`, a visual's properties what the library of a release of Mesa makes of them.
+    pub fn adapt(&mut self, dialect: Dialect, is_visual: bool) {
+        if !dialect.has_swap_method() {
+            if let Some(index) = TABLE.iter().position(|a| a.0 == SWAP_METHOD) {
+                self.0[index] = UNSAID;
+            }
+        }
+        if is_visual && !dialect.visuals_make_pbuffers() {
+            self.tell(DRAWABLE_TYPE, WINDOW_BIT | PIXMAP_BIT);
+        }
+    }
+
     /// The answer to `glXGetFBConfigAttrib`, if it has one.
     pub fn value(&self, name: i32) -> Option<i32> {
         Some(match name {
@@ -181,7 +226,7 @@ impl Properties {
             VISUAL_SELECT_GROUP => return None,
             _ => {
                 TABLE.iter().find(|a| a.0 == name)?;
-                self.get(name)
+                return Some(self.get(name)).filter(|value| *value != UNSAID);
             }
         })
     }
@@ -190,7 +235,7 @@ impl Properties {
     fn satisfies(&self, wanted: &Properties) -> bool {
         TABLE.iter().enumerate().all(|(i, (_, _, _, rule))| {
             let (have, want) = (self.0[i], wanted.0[i]);
-            let any = want == DONT_CARE;
+            let any = want == DONT_CARE || have == UNSAID;
             match rule {
                 AtLeast => any || have >= want,
                 Equal => any || have == want,
@@ -293,6 +338,23 @@ mod tests {
             }
         }
         all
+    }
+
+    #[test]
+    fn newer_releases_say_nothing_of_swapping() {
+        let mut config = config(1, [8, 8, 8, 8], 24, 8);
+        assert_eq!(config.value(SWAP_METHOD), Some(SWAP_UNDEFINED));
+        let exchange = [(SWAP_METHOD, SWAP_EXCHANGE)];
+        assert!(choose(&[config], &exchange).is_empty());
+        config.adapt(Dialect::of([22, 3, 6]), true);
+        assert_eq!(config.value(SWAP_METHOD), Some(SWAP_UNDEFINED));
+        assert_eq!(config.value(DRAWABLE_TYPE), Some(7));
+        config.adapt(Dialect::of([25, 0, 7]), false);
+        assert_eq!(config.value(SWAP_METHOD), None);
+        assert_eq!(config.value(DRAWABLE_TYPE), Some(7));
+        assert_eq!(choose(&[config], &exchange), [0]);
+        config.adapt(Dialect::of([25, 0, 7]), true);
+        assert_eq!(config.value(DRAWABLE_TYPE), Some(WINDOW_BIT | PIXMAP_BIT));
     }
 
     fn best(request: &[(i32, i32)]) -> Option<Properties> {

@@ -125,10 +125,10 @@ fn format_of(p: &Properties, formats: &[Format]) -> Option<Format> {
             && rest == [DEPTH_SIZE, STENCIL_SIZE, SAMPLES, DOUBLEBUFFER].map(|n| p.get(n))
     };
     let format = formats.iter().find(is)?;
-    Some(match p.get(FRAMEBUFFER_SRGB_CAPABLE) {
+    match p.get(FRAMEBUFFER_SRGB_CAPABLE) {
         1 => format.with_srgb(),
-        _ => *format,
-    })
+        _ => Some(*format),
+    }
 }
 
 fn describe(format: &Format, id: u32, visual: u32) -> Properties {
@@ -223,10 +223,13 @@ mod tests {
         stereo.tell(STEREO, 1);
         let mut deeper = there;
         deeper.tell(DEPTH_SIZE, 32);
-        let list = [stereo, there, deeper, capable];
+        let mut sampled = capable;
+        sampled.tell(SAMPLES, 4);
+        let list = [stereo, there, deeper, capable, sampled];
         let screen = Screen::told(0, &formats, &list, &list).unwrap();
         let found: Vec<Format> = screen.configs.iter().map(|c| c.format).collect();
-        assert_eq!(found, [formats[0], formats[0].with_srgb()]);
+        let srgb = formats[0].with_srgb().unwrap();
+        assert_eq!(found, [formats[0], srgb], "none has sRGB and samples");
         assert!(Screen::told(0, &formats, &[stereo], &[stereo]).is_none());
     }
 }

@@ -19,6 +19,8 @@ pub struct Format {
     pub double: bool,
     /// Whether there is an accumulation buffer, of 16 bits a channel.
     pub accum: bool,
+    /// Whether the server also has it with an effect of GL_FRAMEBUFFER_SRGB.
+    pub has_srgb: bool,
 }
 
 impl Format {
@@ -40,10 +42,10 @@ impl Format {
         self.channels().iter().sum()
     }
 
-    /// The same, but that GL_FRAMEBUFFER_SRGB has an effect.
-    pub fn with_srgb(self) -> Format {
+    /// The same, but that GL_FRAMEBUFFER_SRGB has an effect; `None` where the server has no such.
+    pub fn with_srgb(self) -> Option<Format> {
         let id = self.id | hello::Config::SRGB;
-        Format { id, ..self }
+        self.has_srgb.then_some(Format { id, ..self })
     }
 }
 
@@ -78,6 +80,7 @@ pub(crate) mod tests {
                             samples,
                             double,
                             accum: false,
+                            has_srgb: samples == 0,
                         });
                     }
                 }

@@ -4,7 +4,7 @@ use super::abi::{EglBoolean, Handle};
 use super::dispatch::pairs;
 use super::display::with_display;
 use super::error::{call, EglError};
-use crate::config::egl::{choose, value, Config};
+use crate::config::egl::{choose, value, Config, Extensions};
 use std::ffi::c_int;
 
 pub unsafe extern "C" fn choose_config(
@@ -21,7 +21,9 @@ pub unsafe extern "C" fn choose_config(
                 .into_iter()
                 .map(|(name, value)| (name, value as c_int))
                 .collect();
-            let found = choose(open.configs, &request).map_err(|_| EglError::BadAttribute)?;
+            let extensions = Extensions::of(&open.session.info.egl_extensions);
+            let found =
+                choose(open.configs, extensions, &request).map_err(|_| EglError::BadAttribute)?;
             let handles = found.into_iter().map(|i| &open.configs[i]);
             // SAFETY: the program's array and counter.
             unsafe { give(handles.collect(), out, size, count) }

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn create_context(
         let context = made.map_err(|refused| match refused {
             Refused::Server(_) => EglError::BadMatch,
             Refused::BadContext => EglError::BadContext,
-            Refused::NoSession | Refused::Access => EglError::BadAlloc,
+            Refused::NoApi | Refused::NoSession | Refused::Access => EglError::BadAlloc,
         })?;
         with_display(display, |open| {
             open.contexts.insert(context as usize);

@@ -7,18 +7,16 @@ use super::error::{call, EglError};
 use super::native::Platform;
 use super::sync::Sync;
 use super::told::Told;
-use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
+use crate::config::egl::{Config, Extensions, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::config::{Format, VisualOf};
 use crate::context::Context;
-use crate::gl::hand::highest;
 use crate::process::process;
 use crate::session::{session, Session};
 use crate::surface::Surface;
 use crate::x11::watch::Watch;
-use mgn_wire::hello::api;
 use std::collections::{HashMap, HashSet};
-use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::ffi::{c_char, c_int, c_uint, c_void, CString};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// All EGL displays of the process. They are addresses, and live as long as it.
 #[derive(Default)]
@@ -210,16 +208,10 @@ fn configs(
     watch: Option<&Watch>,
     screen: Option<usize>,
 ) -> Vec<Config> {
-    let has = |api: u32, least: (u8, u8)| highest(&session.info, api) >= least;
-    let mut renderable = 0;
-    for (there, bit) in [
-        (has(api::COMPAT, (1, 0)) || has(api::CORE, (1, 0)), GL_BIT),
-        (has(api::ES1, (1, 0)), ES_BIT),
-        (has(api::ES, (2, 0)), ES2_BIT),
-        (has(api::ES, (3, 0)), ES3_BIT),
-    ] {
-        renderable |= if there { bit } else { 0 };
-    }
+    // What the driver says, as programs choose by it: some builds of Mesa name OpenGL ES 1 here and make no contexts of it.
+    let carried = GL_BIT | ES_BIT | ES2_BIT | ES3_BIT;
+    let renderable = session.info.renderable as c_int & carried;
+    let extensions = Extensions::of(&session.info.egl_extensions);
     // Devices have no floating-point surfaces: nor has Mesa's platform of them.
     let floats = platform != Platform::Device;
     let fits = |f: &&Format| f.double && !f.accum && (floats || !f.color.is_float());
@@ -227,11 +219,12 @@ fn configs(
     let mut all: Vec<Config> = Vec::new();
     let mut add = |format: &Format, visual: Option<&VisualOf>| {
         let class = |v: Option<&VisualOf>| v.map(|v| v.class);
-        // Of several visuals of a class the first is named.
-        if all
-            .iter()
-            .any(|c| c.format == *format && class(c.visual.as_ref()) == class(visual))
-        {
+        let group = extensions.select_group.then(|| Config::group_of(visual));
+        // Of several visuals of a class, and a group, the first is named.
+        let is_same = |c: &Config| {
+            c.format == *format && class(c.visual.as_ref()) == class(visual) && c.group == group
+        };
+        if all.iter().any(is_same) {
             return;
         }
         all.push(Config {
@@ -239,6 +232,7 @@ fn configs(
             format: *format,
             visual: visual.copied(),
             renderable,
+            group,
         });
     };
     let Some(watch) = watch else {
@@ -249,7 +243,8 @@ fn configs(
         for format in formats.clone() {
             let color = !format.color.is_float() && format.color.bits() == visual.bits;
             // A visual without alpha takes windows of formats with alpha, which a compositor does not see then.
-            if color && (format.alpha == 0 || matches!(visual.depth, 24 | 30)) {
+            let whole = format.color_bits() == i32::from(visual.depth);
+            if color && (whole || matches!(visual.depth, 24 | 30)) {
                 add(format, Some(&visual));
             }
         }
@@ -285,8 +280,7 @@ pub unsafe extern "C" fn query_string(display: Handle, name: c_int) -> *const c_
             Ok(match name {
                 0x3053 => c"Manganese".as_ptr(),
                 0x3054 => c"1.5 Manganese".as_ptr(),
-                NAME_EXTENSIONS if open.session.info.has_images => WITH_IMAGES.as_ptr().cast(),
-                NAME_EXTENSIONS => EXTENSIONS.as_ptr().cast(),
+                NAME_EXTENSIONS => extensions_of(open.session),
                 0x308D => c"OpenGL OpenGL_ES ".as_ptr(),
                 _ => return Err(EglError::BadParameter),
             })
@@ -299,17 +293,27 @@ const CLIENT_EXTENSIONS: &std::ffi::CStr =
     c"EGL_EXT_client_extensions EGL_EXT_device_base EGL_EXT_device_enumeration \
 EGL_EXT_device_query EGL_EXT_platform_base EGL_KHR_client_get_all_proc_addresses";
 
-macro_rules! extensions {
-    ($more:literal) => {
-        concat!(
-            "EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float EGL_KHR_config_attribs EGL_KHR_context_flush_control ",
-            "EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses EGL_KHR_gl_colorspace EGL_KHR_no_config_context EGL_KHR_reusable_sync ",
-            "EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context", $more, "\0"
-        )
-    };
+/// What displays have, for as long as the process lives.
+fn extensions_of(session: &Session) -> *const c_char {
+    static LIST: OnceLock<CString> = OnceLock::new();
+    let list = LIST.get_or_init(|| {
+        let mut list = vec![EXTENSIONS];
+        if session.info.has_images {
+            list.push(IMAGES);
+        }
+        let there = Extensions::of(&session.info.egl_extensions);
+        if there.select_group {
+            list.push(Extensions::SELECT_GROUP);
+        }
+        CString::new(list.join(" ")).unwrap_or_default()
+    });
+    list.as_ptr()
 }
 
-const EXTENSIONS: &str = extensions!("");
-const WITH_IMAGES: &str = extensions!(
-    " EGL_KHR_gl_renderbuffer_image EGL_KHR_gl_texture_2D_image EGL_KHR_gl_texture_cubemap_image EGL_KHR_image_base"
+const EXTENSIONS: &str = concat!(
+    "EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float EGL_KHR_config_attribs EGL_KHR_context_flush_control ",
+    "EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses EGL_KHR_gl_colorspace EGL_KHR_no_config_context EGL_KHR_reusable_sync ",
+    "EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context"
 );
+const IMAGES: &str =
+    "EGL_KHR_gl_renderbuffer_image EGL_KHR_gl_texture_2D_image EGL_KHR_gl_texture_cubemap_image EGL_KHR_image_base";

@@ -84,7 +84,7 @@ fn window_surface(
             if open.surfaces.values().any(live) {
                 return Err(EglError::BadAlloc);
             }
-            let (id, format) = (drawable.config.id as u32, told.format(drawable.config));
+            let (id, format) = (drawable.config.id as u32, told.format(drawable.config)?);
             let surface = Surface::window(open.session, watch, followed, 0, format, id);
             Ok(add(open, surface, *xid, told))
         })
@@ -103,7 +103,7 @@ fn pixmap_surface(
         let Drawable { watch, xid, .. } = &drawable;
         let geometry = watch.geometry(*xid).ok_or(EglError::BadNativePixmap)?;
         with_display(display, |open| {
-            let (id, format) = (drawable.config.id as u32, told.format(drawable.config));
+            let (id, format) = (drawable.config.id as u32, told.format(drawable.config)?);
             let (size, of) = (
                 (geometry.width, geometry.height),
                 (*xid, Texture::default()),
@@ -143,14 +143,14 @@ impl Drawable {
 
 impl Told {
     /// The config's format as this surface has it. Only windows have two buffers, though contexts take the one of others for a back buffer.
-    fn format(&self, config: &Config) -> Format {
+    fn format(&self, config: &Config) -> Result<Format, EglError> {
         let format = Format {
             double: self.kind == told::Kind::Window,
             ..config.format
         };
         match self.gl_colorspace {
-            told::SRGB => format.with_srgb(),
-            _ => format,
+            told::SRGB => format.with_srgb().ok_or(EglError::BadMatch),
+            _ => Ok(format),
         }
     }
 }
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn create_pbuffer_surface(
                 return Err(EglError::BadAlloc);
             }
             let [width, height] = told.size.map(|n| n.max(1) as u32);
-            let (id, format) = (config.id as u32, told.format(config));
+            let (id, format) = (config.id as u32, told.format(config)?);
             let surface = Surface::pbuffer(open.session, (width, height), 0, format, id);
             Ok(add(open, surface, 0, told))
         })

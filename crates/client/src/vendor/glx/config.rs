@@ -29,7 +29,10 @@ impl Screens {
             return Some(screen);
         }
         let watch = process().watch(display)?;
-        let (configs, visuals) = watch.glx_lists(number as u32);
+        let (mut configs, mut visuals) = watch.glx_lists(number as u32);
+        let dialect = session.dialect();
+        configs.iter_mut().for_each(|c| c.adapt(dialect, false));
+        visuals.iter_mut().for_each(|v| v.adapt(dialect, true));
         let told = Screen::told(number, &session.formats, &configs, &visuals);
         let screen = told.unwrap_or_else(|| {
             let root = watch.root_visual(number as usize);

@@ -3,7 +3,7 @@
 use super::abi::{ConfigHandle, ContextHandle};
 use super::config::{pairs, view};
 use super::drawable;
-use crate::config::glx::DONT_CARE;
+use crate::config::glx::{Dialect, DONT_CARE};
 use crate::config::listed::FbConfig;
 use crate::context::{flag, Context, Refused, Request};
 use crate::process::process;
@@ -70,6 +70,9 @@ pub unsafe extern "C" fn create_context_attribs(
     attributes: *const c_int,
 ) -> ContextHandle {
     let minor = request::CREATE_CONTEXT_ATTRIBS;
+    let Some(session) = session() else {
+        return null_mut();
+    };
     // SAFETY: the program's display and list, passed on by libGLX.
     unsafe {
         let found = process().screens.find(config);
@@ -77,7 +80,7 @@ pub unsafe extern "C" fn create_context_attribs(
             raise(display, GlxError::BadFbConfig, 0, minor);
             return null_mut();
         }
-        match requested(found, &pairs(attributes, 0)) {
+        match requested(found, session.dialect(), &pairs(attributes, 0)) {
             Ok(request) => create(display, request, share, minor),
             Err(error) => {
                 raise(display, error, 0, minor);
@@ -113,6 +116,7 @@ fn of_version(config: Option<&FbConfig>, major: u32, minor: u32) -> Request {
 /// Reads the attributes of GLX_ARB_create_context and its companions. `None` is a context of no config, whose screen the list names.
 fn requested(
     config: Option<&FbConfig>,
+    dialect: Dialect,
     attributes: &[(c_int, c_int)],
 ) -> Result<Request, GlxError> {
     const MAJOR_VERSION: c_int = 0x2091;
@@ -148,7 +152,7 @@ fn requested(
         return Err(GlxError::Value);
     }
     if request.flags & flag::NO_ERROR != 0 && request.flags & DEBUG != 0 {
-        return Err(GlxError::BadFbConfig);
+        return Err(impossible(dialect));
     }
     let version = (request.major, request.minor);
     let forward = request.flags & FORWARD_COMPATIBLE != 0;
@@ -173,12 +177,21 @@ fn requested(
             match version {
                 (1, 0..=1) => api::ES1,
                 (2, 0) | (3, 0..=2) => api::ES,
-                _ => return Err(GlxError::BadFbConfig),
+                _ if dialect.refuses_as_specified() => return Err(GlxError::BadProfile),
+                _ => return Err(impossible(dialect)),
             }
         }
         _ => return Err(GlxError::BadProfile),
     };
     Ok(request)
+}
+
+/// The error for a context that the driver does not make.
+fn impossible(dialect: Dialect) -> GlxError {
+    match dialect.refuses_as_specified() {
+        true => GlxError::Match,
+        false => GlxError::BadFbConfig,
+    }
 }
 
 unsafe fn create(
@@ -201,10 +214,10 @@ unsafe fn create(
         Err(refused) => {
             let error = match refused {
                 Refused::BadContext => GlxError::BadContext,
-                Refused::Server(_) if minor == request::CREATE_CONTEXT_ATTRIBS => {
-                    GlxError::BadFbConfig
+                Refused::Server(_) | Refused::NoApi if minor == request::CREATE_CONTEXT_ATTRIBS => {
+                    impossible(session.dialect())
                 }
-                Refused::Server(_) => GlxError::Alloc,
+                Refused::Server(_) | Refused::NoApi => GlxError::Alloc,
                 Refused::NoSession | Refused::Access => return null_mut(),
             };
             // SAFETY: the program's display.
