@@ -400,4 +400,50 @@ static void wrong(void)
     errors("full");
 }
 
-CONFORM("transform_feedback", COMPAT, {"layouts", layouts}, {"skips", skips}, {"objects", objects}, {"streams", streams}, {"wrong", wrong})
+/* Draws of what was captured, in modes that are none, of objects that are none, of streams and instances that are not there. */
+static void wrong_draws(void)
+{
+    no_picture();
+    if (!need_extension("GL_ARB_transform_feedback3") || !need_extension("GL_ARB_transform_feedback_instanced"))
+        return;
+    places();
+    static const char *const one[] = {"first"};
+    GLuint objects[3];
+    glGenTransformFeedbacks(3, objects);
+    capture(GL_INTERLEAVED_ATTRIBS, 1, one);
+    glBindTransformFeedback(GL_TRANSFORM_FEEDBACK, objects[1]);
+    glBindTransformFeedback(GL_TRANSFORM_FEEDBACK, objects[0]);
+    glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, make_buffer(GL_TRANSFORM_FEEDBACK_BUFFER, 256, NULL));
+    glBeginTransformFeedback(GL_POINTS);
+    glDrawTransformFeedback(GL_POINTS, objects[0]);
+    errors("not ended");
+    glDrawArrays(GL_POINTS, 0, 3);
+    glEndTransformFeedback();
+    errors("captured");
+    static const GLenum modes[] = {GL_POINTS, GL_QUADS, GL_POLYGON, GL_PATCHES, GL_PATCHES + 1, 0x1234, 0xffffffff};
+    const GLuint ids[] = {objects[0], 0, objects[1], objects[2], 7777};
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
+        for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+            note("mode %x, object %zu", modes[m], i);
+            glDrawTransformFeedback(modes[m], ids[i]);
+            errors("plain");
+            glDrawTransformFeedbackInstanced(modes[m], ids[i], 2);
+            errors("instances");
+            glDrawTransformFeedbackInstanced(modes[m], ids[i], 0);
+            errors("no instances");
+            glDrawTransformFeedbackInstanced(modes[m], ids[i], -1);
+            errors("fewer instances than none");
+            glDrawTransformFeedbackStream(modes[m], ids[i], 0);
+            errors("a stream");
+            glDrawTransformFeedbackStream(modes[m], ids[i], 99);
+            errors("no stream");
+            glDrawTransformFeedbackStreamInstanced(modes[m], ids[i], 0, 2);
+            errors("instances of a stream");
+            glDrawTransformFeedbackStreamInstanced(modes[m], ids[i], 99, 2);
+            errors("instances of no stream");
+            glDrawTransformFeedbackStreamInstanced(modes[m], ids[i], 0, -1);
+            errors("fewer instances of a stream than none");
+        }
+}
+
+CONFORM("transform_feedback", COMPAT, {"wrong_draws", wrong_draws}, {"layouts", layouts}, {"skips", skips}, {"objects", objects}, {"streams", streams}, {"wrong", wrong})

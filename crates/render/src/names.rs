@@ -38,6 +38,9 @@ pub const UNKNOWN: u32 = u32::MAX;
 /// The most objects of one class that a program may name; far above any program, and below what would fill memory with the tables alone.
 pub const MOST: usize = 1 << 24;
 
+/// Of more deleted objects the names are forgotten. Drivers give names again, so that there are seldom more than ever lived at a time.
+const MOST_DELETED: usize = 1 << 16;
+
 /// Names below this live in a vector that grows with the highest of them.
 const DENSE: usize = 1 << 20;
 
@@ -48,6 +51,8 @@ pub struct Table {
     dense: Vec<u32>,
     sparse: HashMap<u32, u32>,
     count: usize,
+    /// The client's names of deleted objects by the driver's name: such an object lives on where it is attached, and is asked for there by its old name.
+    deleted: HashMap<u32, u32>,
 }
 
 impl Table {
@@ -67,6 +72,8 @@ impl Table {
             return false;
         }
         self.remove(name);
+        // The driver gives names of deleted objects to new ones.
+        self.deleted.remove(&driver);
         self.count += 1;
         let index = name as usize;
         // Growing by no more than a factor keeps a few high names from costing a long vector.
@@ -87,6 +94,10 @@ impl Table {
             _ => self.sparse.remove(&name)?,
         };
         self.count -= 1;
+        if self.deleted.len() >= MOST_DELETED {
+            self.deleted.clear();
+        }
+        self.deleted.insert(driver, name);
         Some(driver)
     }
 
@@ -116,6 +127,12 @@ impl Table {
                 .find(|(_, &d)| d == driver)
                 .map(|(&name, _)| name)
         })
+    }
+
+    /// What a program is told of a driver's name: the client's name of the object, which may be deleted and still attached to another.
+    pub fn shown(&self, driver: u32) -> Option<u32> {
+        let deleted = || self.deleted.get(&driver).copied();
+        self.client(driver).or_else(deleted)
     }
 }
 
@@ -226,6 +243,24 @@ mod tests {
         assert_eq!(table.remove(3000), Some(8));
         assert_eq!(table.get(3000), None);
         assert_eq!(table.count, 2999);
+    }
+
+    #[test]
+    fn deleted_objects_keep_their_names_until_the_driver_gives_them_again() {
+        let mut table = Table::default();
+        table.set(5, 70);
+        assert_eq!(table.remove(5), Some(70));
+        assert_eq!((table.client(70), table.shown(70)), (None, Some(5)));
+        table.set(9, 70);
+        assert_eq!((table.client(70), table.shown(70)), (Some(9), Some(9)));
+        assert_eq!(table.remove(9), Some(70));
+        assert_eq!(table.shown(70), Some(9));
+        assert_eq!(table.shown(71), None);
+        for name in 1..=2 * MOST_DELETED as u32 {
+            table.set(name, name + 1000);
+            table.remove(name);
+        }
+        assert!(table.deleted.len() <= MOST_DELETED);
     }
 
     #[test]

@@ -128,7 +128,10 @@ fn body(c: &Command) -> String {
                 n.clone()
             }
             WireType::Name(class) => {
-                let find = if makes_by_use(c) { "name" } else { "object" };
+                let find = match makes_by_use(c, p) {
+                    true => "name",
+                    false => "object",
+                };
                 prepare += &format!("let {n} = self.{find}(Class::{class:?}, {n});\n");
                 n.clone()
             }
@@ -269,10 +272,14 @@ fn is_text(c: &Command, name: &str) -> bool {
         .any(|p| matches!(p.ctype.as_str(), "GLchar" | "GLcharARB"))
 }
 
-/// Whether a name that was never generated becomes an object's where the context allows that.
-fn makes_by_use(c: &Command) -> bool {
+/// Whether a command makes the object that a parameter names if there is none. Only the first name of a command does that: what is attached to the object
+/// has to exist. Image units, and texture units by number, take only textures that exist.
+fn makes_by_use(c: &Command, p: &Param) -> bool {
     let starts = |start| c.name.starts_with(start);
-    c.named_by_use || starts("glBind") || starts("glBeginQuery") || starts("glQueryCounter")
+    let binds = starts("glBind") && !starts("glBindImageTexture") && !starts("glBindTextureUnit");
+    let is_first = (c.params.iter().find(|p| matches!(p.ty, WireType::Name(_))))
+        .is_some_and(|first| first.name == p.name);
+    is_first && (c.named_by_use || binds || starts("glBeginQuery") || starts("glQueryCounter"))
 }
 
 fn has_data(c: &Command) -> bool {

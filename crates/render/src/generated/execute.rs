@@ -489,7 +489,7 @@ impl Commands for Renderer {
         format: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glBindImageTexture)(unit, texture, level, layered, layer, access, format) };
         Ok(())
     }
@@ -562,7 +562,7 @@ impl Commands for Renderer {
     }
     fn gl_bind_texture_unit(&mut self, unit: u32, texture: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glBindTextureUnit)(unit, texture) };
         Ok(())
     }
@@ -7171,7 +7171,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
         unsafe { (self.gl.glNamedFramebufferRenderbufferEXT)(framebuffer, attachment, renderbuffertarget, renderbuffer) };
         Ok(())
     }
@@ -7192,7 +7192,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glNamedFramebufferTexture1DEXT)(framebuffer, attachment, textarget, texture, level) };
         Ok(())
     }
@@ -7206,7 +7206,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glNamedFramebufferTexture2DEXT)(framebuffer, attachment, textarget, texture, level) };
         Ok(())
     }
@@ -7221,14 +7221,14 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glNamedFramebufferTexture3DEXT)(framebuffer, attachment, textarget, texture, level, zoffset) };
         Ok(())
     }
     fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glNamedFramebufferTextureEXT)(framebuffer, attachment, texture, level) };
         Ok(())
     }
@@ -7242,7 +7242,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glNamedFramebufferTextureFaceEXT)(framebuffer, attachment, texture, level, face) };
         Ok(())
     }
@@ -7270,7 +7270,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glNamedFramebufferTextureLayerEXT)(framebuffer, attachment, texture, level, layer) };
         Ok(())
     }
@@ -10693,7 +10693,7 @@ impl Commands for Renderer {
     fn gl_texture_buffer_ext(&mut self, texture: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let buffer = self.name(Class::Buffer, buffer);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glTextureBufferEXT)(texture, target, internalformat, buffer) };
         Ok(())
     }
@@ -10717,7 +10717,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let buffer = self.name(Class::Buffer, buffer);
+        let buffer = self.object(Class::Buffer, buffer);
         let offset = offset.min(crate::storage::TOO_FAR);
         let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTextureBufferRangeEXT)(texture, target, internalformat, buffer, offset, size) };
@@ -10933,7 +10933,7 @@ impl Commands for Renderer {
     fn gl_texture_renderbuffer_ext(&mut self, texture: u32, target: u32, renderbuffer: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
         unsafe { (self.gl.glTextureRenderbufferEXT)(texture, target, renderbuffer) };
         Ok(())
     }

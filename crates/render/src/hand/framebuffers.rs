@@ -314,7 +314,7 @@ impl Renderer {
                 GL_TEXTURE => Class::Texture,
                 _ => Class::Renderbuffer,
             };
-            value = self.names.table(class).client(value as u32).unwrap_or(0) as i32;
+            value = self.names.table(class).shown(value as u32).unwrap_or(0) as i32;
         }
         reply.array(&[value], if failed { 0 } else { count });
         Ok(())

@@ -107,7 +107,7 @@ impl Renderer {
         }
         let name = match driver {
             0 => 0,
-            driver => self.names.table(class).client(driver as u32).unwrap_or(0),
+            driver => self.names.table(class).shown(driver as u32).unwrap_or(0),
         };
         Some(name.into())
     }

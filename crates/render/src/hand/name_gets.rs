@@ -54,7 +54,7 @@ impl Renderer {
                 name => {
                     let cx = self.cx.as_deref().filter(|_| class == Class::Query);
                     let counting = cx.and_then(|cx| cx.counts.client(name));
-                    let found = counting.or_else(|| self.names.table(class).client(name));
+                    let found = counting.or_else(|| self.names.table(class).shown(name));
                     found.unwrap_or(0)
                 }
             };

@@ -1,5 +1,6 @@
 //! Objects that a program generates, deletes and waits for.
 
+use crate::generated::driver::Gl;
 use crate::names::{Class, Sync, MOST};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
@@ -115,6 +116,9 @@ impl Renderer {
         };
         // SAFETY: the vector holds the names.
         unsafe { delete(drivers.len() as i32, drivers.as_ptr()) };
+        if class == Class::TransformFeedback {
+            self.keep_active(&names, &drivers);
+        }
         match class {
             Class::Buffer => self.buffers_deleted(&drivers),
             Class::VertexArray => self.vertex_arrays_deleted(&names),
@@ -127,6 +131,20 @@ impl Renderer {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Feedback objects that are active cannot be deleted, and keep their names.
+    fn keep_active(&mut self, names: &[u32], drivers: &[u32]) {
+        // SAFETY: the context is current.
+        let is_there = |gl: &Gl, driver| unsafe { (gl.glIsTransformFeedback)(driver) } != 0;
+        for &driver in drivers {
+            if is_there(&self.gl, driver) {
+                let table = self.names.table_mut(Class::TransformFeedback);
+                if let Some(name) = table.shown(driver).filter(|name| names.contains(name)) {
+                    table.set(name, driver);
+                }
+            }
+        }
     }
 
     /// The name of a driver's object for a client that did not choose it.
