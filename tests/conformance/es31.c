@@ -344,4 +344,77 @@ static void extension_pack(void)
     end(true);
 }
 
-CONFORM("es31", NONE, {"compute", compute}, {"draws", draws}, {"stages", stages}, {"extension_pack", extension_pack})
+/* The default vertex array object has no separate formats, and indirect draws read nothing from the program's memory. */
+static void default_array(void)
+{
+    static const GLfloat corners[] = {-1, -1, 1, -1, 0, 1};
+    static const GLuint command[] = {3, 1, 0, 0, 0};
+    static const GLubyte order[] = {0, 1, 2};
+    if (!start(1))
+        return;
+    glUseProgram(build_program(VERTEX31, FRAGMENT31));
+    GLuint buffer = make_buffer(GL_ARRAY_BUFFER, sizeof corners, corners), array;
+    make_buffer(GL_DRAW_INDIRECT_BUFFER, sizeof command, command);
+    glVertexAttribFormat(0, 2, GL_FLOAT, GL_FALSE, 0);
+    errors("a format");
+    glVertexAttribIFormat(0, 2, GL_INT, 0);
+    errors("an integer format");
+    glVertexAttribFormat(99, 2, GL_FLOAT, GL_FALSE, 0);
+    errors("a format of no attribute");
+    glVertexAttribFormat(0, 7, 0x1234, GL_FALSE, 9999);
+    errors("no format");
+    glVertexAttribBinding(0, 1);
+    errors("a binding");
+    glVertexBindingDivisor(0, 1);
+    errors("a divisor of a binding");
+    glBindVertexBuffer(0, buffer, 0, 8);
+    errors("a buffer");
+    glBindVertexBuffer(0, 7777, -1, -1);
+    errors("no buffer");
+    glVertexAttribDivisor(0, 1);
+    errors("a divisor of an attribute");
+    glVertexAttribDivisor(0, 0);
+    glDrawArraysIndirect(0x1234, (void *)2);
+    errors("no mode");
+    glDrawElementsIndirect(GL_TRIANGLES, GL_UNSIGNED_BYTE, NULL);
+    errors("no indices");
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, corners);
+    glEnableVertexAttribArray(0);
+    glDrawArraysIndirect(GL_TRIANGLES, NULL);
+    errors("an array in memory");
+    make_buffer(GL_ELEMENT_ARRAY_BUFFER, sizeof order, order);
+    glDrawElementsIndirect(GL_TRIANGLES, GL_UNSIGNED_BYTE, NULL);
+    errors("an array in memory, with indices");
+    glDrawElementsIndirect(0x1234, GL_FLOAT, (void *)2);
+    errors("no type");
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    errors("drawn directly");
+    /* An array that lies nowhere. */
+    glGenVertexArrays(1, &array);
+    glBindVertexArray(array);
+    glEnableVertexAttribArray(0);
+    glDrawArraysIndirect(GL_TRIANGLES, NULL);
+    errors("an array without a buffer");
+    glDrawArraysIndirect(0x1234, (void *)2);
+    errors("and without a mode");
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+    glEnableVertexAttribArray(1);
+    glDrawArraysIndirect(GL_TRIANGLES, NULL);
+    errors("one of two without a buffer");
+    glDisableVertexAttribArray(1);
+    glDrawArraysIndirect(GL_TRIANGLES, (void *)2);
+    errors("a crooked offset");
+    glDrawArraysIndirect(GL_TRIANGLES, (void *)8);
+    errors("beyond the commands");
+    glVertexAttrib3f(1, 1, 0.5f, 0);
+    glDrawArraysIndirect(GL_TRIANGLES, NULL);
+    errors("drawn");
+    glDeleteBuffers(1, &buffer);
+    glDrawArraysIndirect(GL_TRIANGLES, NULL);
+    errors("its buffer deleted");
+    end(true);
+}
+
+CONFORM("es31", NONE, {"default_array", default_array}, {"compute", compute}, {"draws", draws}, {"stages", stages}, {"extension_pack", extension_pack})

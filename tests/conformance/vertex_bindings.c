@@ -198,4 +198,85 @@ static void restart(void)
     errors("no such convention");
 }
 
-CONFORM("vertex_bindings", COMPAT, {"bindings", bindings}, {"doubles", doubles}, {"restart", restart})
+/* A pointer is what the last pointer command gave, whatever is bound and formatted since. */
+static void note_pointers(const char *what)
+{
+    static const GLenum fixed[] = {GL_VERTEX_ARRAY_POINTER, GL_COLOR_ARRAY_POINTER, GL_TEXTURE_COORD_ARRAY_POINTER};
+    note("-- %s", what);
+    for (GLuint a = 0; a < 4; a++) {
+        GLint values[6];
+        void *pointer = (void *)1;
+        static const GLenum asked[] = {GL_VERTEX_ATTRIB_ARRAY_SIZE, GL_VERTEX_ATTRIB_ARRAY_TYPE, GL_VERTEX_ATTRIB_ARRAY_STRIDE, GL_VERTEX_ATTRIB_BINDING, GL_VERTEX_ATTRIB_RELATIVE_OFFSET,
+                                       GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING};
+        glGetVertexAttribPointerv(a, GL_VERTEX_ATTRIB_ARRAY_POINTER, &pointer);
+        for (int i = 0; i < 6; i++)
+            glGetVertexAttribiv(a, asked[i], &values[i]);
+        values[5] = values[5] != 0;
+        note("attribute %u at %d", a, (int)(intptr_t)pointer);
+        note_ints("with", values, 6);
+        GLint64 offset = -7;
+        GLint stride = -7;
+        glGetInteger64i_v(GL_VERTEX_BINDING_OFFSET, a, &offset);
+        glGetIntegeri_v(GL_VERTEX_BINDING_STRIDE, a, &stride);
+        note("binding at %d, %d apart", (int)offset, stride);
+    }
+    for (int i = 0; i < 3; i++) {
+        void *pointer = (void *)1;
+        glGetPointerv(fixed[i], &pointer);
+        note("fixed at %d", (int)(intptr_t)pointer);
+    }
+    INTS(GL_VERTEX_ARRAY_STRIDE, 1);
+    errors("asked");
+}
+
+static void pointers(void)
+{
+    no_picture();
+    if (!need_extension("GL_ARB_vertex_attrib_binding"))
+        return;
+    GLuint array, buffer[2] = {make_buffer(GL_ARRAY_BUFFER, 512, NULL), make_buffer(GL_ARRAY_BUFFER, 512, NULL)};
+    note_pointers("at first");
+    glBindVertexBuffer(1, buffer[0], 32, 16);
+    glVertexAttribFormat(1, 2, GL_FLOAT, GL_FALSE, 8);
+    note_pointers("bound and formatted");
+    glVertexAttribPointer(1, 3, GL_SHORT, GL_FALSE, 12, (void *)64);
+    glVertexPointer(2, GL_FLOAT, 24, (void *)48);
+    glColorPointer(4, GL_UNSIGNED_BYTE, 0, (void *)80);
+    note_pointers("pointed");
+    glBindVertexBuffer(1, buffer[1], 96, 20);
+    note_pointers("bound again");
+    glVertexAttribBinding(1, 2);
+    glBindVertexBuffer(2, buffer[0], 128, 4);
+    note_pointers("another binding");
+    glVertexAttribFormat(1, 4, GL_BYTE, GL_TRUE, 40);
+    note_pointers("another format");
+    glBindVertexBuffer(2, 0, 7, 8);
+    note_pointers("nothing bound");
+    glVertexAttribDivisor(1, 3);
+    note_pointers("a divisor");
+    glGenVertexArrays(1, &array);
+    glBindVertexArray(array);
+    note_pointers("another object");
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, (void *)16);
+    glBindVertexBuffers(0, 2, buffer, (const GLintptr[]){4, 8}, (const GLsizei[]){16, 32});
+    note_pointers("several bound");
+    glDeleteBuffers(2, buffer);
+    note_pointers("deleted");
+    glBindVertexArray(0);
+    note_pointers("the first object");
+    if (has_extension("GL_ARB_direct_state_access")) {
+        glVertexArrayVertexBuffer(array, 0, make_buffer(GL_COPY_WRITE_BUFFER, 64, NULL), 12, 8);
+        glVertexArrayAttribFormat(array, 0, 1, GL_FLOAT, GL_FALSE, 3);
+        glBindVertexArray(array);
+        note_pointers("by name");
+    }
+    if (has_extension("GL_EXT_direct_state_access")) {
+        void *pointer = (void *)1;
+        glVertexArrayVertexAttribOffsetEXT(array, make_buffer(GL_COPY_WRITE_BUFFER, 64, NULL), 2, 2, GL_FLOAT, GL_FALSE, 0, 24);
+        glGetVertexArrayPointeri_vEXT(array, 2, GL_VERTEX_ATTRIB_ARRAY_POINTER, &pointer);
+        note("by name, at %d", (int)(intptr_t)pointer);
+        note_pointers("by name");
+    }
+}
+
+CONFORM("vertex_bindings", COMPAT, {"pointers", pointers}, {"bindings", bindings}, {"doubles", doubles}, {"restart", restart})

@@ -7,7 +7,7 @@ use crate::gl::{buffers, context};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::sizes::image::draw_index_bytes;
-use mgn_wire::{gl, hello, ops};
+use mgn_wire::{gl, ops};
 
 type Pointer = *const c_void;
 
@@ -44,18 +44,19 @@ impl Context {
     /// Whether the draw brings vertices or indices along. If not, its command travels as it is.
     fn brings_elements(&self) -> bool {
         let arrays = &self.gl.arrays;
-        arrays.needs_client_memory()
-            || arrays.bound.element_buffer == 0 && self.gl.api != hello::api::CORE
+        arrays.needs_client_memory() || arrays.bound.element_buffer == 0
     }
 
     /// Draws with arrays or indices from the program's memory. The arguments are checked, but for what only the server knows.
     fn draw_inline(&mut self, draw: Indexed) {
-        let Some(size) = draw_index_bytes(draw.type_) else {
-            return self.set_error(gl::GL_INVALID_ENUM);
-        };
+        // In the driver's order: it checks numbers, then the mode and what the mode needs, then the type.
         if draw.count < 0 || draw.instances < 0 {
             return self.set_error(gl::GL_INVALID_VALUE);
         }
+        let Some(size) = draw_index_bytes(draw.type_) else {
+            self.check_only(draw.mode);
+            return self.set_error(gl::GL_INVALID_ENUM);
+        };
         if draw.mode > gl::GL_PATCHES {
             return self.set_error(gl::GL_INVALID_ENUM);
         }
@@ -67,7 +68,7 @@ impl Context {
         let fetched;
         let indices = if buffer == 0 {
             if draw.indices.is_null() {
-                return;
+                return self.check_only(draw.mode);
             }
             draw.indices.cast::<u8>()
         } else {
@@ -491,7 +492,11 @@ pub unsafe extern "C" fn glMultiDrawArrays(
             cx.enc.gl_multi_draw_arrays(mode, (first, n), (count, n));
             return;
         }
+        if (0..n).all(|i| *count.add(i) == 0) {
+            return cx.check_only(mode);
+        }
         if (0..n).any(|i| *count.add(i) < 0) {
+            cx.check_only(mode);
             return cx.set_error(gl::GL_INVALID_VALUE);
         }
         for i in 0..n {
@@ -556,8 +561,16 @@ unsafe fn multi_draw(
             }
             return;
         }
-        if (0..n).any(|i| *count.add(i) < 0) {
-            return cx.set_error(gl::GL_INVALID_VALUE);
+        let in_memory = cx.gl.arrays.bound.element_buffer == 0;
+        let no_indices = in_memory && (0..n).any(|i| (*indices.add(i)).is_null());
+        if !right || no_indices || (0..n).all(|i| *count.add(i) == 0) {
+            // Nothing is drawn. In the driver's order: the mode and what the mode needs, the type, the numbers.
+            cx.check_only(mode);
+            return match draw_index_bytes(type_) {
+                None => cx.set_error(gl::GL_INVALID_ENUM),
+                Some(_) if !right => cx.set_error(gl::GL_INVALID_VALUE),
+                Some(_) => {}
+            };
         }
         for i in 0..n {
             if *count.add(i) > 0 {

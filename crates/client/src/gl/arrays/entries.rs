@@ -57,6 +57,7 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
         given_stride: asked.stride,
         relative_offset: 0,
         binding: asked.slot,
+        pointer: pointer as usize,
     };
     let tight = array.formats[slot].element_bytes();
     let stride = if asked.stride == 0 {

@@ -82,9 +82,7 @@ impl Arrays {
     }
 
     fn pointer(&self, slot: u8) -> *mut c_void {
-        let format = &self.bound.formats[usize::from(slot)];
-        let binding = self.bound.binding(usize::from(slot));
-        binding.offset.wrapping_add(format.relative_offset as usize) as *mut c_void
+        self.bound.formats[usize::from(slot)].pointer as *mut c_void
     }
 }
 

@@ -25,33 +25,49 @@ impl Indirect {
     /// Raises the error of a draw that lacks a buffer object, or whose commands are mapped, of which the driver does not know. Says whether there is
     /// one.
     fn lacks_buffers(&self, cx: &mut Context) -> bool {
-        let none = |cx: &Context, target| buffers::bound(cx, target) == Ok(0);
-        let no_commands = none(cx, gl::GL_DRAW_INDIRECT_BUFFER);
-        let no_count = self.count.is_some() && none(cx, gl::GL_PARAMETER_BUFFER);
-        let no_indices = self.type_.is_some() && cx.gl.arrays.bound.element_buffer == 0;
-        let locked = |cx: &Context, target| buffers::is_locked(cx, target);
-        let mapped = locked(cx, gl::GL_DRAW_INDIRECT_BUFFER)
-            || self.count.is_some() && locked(cx, gl::GL_PARAMETER_BUFFER);
-        if !no_commands && !no_count && !no_indices && !mapped {
-            return false;
-        }
         // In the driver's order.
-        cx.set_error(
-            if self.type_.is_some_and(|t| draw_index_bytes(t).is_none()) {
-                gl::GL_INVALID_ENUM
-            } else if no_indices {
-                gl::GL_INVALID_OPERATION
-            } else if self.mode > gl::GL_PATCHES {
-                gl::GL_INVALID_ENUM
-            } else if no_commands {
-                gl::GL_INVALID_OPERATION
-            } else if self.indirect as usize % 4 != 0 || self.count.is_some_and(|at| at % 4 != 0) {
-                gl::GL_INVALID_VALUE
-            } else {
-                gl::GL_INVALID_OPERATION
-            },
-        );
+        if let Some(error) = self.error_of_arrays(cx) {
+            cx.set_error(error);
+            return true;
+        }
+        let Some(error) = self.error_of_commands(cx) else {
+            return false;
+        };
+        // The mode, and what it needs, comes between.
+        cx.check_only(self.mode);
+        cx.set_error(error);
         true
+    }
+
+    fn error_of_arrays(&self, cx: &Context) -> Option<u32> {
+        let arrays = &cx.gl.arrays;
+        if let Some(type_) = self.type_ {
+            if draw_index_bytes(type_).is_none() {
+                return Some(gl::GL_INVALID_ENUM);
+            }
+            if arrays.bound.element_buffer == 0 {
+                return Some(gl::GL_INVALID_OPERATION);
+            }
+        }
+        // The server draws OpenGL ES from another object than the default one, and hides arrays that lie nowhere.
+        let is_default = !cx.gl.is_compat() && arrays.name() == 0;
+        let lies_nowhere = !cx.gl.is_desktop() && arrays.needs_client_memory();
+        (is_default || lies_nowhere).then_some(gl::GL_INVALID_OPERATION)
+    }
+
+    /// What the driver finds itself is none of this, unless the error is the same.
+    fn error_of_commands(&self, cx: &Context) -> Option<u32> {
+        let lacks = |target| buffers::bound(cx, target) == Ok(0) || buffers::is_locked(cx, target);
+        let wrong = |crooked: bool| match crooked {
+            true => gl::GL_INVALID_VALUE,
+            false => gl::GL_INVALID_OPERATION,
+        };
+        let is_crooked = self.indirect as usize % 4 != 0;
+        if lacks(gl::GL_DRAW_INDIRECT_BUFFER) {
+            return Some(wrong(is_crooked));
+        }
+        let count = self.count.filter(|_| lacks(gl::GL_PARAMETER_BUFFER))?;
+        Some(wrong(is_crooked || count % 4 != 0))
     }
 }
 

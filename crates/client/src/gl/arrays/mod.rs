@@ -37,6 +37,8 @@ pub struct Format {
     pub given_stride: i32,
     pub relative_offset: u32,
     pub binding: u8,
+    /// What a pointer command gave last, which is what the program is told of it, whatever is bound since.
+    pub pointer: usize,
 }
 
 impl Format {
@@ -91,6 +93,7 @@ impl Default for VertexArray {
                 given_stride: 0,
                 relative_offset: 0,
                 binding: slot as u8,
+                pointer: 0,
             }
         });
         let bindings = [Binding {

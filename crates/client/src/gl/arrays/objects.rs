@@ -55,9 +55,10 @@ pub unsafe extern "C" fn glBindVertexArray(name: u32) {
     }
 }
 
-/// The slot of a generic attribute or binding point of an object that has separate formats, which in the core profile the default one has not.
+/// The slot of a generic attribute or binding point of an object that has separate formats, which in the core profile and in OpenGL ES the default one
+/// has not.
 fn separate_slot(cx: &mut Context, index: u32) -> Option<u8> {
-    if cx.gl.api == mgn_wire::hello::api::CORE && cx.gl.arrays.name == 0 && !cx.gl.in_begin() {
+    if !cx.gl.is_compat() && cx.gl.arrays.name == 0 && !cx.gl.in_begin() {
         return cx.fail(gl::GL_INVALID_OPERATION);
     }
     generic_slot(cx, index)
