@@ -144,11 +144,12 @@ impl State {
             }
             GL_LIGHT_MODEL_TWO_SIDE => self.set(at!(GL_LIGHT_MODEL_TWO_SIDE), on),
             GL_LIGHT_MODEL_COLOR_CONTROL if self.limits.compat() => {
-                let control = enum_of(v[0]);
-                check(matches!(
-                    control,
-                    GL_SINGLE_COLOR | GL_SEPARATE_SPECULAR_COLOR
-                ))?;
+                // Of these names alone nothing is cut.
+                let is_name = |name: &u32| *name as f32 == v[0];
+                let control = [GL_SINGLE_COLOR, GL_SEPARATE_SPECULAR_COLOR]
+                    .into_iter()
+                    .find(is_name)
+                    .ok_or(GlError::InvalidEnum)?;
                 self.set(at!(GL_LIGHT_MODEL_COLOR_CONTROL), control);
             }
             _ => return Err(GlError::InvalidEnum),

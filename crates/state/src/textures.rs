@@ -116,7 +116,13 @@ impl Texture {
             Class::Int | Class::Bool => v.map(f64::trunc),
             _ => v,
         };
-        match valid(self, pname, v) {
+        let is_integer = |v: &f64| (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(v);
+        let judged = match class {
+            // What a driver makes of other floats depends on the machine.
+            Class::Int | Class::Bool if !v.iter().all(is_integer) => Err(Doubt::Unknown),
+            _ => valid(self, pname, v),
+        };
+        match judged {
             Ok(()) => self.parameters[at].copy_from_slice(&v[..values]),
             Err(Doubt::Error(error)) => return Err(Doubt::Error(error)),
             Err(Doubt::Unknown) => {
@@ -232,6 +238,11 @@ impl State {
     ) -> Result<(), GlError> {
         listed!(self, gl_tex_parameterf(target, pname, param));
         match place(pname) {
+            Some((_, 1, Class::Int | Class::Bool)) => {
+                // Mesa rounds what this command sets, and cuts what the one with an array sets.
+                let rounded = f64::from(param).round();
+                self.set_tex_parameter(target, pname, [rounded, 0., 0., 0.])
+            }
             Some((_, 1, _)) => self.set_tex_parameter(target, pname, [param.into(), 0., 0., 0.]),
             // These take an array.
             Some(_) => Err(GlError::InvalidEnum),
