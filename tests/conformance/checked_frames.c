@@ -95,6 +95,75 @@ static void many(void)
     frames(50);
 }
 
+/* What can only fail for reasons that are known before it is sent: new objects in each frame, and current attributes. */
+static void changes(int count)
+{
+    unsigned char squares[32 * 32 * 4];
+    checkerboard(squares, 32, 32, 4);
+    for (int frame = 0; frame < count; frame++) {
+        GLuint texture, others[4];
+        CHECKED(glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT));
+        CHECKED(glGenTextures(1, &texture));
+        CHECKED(glBindTexture(GL_TEXTURE_2D, texture));
+        CHECKED(glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 1 + frame % 32, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, squares));
+        CHECKED(glTexImage2D(GL_TEXTURE_2D, 1, GL_RGB, 8, 1 + frame % 8, 0, GL_RGB, GL_UNSIGNED_BYTE, NULL));
+        CHECKED(glVertexAttrib4f(1 + (GLuint)frame % 15, 1, 0.5f, 0, 1));
+        CHECKED(glVertexAttrib2f(2, (GLfloat)frame, 1));
+        CHECKED(glVertexAttrib3f(3, 1, 2, (GLfloat)frame));
+        CHECKED(glVertexAttrib4Nub(4, 1, 2, 3, (GLubyte)frame));
+        CHECKED(glVertexAttribI4i(5, 1, 2, 3, frame));
+        CHECKED(glVertexAttribI2ui(6, 1, (GLuint)frame));
+        CHECKED(glMultiTexCoord2f(GL_TEXTURE1, 1, (GLfloat)frame));
+        CHECKED(glColor4ub(255, 255, (GLubyte)frame, 255));
+        CHECKED(glGenFramebuffers(1, &others[0]));
+        CHECKED(glGenRenderbuffers(1, &others[1]));
+        CHECKED(glGenVertexArrays(1, &others[2]));
+        CHECKED(glGenQueries(1, &others[3]));
+        CHECKED(glClear(GL_DEPTH_BUFFER_BIT));
+        CHECKED(glDeleteFramebuffers(1, &others[0]));
+        CHECKED(glDeleteRenderbuffers(1, &others[1]));
+        CHECKED(glDeleteVertexArrays(1, &others[2]));
+        CHECKED(glDeleteQueries(1, &others[3]));
+        CHECKED(glDeleteTextures(1, &texture));
+    }
+}
+
+static void few_changes(void)
+{
+    changes(5);
+}
+
+static void many_changes(void)
+{
+    changes(50);
+}
+
+/* Small regions, one after the other, as programs read that look what is drawn where. */
+static void reads(int count)
+{
+    GLubyte pixels[64 * 64 * 4];
+    glClearColor(0.2f, 0.4f, 0.6f, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glRectf(-0.9f, -0.9f, -0.8f, -0.7f);
+    for (int i = 0; i < count; i++) {
+        glPixelStorei(GL_PACK_ROW_LENGTH, 10 + i % 7);
+        glPixelStorei(GL_PACK_SKIP_PIXELS, i % 5);
+        glReadPixels(i % 50, i * 7 % 50, 1 + i % 9, 1 + i % 3, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    }
+    glPixelStorei(GL_PACK_ROW_LENGTH, 0);
+    glPixelStorei(GL_PACK_SKIP_PIXELS, 0);
+}
+
+static void few_reads(void)
+{
+    reads(5);
+}
+
+static void many_reads(void)
+{
+    reads(500);
+}
+
 /* While the query is open, nobody takes a lost renderer's place. It is for as long as there is a file that the environment names. */
 static void counted(void)
 {
@@ -133,4 +202,5 @@ static void polled(void)
     glDeleteQueries(1, &query);
 }
 
-CONFORM("checked_frames", COMPAT, {"few", few}, {"many", many}, {"counted", counted}, {"polled", polled})
+CONFORM("checked_frames", COMPAT, {"few", few}, {"many", many}, {"few_changes", few_changes}, {"many_changes", many_changes}, {"few_reads", few_reads},
+        {"many_reads", many_reads}, {"counted", counted}, {"polled", polled})

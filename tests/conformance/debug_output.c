@@ -1,5 +1,6 @@
 /* Messages of GL_KHR_debug: a callback and the log, filters, and the errors of commands. Their texts and numbers are the implementation's. */
 #include "conform.h"
+#include <time.h>
 
 static GLXContext start(int flags)
 {
@@ -61,7 +62,6 @@ static void log_message(const char *how, GLenum source, GLenum type, GLuint id, 
     bool own = source == GL_DEBUG_SOURCE_APPLICATION || source == GL_DEBUG_SOURCE_THIRD_PARTY;
     if (!own && type != GL_DEBUG_TYPE_ERROR)
         return;
-    told++;
     if (own)
         note("%s %s, %s, %s: %u, \"%.*s\"", how, name_of(source), name_of(type), name_of(severity), id, length, text);
     else
@@ -71,6 +71,8 @@ static void log_message(const char *how, GLenum source, GLenum type, GLuint id, 
             note("another number for errors");
         error_id = id;
     }
+    /* Who waits for it may write to the log then. */
+    __atomic_fetch_add(&told, 1, __ATOMIC_SEQ_CST);
 }
 
 static void callback(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *text, const void *user)
@@ -210,6 +212,76 @@ static void out_of_step(void)
     glMatrixMode(0x1234);
     glDebugMessageCallback(NULL, NULL);
     note("told to the old callback: %d", told);
+    stop(context);
+}
+
+/* Waits until so many messages have come, without calling OpenGL; at most five seconds. */
+static void wait_for(int count)
+{
+    for (int i = 0; i < 5000 && __atomic_load_n(&told, __ATOMIC_SEQ_CST) < count; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    note("told while the program waited: %d of %d", told, count);
+}
+
+/* A program may wait for messages in a way that OpenGL sees nothing of. */
+static void while_waiting(void)
+{
+    GLXContext context = start(GLX_CONTEXT_DEBUG_BIT_ARB);
+    if (!need_extension("GL_KHR_debug"))
+        return stop(context);
+    in_call = true;
+    glDebugMessageCallback(callback, &user);
+    told = 0;
+    glEnable(0x1234);
+    wait_for(1);
+    glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 1, GL_DEBUG_SEVERITY_HIGH, -1, "first");
+    glVertexPointer(7, GL_FLOAT, 0, NULL);
+    glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 2, GL_DEBUG_SEVERITY_HIGH, -1, "second");
+    /* What succeeds does not hide what has failed before. */
+    glMatrixMode(GL_PROJECTION);
+    glLoadIdentity();
+    glColor3f(1, 0, 0);
+    wait_for(4);
+    glBegin(GL_TRIANGLES);
+    for (int i = 0; i < 3; i++)
+        glVertex2f((GLfloat)i, 0);
+    glEnable(GL_BLEND);
+    glEnd();
+    wait_for(5);
+    /* Most of a primitive is on its way, and its end is not. */
+    glEnable(0x1234);
+    glBegin(GL_LINE_STRIP);
+    for (int i = 0; i < 100000; i++)
+        glVertex2f((GLfloat)i, 0);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    glEnd();
+    wait_for(6);
+    errors("waited");
+    /* A list that begins a primitive and does not end it. */
+    GLuint list = glGenLists(1);
+    glNewList(list, GL_COMPILE);
+    glBegin(GL_POINTS);
+    glEndList();
+    glEnable(0x1234);
+    glCallList(list);
+    glVertex2f(0, 0);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    glEnd();
+    wait_for(7);
+    errors("a list");
+    /* Nobody is told any more. */
+    glDebugMessageCallback(NULL, NULL);
+    glEnable(0x1234);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    note("told to nobody: %d", told);
+    glDebugMessageCallback(callback, &user);
+    glDisable(GL_DEBUG_OUTPUT);
+    glEnable(0x1234);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    note("told while it is off: %d", told);
+    glEnable(GL_DEBUG_OUTPUT);
+    glEnable(0x1234);
+    wait_for(8);
     stop(context);
 }
 
@@ -394,4 +466,5 @@ static void old_names(void)
 }
 
 CONFORM("debug_output", NONE, {"in_step", in_step}, {"without_debug_context", without_debug_context}, {"out_of_step", out_of_step},
+        {"while_waiting", while_waiting},
         {"log_of_messages", log_of_messages}, {"filters", filters}, {"groups", groups}, {"old_names", old_names})

@@ -132,5 +132,120 @@ static void from_front(void)
     errors("both");
 }
 
-CONFORM("read_pixels", COMPAT, {"formats", formats}, {"packing", packing}, {"edges", edges}, {"depth_and_stencil", depth_and_stencil},
+/* The same small regions again and again, in several layouts. */
+static void note_small(const char *when)
+{
+    static const struct {
+        int x, y, width, height;
+        GLenum format, type;
+    } regions[] = {{3, 5, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE},  {4, 5, 2, 3, GL_RGBA, GL_UNSIGNED_BYTE},  {120, 120, 16, 16, GL_RGBA, GL_UNSIGNED_BYTE},
+                   {0, 0, 7, 5, GL_RGB, GL_UNSIGNED_BYTE},   {9, 9, 3, 2, GL_RGB, GL_UNSIGNED_BYTE},   {10, 8, 3, 2, GL_RGB, GL_UNSIGNED_BYTE},
+                   {5, 6, 4, 4, GL_BGRA, GL_UNSIGNED_SHORT}, {6, 6, 3, 3, GL_BGRA, GL_UNSIGNED_SHORT}, {2, 3, 5, 1, GL_RGBA, GL_FLOAT},
+                   {3, 3, 4, 1, GL_RGBA, GL_FLOAT},          {8, 1, 2, 9, GL_RED, GL_UNSIGNED_BYTE},   {9, 2, 1, 8, GL_RED, GL_UNSIGNED_BYTE}};
+    uint32_t sum = 0;
+    for (size_t i = 0; i < 3 * sizeof regions / sizeof *regions; i++) {
+        unsigned char pixels[8192];
+        size_t r = i % (sizeof regions / sizeof *regions);
+        memset(pixels, 0x5a, sizeof pixels);
+        glPixelStorei(GL_PACK_ALIGNMENT, 1 << i % 4);
+        glPixelStorei(GL_PACK_SWAP_BYTES, i % 3 == 1);
+        glPixelStorei(GL_PACK_ROW_LENGTH, i % 5 ? 20 : 0);
+        glPixelStorei(GL_PACK_SKIP_PIXELS, (GLint)i % 4);
+        glPixelStorei(GL_PACK_SKIP_ROWS, (GLint)i % 3);
+        glReadPixels(regions[r].x, regions[r].y, regions[r].width, regions[r].height, regions[r].format, regions[r].type, pixels);
+        for (size_t b = 0; b < sizeof pixels; b++)
+            sum = sum * 31 + pixels[b];
+    }
+    for (GLenum p = GL_PACK_SWAP_BYTES; p <= GL_PACK_ALIGNMENT; p++)
+        glPixelStorei(p, p == GL_PACK_ALIGNMENT ? 4 : 0);
+    note("%s: %08x", when, sum);
+    errors(when);
+}
+
+/* Whatever changes what is read shows in the next read, though it is the same. */
+static void again_and_again(void)
+{
+    background();
+    note_small("at first");
+    note_small("again");
+    glColor3f(1, 0.5f, 0);
+    glRectf(-1, -1, -0.9f, -0.9f);
+    note_small("a rectangle");
+    glBegin(GL_QUADS);
+    glColor3f(0, 1, 0.5f);
+    glVertex2f(-1, -1);
+    glVertex2f(-0.95f, -1);
+    glVertex2f(-0.95f, -0.95f);
+    glVertex2f(-1, -0.95f);
+    glEnd();
+    note_small("a quad");
+    glPixelTransferf(GL_RED_SCALE, 0.5f);
+    note_small("red is halved");
+    glPixelTransferf(GL_RED_SCALE, 1);
+    note_small("red is as it was");
+    glRasterPos2f(-1, -1);
+    glCopyPixels(100, 100, 20, 20, GL_COLOR);
+    note_small("copied");
+    GLuint framebuffer, texture, list = glGenLists(1);
+    unsigned char squares[64 * 64 * 4];
+    checkerboard(squares, 64, 64, 3);
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 64, 64, 0, GL_RGBA, GL_UNSIGNED_BYTE, squares);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    glReadBuffer(GL_COLOR_ATTACHMENT0);
+    unsigned char pixel[4];
+    for (int i = 0; i < 5; i++) {
+        glReadPixels(3 + i, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+        note("%d %d %d", pixel[0], pixel[1], pixel[2]);
+    }
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 16, 16, GL_BGRA, GL_UNSIGNED_BYTE, squares);
+    glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    note("replaced: %d %d %d", pixel[0], pixel[1], pixel[2]);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    note_small("of the window again");
+    glNewList(list, GL_COMPILE);
+    glColor3f(0.3f, 0.3f, 1);
+    glRectf(-0.99f, -0.99f, -0.9f, -0.9f);
+    glEndList();
+    note_small("a list is made");
+    glCallList(list);
+    note_small("and called");
+    /* Into a buffer, and then into memory. */
+    GLuint buffer = make_buffer(GL_PIXEL_PACK_BUFFER, 1024, NULL);
+    glReadPixels(3, 5, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, (void *)16);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    note_small("after a buffer");
+    glDeleteBuffers(1, &buffer);
+    glReadBuffer(GL_FRONT);
+    glClearColor(0.1f, 0.7f, 0.3f, 1);
+    glDrawBuffer(GL_FRONT);
+    glClear(GL_COLOR_BUFFER_BIT);
+    note_small("of the front");
+    glDrawBuffer(GL_BACK);
+    glReadBuffer(GL_BACK);
+    note_small("of the back");
+    /* Another context draws into the same window. */
+    GLXContext mine = glXGetCurrentContext(), other = create_context(main_window.config, NULL, (const int[]){None});
+    glXMakeCurrent(display, main_window.id, other);
+    glClearColor(0.9f, 0.1f, 0.6f, 1);
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(0, 0, 6, 6);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glXMakeCurrent(display, main_window.id, mine);
+    note_small("another context");
+    glXDestroyContext(display, other);
+    /* Errors are those of each read. */
+    for (int i = 0; i < 4; i++) {
+        glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+        glReadPixels(3, 3, 1, 1, GL_RGBA, 0x1234, pixel);
+        errors("no type");
+        glReadPixels(3, 3, -1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+        errors("no width");
+    }
+}
+
+CONFORM("read_pixels", COMPAT, {"again_and_again", again_and_again}, {"formats", formats}, {"packing", packing}, {"edges", edges}, {"depth_and_stencil", depth_and_stencil},
         {"many_small", many_small}, {"from_front", from_front})

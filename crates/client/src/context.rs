@@ -122,20 +122,26 @@ impl Context {
 
     /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where nobody answers.
     pub fn answer(&mut self, op: u16) -> Answer {
+        let line = self.line();
+        let turn = line.as_ref().map(|line| line.asking());
         let Some(session) = self.ask() else {
             return Answer::default();
         };
         let answered = session.answer(self.id, op, self.sent);
+        drop(turn);
         self.heard(session, op, &answered);
         Answer::new(answered.bytes)
     }
 
     /// The same, of each renderer of a wall that has an answer of its own, in the order of their tiles. None of those that are lost.
     pub fn answers(&mut self, op: u16) -> Vec<Option<Answer>> {
+        let line = self.line();
+        let turn = line.as_ref().map(|line| line.asking());
         let Some(session) = self.ask() else {
             return Vec::new();
         };
         let answers = session.answers(self.id, op, self.sent);
+        drop(turn);
         // Errors are the same everywhere.
         if let Some(any) = answers.iter().flatten().next() {
             self.heard(session, op, any);
@@ -310,6 +316,7 @@ impl Context {
 
     /// Takes leave of the server's context.
     pub fn destroy(mut self: Box<Self>) {
+        self.hang_up();
         self.send();
         self.give_room_back();
         if let Some(session) = self.session {

@@ -5,6 +5,7 @@
 //! one, and the parent's copy is left alone, locks and all.
 
 use crate::contexts::Contexts;
+use crate::gl::debug::later::Later;
 use crate::session::{Session, SessionSlot};
 use crate::surface::Drawables;
 use crate::vendor::{egl::Displays, glx::Screens};
@@ -21,6 +22,7 @@ pub struct Process {
     pub drawables: Drawables,
     pub screens: Screens,
     pub displays: Displays,
+    pub later: Later,
     watches: Mutex<HashMap<String, Arc<Watch>>>,
 }
 

@@ -184,6 +184,10 @@ impl Surface {
         Some(self.areas.at(wall, self.size()))
     }
 
+    pub fn is_pixmap(&self) -> bool {
+        matches!(self.kind, Kind::Pixmap { .. })
+    }
+
     pub fn is_window(&self) -> bool {
         matches!(self.kind, Kind::Window { .. })
     }

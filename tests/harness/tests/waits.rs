@@ -28,4 +28,11 @@ fn waits(stage: &Stage, scene: &str) -> serde_json::Value {
 fn errors_that_cannot_be_are_not_asked_for() {
     let stage = Stage::new();
     assert_eq!(waits(&stage, "few"), waits(&stage, "many"));
+    assert_eq!(waits(&stage, "few_changes"), waits(&stage, "many_changes"));
+}
+
+#[test]
+fn small_reads_are_answered_from_one() {
+    let stage = Stage::new();
+    assert_eq!(waits(&stage, "few_reads"), waits(&stage, "many_reads"));
 }

@@ -7,12 +7,16 @@
 use super::framebuffers::Change;
 use super::Class;
 use crate::context::Context;
-use mgn_wire::gl;
+use mgn_wire::gl::{self, GL_COLOR_BUFFER_BIT, GL_DEPTH_BUFFER_BIT, GL_STENCIL_BUFFER_BIT};
+use mgn_wire::ops;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 pub type Claim = Vec<u32>;
+
+/// The claim of a command that certainly succeeds. All others begin with what they are about.
+const SURE: Claim = Vec::new();
 
 /// More are not remembered at a time.
 const MOST: usize = 1 << 13;
@@ -84,16 +88,29 @@ impl Context {
     #[inline]
     pub fn claim(&self, op: u16, arguments: &[u32], on: &[On]) -> Option<Claim> {
         match self.gl.claims.wanted {
+            true if self.is_sure(op, arguments) => Some(SURE),
             true => self.circumstances(op, arguments, on),
             false => None,
         }
+    }
+
+    /// Whether a command certainly succeeds, whatever has succeeded before.
+    fn is_sure(&self, op: u16, arguments: &[u32]) -> bool {
+        const PLANES: u32 = GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT;
+        // Default framebuffers are complete where there is a surface.
+        op == ops::GL_CLEAR
+            && arguments.iter().all(|mask| mask & !PLANES == 0)
+            && self.draw.is_some()
+            && self.gl.state.draws_to_default()
+            && !self.gl.in_begin()
+            && !self.gl.lists.is_open()
     }
 
     /// The command of a claim has been sent; the doubts there were `before` remain.
     #[inline]
     pub fn claimed(&mut self, before: u16, claim: Option<Claim>) {
         let Some(claim) = claim else { return };
-        if self.gl.claims.holding.contains_key(&claim) {
+        if claim == SURE || self.gl.claims.holding.contains_key(&claim) {
             self.enc.doubt = before;
         } else if self.gl.claims.made.len() < MOST {
             self.gl.claims.made.push(claim);

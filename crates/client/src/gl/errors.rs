@@ -1,6 +1,7 @@
 //! glGetError, exactly: errors that the client finds travel in their place, and the answer is local when nothing that can fail is unacknowledged.
 
 use super::context;
+use super::debug::SENT;
 use crate::context::Context;
 use mgn_wire::encoder::Encoder;
 use mgn_wire::{gl, ops};
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
         }
         if cx.enc.doubt != 0 || cx.gl.errors.reported != 0 {
             if let (true, Some(session)) = (cx.enc.doubt != 0, cx.session) {
-                session.stats.doubted(cx.enc.doubt);
+                session.stats.doubted(cx.enc.doubt & !SENT);
             }
             cx.enc.mgn_get_error(1);
             let mut answer = cx.answer(ops::MGN_GET_ERROR);

@@ -9,7 +9,7 @@
 pub mod arrays;
 pub mod buffers;
 mod claims;
-mod debug;
+pub mod debug;
 mod errors;
 mod evaluators;
 mod framebuffers;

@@ -1,18 +1,24 @@
 //! Debug output. The driver's messages and the server's own wait there, and the program's callback is called here, in the program's thread: when an
 //! answer says that there are any, and before a frame is handed over. Where the program wants synchronous output, every command that may fail asks for
-//! them before it returns.
+//! them before it returns; elsewhere it is sent at once, and a thread asks a moment later (`later`).
 
 pub mod bounds;
 pub mod labels;
+pub mod later;
 
 use crate::context::Context;
 use crate::gl::{context, values, Tracked};
+use crate::process::process;
 use core::ffi::c_void;
 use mgn_wire::debug::messages;
 use mgn_wire::gl::*;
 use mgn_wire::{ops, Answer};
+use std::sync::Arc;
 
-type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
+/// A bit of `Encoder::doubt`, beside the number of the command: what may fail is on its way, and the thread knows of it.
+pub const SENT: u16 = 1 << 15;
+
+pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
 
 /// Bytes of messages in one answer; more than there ever are.
 const MOST: u32 = (mgn_wire::LONG_MAX / 8) as u32;
@@ -22,6 +28,12 @@ pub struct Debug {
     callback: *mut c_void,
     user: *const c_void,
     output: bool,
+    /// Messages come before the command returns.
+    synchronous: bool,
+    /// The callback is being called in this thread.
+    tells: bool,
+    /// Where messages may come from the thread, since they first could.
+    line: Option<Arc<later::Line>>,
     pub groups: bounds::Groups,
 }
 
@@ -31,6 +43,9 @@ impl Default for Debug {
             callback: std::ptr::null_mut(),
             user: std::ptr::null(),
             output: false,
+            synchronous: false,
+            tells: false,
+            line: None,
             groups: bounds::Groups::default(),
         }
     }
@@ -56,7 +71,45 @@ impl Context {
     #[inline(always)]
     pub fn done(&mut self) {
         if self.enc.watched && self.enc.doubt != 0 {
-            self.tell();
+            self.watch();
+        }
+    }
+
+    #[cold]
+    fn watch(&mut self) {
+        if self.gl.debug.synchronous {
+            return self.tell();
+        }
+        // What follows and cannot fail leaves the doubt as it is.
+        if self.enc.doubt & SENT != 0 || self.gl.immediate.hides_room() {
+            return;
+        }
+        if let Some(line) = self.gl.debug.line.clone() {
+            self.flush();
+            self.enc.doubt |= SENT;
+            process().later.remind(&line);
+        }
+    }
+
+    /// What the thread that asks in the program's place has in common with this context.
+    pub fn line(&self) -> Option<Arc<later::Line>> {
+        self.gl.debug.line.clone()
+    }
+
+    /// A primitive begins, in which the server can be asked nothing.
+    #[cold]
+    pub fn watched_begin(&mut self) {
+        if let Some(line) = &self.gl.debug.line {
+            line.asking().in_begin = true;
+        }
+    }
+
+    /// It has ended.
+    #[cold]
+    pub fn watched_end(&mut self) {
+        if let Some(line) = self.line() {
+            self.flush();
+            line.asking().in_begin = false;
         }
     }
 
@@ -73,32 +126,26 @@ impl Context {
         if self.gl.in_begin() {
             return;
         }
+        // The callback may call OpenGL, which may have more to tell.
+        let outermost = !std::mem::replace(&mut self.gl.debug.tells, true);
+        let line = self.line().filter(|_| outermost);
+        let turn = line.as_ref().map(|line| line.listener());
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_debug_messages(MOST) };
         let mut answer = self.answer(ops::MGN_DEBUG_MESSAGES);
         let Debug { callback, user, .. } = self.gl.debug;
-        if callback.is_null() {
-            return;
+        if !callback.is_null() {
+            // SAFETY: the program gave it as a function of this type.
+            let callback = unsafe { std::mem::transmute::<*mut c_void, Callback>(callback) };
+            for message in messages(answer.next_array(1)) {
+                // SAFETY: the program's own function, and what it is to be called with.
+                unsafe { later::call(callback, message, user) };
+            }
         }
-        // SAFETY: the program gave it as a function of this type.
-        let callback = unsafe { std::mem::transmute::<*mut c_void, Callback>(callback) };
-        for mut message in messages(answer.next_array(1)) {
-            let length = message.text.len() as i32;
-            message.text.push(0);
-            let text = message.text.as_ptr();
-            let (source, kind) = (message.source, message.kind);
-            // SAFETY: the program's own function, and a text that ends with NUL.
-            unsafe {
-                callback(
-                    source,
-                    kind,
-                    message.id,
-                    message.severity,
-                    length,
-                    text,
-                    user,
-                )
-            };
+        drop(turn);
+        if outermost {
+            self.gl.debug.tells = false;
+            self.follow_line();
         }
     }
 
@@ -107,7 +154,32 @@ impl Context {
         let on = |cap| self.gl.state.is_enabled(cap) == Some(true);
         let (output, synchronous) = (on(GL_DEBUG_OUTPUT), on(GL_DEBUG_OUTPUT_SYNCHRONOUS));
         self.gl.debug.output = output;
-        self.enc.watched = output && synchronous && !self.gl.debug.callback.is_null();
+        self.gl.debug.synchronous = synchronous;
+        self.enc.watched = output && !self.gl.debug.callback.is_null();
+        self.follow_line();
+    }
+
+    /// Has the thread tell whom the program wants to be told, if it may be told in another thread. In the callback that waits until it has returned.
+    fn follow_line(&mut self) {
+        if self.gl.debug.tells {
+            return;
+        }
+        let apart = self.enc.watched && !self.gl.debug.synchronous;
+        if let (true, None, Some(session)) = (apart, &self.gl.debug.line, self.session) {
+            self.gl.debug.line = Some(Arc::new(later::Line::new(session, self.id)));
+        }
+        if let Some(line) = &self.gl.debug.line {
+            let Debug { callback, user, .. } = self.gl.debug;
+            let callback = if apart { callback as usize } else { 0 };
+            line.tells(callback, user as usize);
+        }
+    }
+
+    /// The context goes: nobody is told of anything any more.
+    pub fn hang_up(&mut self) {
+        if let Some(line) = &self.gl.debug.line {
+            line.tells(0, 0);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! On the wire images are tight, whatever the program's parameters, and the server sees to it that the driver takes them so. Where a pixel buffer is bound
 //! the pointer is an offset into it and the driver has to know the program's parameters, so only then the server is told of them.
 
+mod ahead;
 mod clear;
 mod draw;
 mod egl;

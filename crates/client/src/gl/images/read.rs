@@ -14,14 +14,14 @@ use mgn_wire::ops;
 const BAND: usize = 32 << 20;
 
 /// The arguments of glReadPixels.
-#[derive(Clone, Copy)]
-struct Region {
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    type_: u32,
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Region {
+    pub x: i32,
+    pub y: i32,
+    pub width: i32,
+    pub height: i32,
+    pub format: u32,
+    pub type_: u32,
 }
 
 impl Region {
@@ -39,6 +39,13 @@ impl Region {
         // Without a layout the driver refuses, and answers nothing.
         let layout = layout.unwrap_or(Layout::EMPTY);
         let fits = most.map(|most| fits(layout.end(), most));
+        // SAFETY: the caller's promise.
+        if fits != Some(false)
+            && !pixels.is_null()
+            && unsafe { cx.read_ahead(self, &layout, pixels) }
+        {
+            return;
+        }
         let rows = layout.total_rows();
         let band = (BAND / layout.tight_row_bytes().max(1)).max(1);
         let mut first = 0;
@@ -55,7 +62,7 @@ impl Region {
             }
             first += count;
             if first >= rows {
-                return;
+                return cx.has_read();
             }
         }
     }

@@ -75,7 +75,7 @@ fn pieces(height: usize, depth: usize, row_bytes: usize) -> impl Iterator<Item =
 }
 
 /// Whether the driver is certain to accept the image, to accept pieces of it, and to make the same of them.
-fn is_certain(cx: &Context, image: &TexImage) -> bool {
+pub(super) fn is_certain(cx: &Context, image: &TexImage) -> bool {
     let TexImage {
         target,
         level,

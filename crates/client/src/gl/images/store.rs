@@ -1,5 +1,6 @@
 //! glPixelStore: the program's parameters, and those that the server has at the moment.
 
+use super::ahead::Ahead;
 use crate::context::Context;
 use crate::gl::buffers::{self, bound, contents_changed, is_locked};
 use crate::gl::{context, Tracked};
@@ -18,6 +19,7 @@ pub struct PixelState {
     scratch: Vec<u8>,
     /// The largest textures.
     limits: [(u32, i32); 5],
+    pub(super) ahead: Ahead,
 }
 
 /// Scratch memory that is kept for the next image.
@@ -88,6 +90,7 @@ impl PixelState {
             server_unpack: PixelStore::INITIAL,
             scratch: Vec::new(),
             limits: limits.map(|pname| (pname, value(pname))),
+            ahead: Ahead::default(),
         }
     }
 

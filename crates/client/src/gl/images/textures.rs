@@ -1,7 +1,7 @@
 //! glTexImage, and the images of generated commands.
 
 use super::source::Pixels;
-use super::split::{in_pieces, Piece};
+use super::split::{in_pieces, is_certain, Piece};
 use crate::context::Context;
 use crate::gl::pixels::Extent;
 use crate::gl::{context, defined};
@@ -23,7 +23,17 @@ pub(super) struct TexImage {
     pub type_: u32,
 }
 
+/// Bytes for which a driver has room where it has any; it may have none for more.
+const SURE: i64 = 32 << 20;
+
 impl TexImage {
+    /// Whether the driver is certain to accept the image, and to have room for it.
+    fn is_sure(&self, cx: &Context) -> bool {
+        const MOST_TEXEL_BYTES: i64 = 16;
+        let sides = [self.width, self.height, self.depth].map(i64::from);
+        is_certain(cx, self) && sides.iter().product::<i64>() * MOST_TEXEL_BYTES < SURE
+    }
+
     /// # Safety
     /// Without a pixel unpack buffer, `pixels` is null or holds the image if OpenGL accepts it.
     unsafe fn define(&self, pixels: *const c_void) {
@@ -41,13 +51,19 @@ impl TexImage {
             let Some(pixels) = Pixels::of(cx, extent, self.format, self.type_, pixels) else {
                 return;
             };
-            if let Pixels::Memory(layout, memory) = &pixels {
-                if in_pieces(cx, self, layout, *memory) {
-                    return;
-                }
-            }
-            if let Some(data) = pixels.data(cx) {
+            let from_buffer = matches!(pixels, Pixels::Buffer(_));
+            let is_sure = cx.gl.claims.are_wanted() && !from_buffer && self.is_sure(cx);
+            let before = cx.enc.doubt;
+            let is_cut = match &pixels {
+                Pixels::Memory(layout, memory) => in_pieces(cx, self, layout, *memory),
+                _ => false,
+            };
+            if !is_cut {
+                let Some(data) = pixels.data(cx) else { return };
                 self.send(cx, data);
+            }
+            if is_sure {
+                cx.enc.doubt = before;
             }
         }
     }

@@ -303,22 +303,27 @@ enum Changes {
     Nothing,
     All,
     Generic(u32),
+    /// A generic attribute, by a command that fails for its number only, wherever there is OpenGL 3.0.
+    Integers(u32),
     One(u8),
 }
 
 impl Context {
-    /// Before a command that immediate mode can't turn into vertices.
-    fn by_itself(&mut self, changes: Changes) {
+    /// Before a command that immediate mode can't turn into vertices. Says which doubts remain after it if it certainly succeeds.
+    fn by_itself(&mut self, changes: Changes) -> Option<u16> {
         self.go_verbatim();
+        let is_sure =
+            matches!(changes, Changes::Integers(0..16)) && self.gl.objects.limits.version >= (3, 0);
         match changes {
-            Changes::Generic(index) if index < 16 => self
+            Changes::Generic(index) | Changes::Integers(index) if index < 16 => self
                 .gl
                 .state
                 .forget_current(usize::from(attr::GENERIC) + index as usize),
             Changes::One(attribute) => self.gl.state.forget_current(attribute.into()),
             Changes::All => (0..attr::COUNT).for_each(|a| self.gl.state.forget_current(a.into())),
-            Changes::Nothing | Changes::Generic(_) => {}
+            Changes::Nothing | Changes::Generic(_) | Changes::Integers(_) => {}
         }
+        is_sure.then_some(self.enc.doubt)
     }
 }
 
@@ -329,8 +334,11 @@ macro_rules! by_itself {
             // SAFETY: the only reference in use.
             unsafe {
                 let cx = context();
-                cx.by_itself($changes);
+                let before = cx.by_itself($changes);
                 cx.enc.$encode($($argument),*);
+                if let Some(before) = before {
+                    cx.enc.doubt = before;
+                }
             }
         })*
     };
@@ -344,14 +352,14 @@ by_itself! {
     Changes::All => glEvalCoord2f(u: f32, v: f32) gl_eval_coord2f;
     Changes::All => glEvalPoint1(i: i32) gl_eval_point1;
     Changes::All => glEvalPoint2(i: i32, j: i32) gl_eval_point2;
-    Changes::Generic(index) => glVertexAttribI1i(index: u32, x: i32) gl_vertex_attrib_i1i;
-    Changes::Generic(index) => glVertexAttribI2i(index: u32, x: i32, y: i32) gl_vertex_attrib_i2i;
-    Changes::Generic(index) => glVertexAttribI3i(index: u32, x: i32, y: i32, z: i32) gl_vertex_attrib_i3i;
-    Changes::Generic(index) => glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) gl_vertex_attrib_i4i;
-    Changes::Generic(index) => glVertexAttribI1ui(index: u32, x: u32) gl_vertex_attrib_i1ui;
-    Changes::Generic(index) => glVertexAttribI2ui(index: u32, x: u32, y: u32) gl_vertex_attrib_i2ui;
-    Changes::Generic(index) => glVertexAttribI3ui(index: u32, x: u32, y: u32, z: u32) gl_vertex_attrib_i3ui;
-    Changes::Generic(index) => glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) gl_vertex_attrib_i4ui;
+    Changes::Integers(index) => glVertexAttribI1i(index: u32, x: i32) gl_vertex_attrib_i1i;
+    Changes::Integers(index) => glVertexAttribI2i(index: u32, x: i32, y: i32) gl_vertex_attrib_i2i;
+    Changes::Integers(index) => glVertexAttribI3i(index: u32, x: i32, y: i32, z: i32) gl_vertex_attrib_i3i;
+    Changes::Integers(index) => glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) gl_vertex_attrib_i4i;
+    Changes::Integers(index) => glVertexAttribI1ui(index: u32, x: u32) gl_vertex_attrib_i1ui;
+    Changes::Integers(index) => glVertexAttribI2ui(index: u32, x: u32, y: u32) gl_vertex_attrib_i2ui;
+    Changes::Integers(index) => glVertexAttribI3ui(index: u32, x: u32, y: u32, z: u32) gl_vertex_attrib_i3ui;
+    Changes::Integers(index) => glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) gl_vertex_attrib_i4ui;
     Changes::Generic(index) => glVertexAttribL1d(index: u32, x: f64) gl_vertex_attrib_l1d;
     Changes::Generic(index) => glVertexAttribL2d(index: u32, x: f64, y: f64) gl_vertex_attrib_l2d;
     Changes::Generic(index) => glVertexAttribL3d(index: u32, x: f64, y: f64, z: f64) gl_vertex_attrib_l3d;

@@ -307,6 +307,9 @@ impl Context {
         if self.gl.arrays.needs_client_memory() {
             self.fetch_mixed_arrays();
         }
+        if self.enc.watched {
+            self.watched_begin();
+        }
         // What is drawn may raise errors.
         self.drawing_begins(mode, ops::GL_BEGIN);
         let im = &mut self.gl.immediate;
@@ -477,6 +480,9 @@ impl Context {
         im.loop_first = None;
         if let Some(error) = im.pending_error.take() {
             self.set_error(error);
+        }
+        if self.enc.watched {
+            self.watched_end();
         }
     }
 
@@ -764,6 +770,8 @@ impl Context {
     /// Sends an attribute by itself. Inlined so that of an entry point's own attribute only its case is left.
     #[inline(always)]
     fn send_attribute(&mut self, attribute: u8, components: u8, v: [f32; 4]) {
+        // The context has the command and the attribute. Of OpenGL ES 1 the server knows better.
+        let before = (!self.gl.is_es1()).then_some(self.enc.doubt);
         let enc = &mut self.enc;
         // SAFETY: the context's own encoder.
         unsafe {
@@ -802,6 +810,9 @@ impl Context {
                     }
                 }
             }
+        }
+        if let Some(before) = before {
+            self.enc.doubt = before;
         }
     }
 }

@@ -232,6 +232,12 @@ impl crate::context::Context {
             self.gl.lists.leaves(inside);
         }
         self.gl.immediate.be(inside);
+        if self.enc.watched {
+            match inside {
+                true => self.watched_begin(),
+                false => self.watched_end(),
+            }
+        }
     }
 
     fn list_base(&self) -> Option<u32> {

@@ -48,6 +48,18 @@ unsafe fn take<'a>(cx: &mut Context, class: Class, n: i32, names: *mut u32) -> O
     Some(names)
 }
 
+/// Whether the context certainly has commands that make and delete objects of a class, so that they raise no error but those that are found here.
+fn has_class(cx: &Context, class: Class) -> bool {
+    match class {
+        Class::Buffer | Class::Texture => true,
+        Class::Framebuffer | Class::Renderbuffer => !cx.gl.is_es1(),
+        // Those that are in use are refused.
+        Class::TransformFeedback => false,
+        Class::Sampler | Class::VertexArray | Class::Query | Class::Pipeline => cx.gl.is_desktop(),
+        Class::Assembly | Class::FragmentShader => cx.gl.is_compat(),
+    }
+}
+
 /// Generates `n` names and tells the server. Nobody waits.
 ///
 /// # Safety
@@ -57,6 +69,7 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
     let Some(names) = (unsafe { take(cx, class, n, names) }) else {
         return;
     };
+    let before = has_class(cx, class).then_some(cx.enc.doubt);
     let (enc, list) = (&mut cx.enc, (names.as_ptr(), names.len()));
     // SAFETY: the names that were taken; the context's own encoder.
     unsafe {
@@ -74,6 +87,9 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
             // These are not generated one by one.
             Class::FragmentShader => {}
         }
+    }
+    if let Some(before) = before {
+        cx.enc.doubt = before;
     }
     if class.is_shared() {
         tell_group(cx);
@@ -177,6 +193,7 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
     if names.is_empty() {
         return;
     }
+    let before = has_class(cx, class).then_some(cx.enc.doubt);
     let list = (names.as_ptr(), names.len());
     let (enc, state) = (&mut cx.enc, &mut cx.gl.state);
     // SAFETY: the vector's own names; the context's own encoder.
@@ -230,6 +247,9 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
             Class::Assembly => enc.gl_delete_programs_arb(list),
             Class::FragmentShader => {}
         }
+    }
+    if let Some(before) = before {
+        cx.enc.doubt = before;
     }
     if class.is_shared() {
         tell_group(cx);

@@ -234,6 +234,15 @@ impl Layout {
         self.row_bytes
     }
 
+    /// Bytes of each pixel of an image that is `width` wide; none for bitmaps, and where there is no pixel.
+    pub fn pixel_bytes(&self, width: i32) -> Option<usize> {
+        let width = usize::try_from(width).ok().filter(|width| *width > 0)?;
+        match self.conversion {
+            Conversion::Bits { .. } => None,
+            _ => Some(self.row_bytes / width).filter(|bytes| *bytes > 0),
+        }
+    }
+
     /// Rows of the whole image, over all images of a volume.
     pub fn total_rows(&self) -> usize {
         self.rows * self.images

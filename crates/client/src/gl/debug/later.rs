@@ -1,0 +1,172 @@
+//! Messages for programs that do not want them at once. A program may wait for one without calling OpenGL, so a thread asks for messages in its place.
+//!
+//! A context sends what may have failed on its way and leaves word here. A moment later the thread fetches what the server has to tell, unless the context
+//! has done so, and calls the program's callback: OpenGL allows that in any thread while output is asynchronous.
+
+use super::{Callback, MOST};
+use crate::process::process;
+use crate::session::Session;
+use crate::signals::Signals;
+use mgn_wire::debug::{messages, Message};
+use mgn_wire::{ops, Answer};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// A context that goes on asks for itself, and commands that fail come in numbers: so long the thread waits for more.
+const PAUSE: Duration = Duration::from_millis(5);
+/// Room for the one question.
+const QUESTION_BYTES: usize = 64;
+
+/// The program's callback and what it is called with, as numbers.
+#[derive(Clone, Copy)]
+pub struct Listener {
+    callback: usize,
+    user: usize,
+}
+
+/// What a context and the thread have in common.
+pub struct Line {
+    session: &'static Session,
+    context: u32,
+    /// The thread is to look.
+    is_due: AtomicBool,
+    /// One question of a context is outstanding at a time.
+    asking: Mutex<Asking>,
+    /// Held while messages are fetched and told, so that they are told in their order. Whom the thread tells them.
+    telling: Mutex<Option<Listener>>,
+}
+
+#[derive(Default)]
+pub struct Asking {
+    /// The server has begun a primitive, in which nothing can be asked.
+    pub in_begin: bool,
+}
+
+impl Line {
+    pub fn new(session: &'static Session, context: u32) -> Line {
+        Line {
+            session,
+            context,
+            is_due: AtomicBool::new(false),
+            asking: Mutex::default(),
+            telling: Mutex::new(None),
+        }
+    }
+
+    /// To be held while the context asks anything.
+    pub fn asking(&self) -> MutexGuard<'_, Asking> {
+        self.asking.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// To be held while messages are fetched and told.
+    pub fn listener(&self) -> MutexGuard<'_, Option<Listener>> {
+        self.telling.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Whom the thread tells from now on, if anyone. It calls nobody else when this returns.
+    pub fn tells(&self, callback: usize, user: usize) {
+        let listener = Listener { callback, user };
+        *self.listener() = (callback != 0).then_some(listener);
+    }
+
+    /// Fetches messages and tells them. Says whether that has to be tried again.
+    fn tell(&self) -> bool {
+        let listener = self.listener();
+        let Some(Listener { callback, user }) = *listener else {
+            return false;
+        };
+        let answered = {
+            let asking = self.asking();
+            if asking.in_begin {
+                return true;
+            }
+            // SAFETY: written to the message's own encoder.
+            let number = (self.session).message(self.context, QUESTION_BYTES, |e| unsafe {
+                e.mgn_debug_messages(MOST)
+            });
+            self.session
+                .answer(self.context, ops::MGN_DEBUG_MESSAGES, number)
+        };
+        // SAFETY: the program gave it as a function of this type.
+        let callback = unsafe { std::mem::transmute::<usize, Callback>(callback) };
+        for message in messages(Answer::new(answered.bytes).next_array(1)) {
+            // SAFETY: the program's callback, with what it is to be called with.
+            unsafe { call(callback, message, user as *const _) };
+        }
+        false
+    }
+}
+
+/// Tells one message.
+///
+/// # Safety
+/// `callback` is the program's own, and `user` what it wants to be called with.
+pub unsafe fn call(callback: Callback, mut message: Message, user: *const core::ffi::c_void) {
+    let length = message.text.len() as i32;
+    message.text.push(0);
+    let Message {
+        source,
+        kind,
+        id,
+        severity,
+        text,
+    } = &message;
+    // SAFETY: the caller's promise, and a text that ends with NUL.
+    unsafe { callback(*source, *kind, *id, *severity, length, text.as_ptr(), user) };
+}
+
+/// The process's thread, and the contexts that have left word.
+#[derive(Default)]
+pub struct Later {
+    state: Mutex<State>,
+    came: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    lines: Vec<Arc<Line>>,
+    runs: bool,
+}
+
+impl Later {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// A context has sent something that may have failed.
+    pub fn remind(&'static self, line: &Arc<Line>) {
+        if line.is_due.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut state = self.state();
+        state.lines.push(line.clone());
+        if !state.runs {
+            let _signals = Signals::block_all();
+            let thread = std::thread::Builder::new().name("mgn-messages".into());
+            // Without a thread, messages come when the context asks for something.
+            state.runs = thread.spawn(|| process().later.run()).is_ok();
+        }
+        drop(state);
+        self.came.notify_one();
+    }
+
+    fn run(&self) {
+        loop {
+            let mut state = self.state();
+            while state.lines.is_empty() {
+                state = self.came.wait(state).unwrap_or_else(|e| e.into_inner());
+            }
+            drop(state);
+            std::thread::sleep(PAUSE);
+            let lines = std::mem::take(&mut self.state().lines);
+            for line in lines {
+                // What is sent from now on is word of its own.
+                line.is_due.store(false, Ordering::Release);
+                if line.tell() && !line.is_due.swap(true, Ordering::AcqRel) {
+                    self.state().lines.push(line);
+                }
+            }
+        }
+    }
+}
