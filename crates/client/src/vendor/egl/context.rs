@@ -42,6 +42,10 @@ pub unsafe extern "C" fn create_context(
                 false => Some(open.context(share)?),
             };
             let request = requested(current_api(), config, &attributes)?;
+            let with = share.and_then(|share| process().contexts.request(share));
+            if with.is_some_and(|with| !shares(&with, &request)) {
+                return Err(EglError::BadMatch);
+            }
             Ok((open.session, request, share))
         })?;
         let made = process().contexts.create(session, request, share);
@@ -55,6 +59,12 @@ pub unsafe extern "C" fn create_context(
             Ok(context.cast())
         })
     })
+}
+
+/// Whether contexts may have objects in common: all of a group are lost together or go on, and all have errors or none.
+fn shares(with: &Request, new: &Request) -> bool {
+    let same = |flag| with.has(flag) == new.has(flag);
+    same(flag::LOSES) && same(flag::NO_ERROR)
 }
 
 /// Reads the attributes of EGL 1.5 and of EGL_KHR_create_context.
@@ -146,7 +156,8 @@ fn requested(
             if version >= (3, 2) && !matches!(profile, 1 | 2) {
                 return Err(EglError::BadMatch);
             }
-            let core = (version >= (3, 2) && profile == 1) || (version == (3, 1) && forward);
+            // Before there were profiles, 3.1 is what became the core profile; and so is whatever is forward-compatible.
+            let core = forward || (version >= (3, 2) && profile == 1) || version == (3, 1);
             let client = if core { api::CORE } else { api::COMPAT };
             (there && !(forward && version < (3, 0)), client, GL_BIT)
         }
@@ -325,6 +336,12 @@ mod tests {
         assert_eq!(ask(OPENGL_API, &[]), Ok((api::COMPAT, 1, 0, 0)));
         let gl33 = [(0x3098, 3), (0x30FB, 3)];
         assert_eq!(ask(OPENGL_API, &gl33), Ok((api::CORE, 3, 3, 0)));
+        let gl31 = [(0x3098, 3), (0x30FB, 1)];
+        assert_eq!(ask(OPENGL_API, &gl31), Ok((api::CORE, 3, 1, 0)));
+        let gl30 = [(0x3098, 3), (0x30FB, 0)];
+        assert_eq!(ask(OPENGL_API, &gl30), Ok((api::COMPAT, 3, 0, 0)));
+        let forward = [(0x3098, 3), (0x30FB, 0), (0x31B1, 1)];
+        assert_eq!(ask(OPENGL_API, &forward), Ok((api::CORE, 3, 0, 2)));
         let compat = [(0x3098, 3), (0x30FB, 3), (0x30FD, 2), (0x31B0, 1)];
         assert_eq!(ask(OPENGL_API, &compat), Ok((api::COMPAT, 3, 3, 1)));
     }
