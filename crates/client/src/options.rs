@@ -35,6 +35,8 @@ pub struct Options {
 pub struct Server {
     pub address: Address,
     pub transport: Transport,
+    /// Nobody has chosen the transport, so another may take its place.
+    pub is_any_transport: bool,
     /// Where its token is, if it has one of its own.
     pub token_file: Option<PathBuf>,
 }
@@ -59,6 +61,11 @@ pub struct Save {
     pub dir: PathBuf,
     pub every: u64,
     pub format: String,
+}
+
+/// Whether the program goes on without its server. For when the other options may make no sense.
+pub fn continues_on_loss() -> bool {
+    std::env::var("MGN_ON_LOSS").is_ok_and(|wish| wish == "continue")
 }
 
 impl Options {
@@ -172,7 +179,7 @@ fn chain(text: &str) -> Result<Chain, String> {
 /// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may have a file's name a line.
 fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server>, String> {
     let address =
-        |text| Address::from_str(text).map_err(|e| format!("MGN_SERVER={addresses}: {e}"));
+        |text| Address::of_server(text).map_err(|e| format!("MGN_SERVER={addresses}: {e}"));
     let addresses: Vec<Address> = addresses.lines().map(address).collect::<Result<_, _>>()?;
     let transport =
         |text| Transport::from_str(text).map_err(|e| format!("MGN_TRANSPORT={transports}: {e}"));
@@ -180,6 +187,7 @@ fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server
         .lines()
         .map(transport)
         .collect::<Result<_, _>>()?;
+    let is_any_transport = ways.is_empty();
     let nobody = |way: &Transport| matches!(way, Transport::Null | Transport::File(_));
     let ways = match &ways[..] {
         [] => addresses.iter().map(Address::transport).collect(),
@@ -187,6 +195,7 @@ fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server
             return Ok(vec![Server {
                 address: Address::Abstract("nobody".into()),
                 transport: way.clone(),
+                is_any_transport: false,
                 token_file: None,
             }])
         }
@@ -203,6 +212,7 @@ fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server
     let server = |((address, transport), token_file)| Server {
         address,
         transport,
+        is_any_transport,
         token_file,
     };
     Ok(addresses
@@ -245,6 +255,11 @@ mod tests {
         assert_eq!(transports(both, ""), ["shm", "tcp"]);
         assert_eq!(transports(both, "unix\ntcp"), ["unix", "tcp"]);
         assert_eq!(transports("unix:@a\nunix:@b", "unix"), ["unix", "unix"]);
+        let any = |transports: &str| {
+            let read = read(&[("MGN_SERVER", "unix:@a"), ("MGN_TRANSPORT", transports)]);
+            read.unwrap().servers[0].is_any_transport
+        };
+        assert!(any("") && !any("shm"));
         assert_eq!(transports("", "file:/tmp/rec"), ["file:/tmp/rec"]);
         assert_eq!(transports(both, "null"), ["null"]);
     }
@@ -255,7 +270,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let options = read(&[("MGN_RUN_DIR", folder.to_str().unwrap())]).unwrap();
         std::fs::write(folder.join("tile-3"), "tls:h:7000\ntcp\n/a/token").unwrap();
-        std::fs::write(folder.join("tile-4"), "tls:h\ntcp").unwrap();
+        std::fs::write(folder.join("tile-4"), "tls:\ntcp").unwrap();
         let found = options.successor(3).unwrap();
         assert_eq!(found.to_string(), "tls:h:7000 by tcp");
         assert_eq!(found.token_file, Some("/a/token".into()));

@@ -381,13 +381,18 @@ fn open_place(options: &Options, server: &Server, tile: Option<u32>) -> Result<O
 
 /// Opens both connections of a session.
 fn open(server: &Server, token: Option<&Token>, role: Role) -> Result<Opened, String> {
-    let open = |role: Role| {
+    let mut transport = server.transport.clone();
+    let open = |role: Role, transport: &mut Transport| {
         let opening = opening(role)?;
-        let Server {
-            address, transport, ..
-        } = server;
-        let connected =
-            mgn_fabric::connect(address, transport.clone(), token, &opening, CONNECT_TIMEOUT);
+        let connect = |transport: &Transport| {
+            let transport = transport.clone();
+            mgn_fabric::connect(&server.address, transport, token, &opening, CONNECT_TIMEOUT)
+        };
+        let mut connected = connect(transport);
+        if server.is_any_transport && matches!(connected, Err(Error::Forwarded(_))) {
+            *transport = Transport::Unix;
+            connected = connect(transport);
+        }
         connected.map_err(|e| {
             let hint = match e {
                 Error::Unreachable { .. } => "; start one there by `mgn server`",
@@ -396,15 +401,16 @@ fn open(server: &Server, token: Option<&Token>, role: Role) -> Result<Opened, St
             format!("no session with the render server at {server}: {e}{hint}")
         })
     };
-    let (commands, welcome) = open(role)?;
+    let (commands, welcome) = open(role, &mut transport)?;
     let welcome: Welcome = postcard::from_bytes(&welcome).map_err(|_| {
         let address = &server.address;
         format!("the render server at {address} answered with something else than a welcome")
     })?;
-    let (frames, _) = open(Role::Frames {
+    let role = Role::Frames {
         session: welcome.session,
         key: welcome.key,
-    })?;
+    };
+    let (frames, _) = open(role, &mut transport)?;
     Ok((welcome, commands, frames.split()))
 }
 

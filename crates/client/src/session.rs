@@ -4,7 +4,7 @@ use crate::config::glx::Dialect;
 use crate::config::Format;
 use crate::frames::Frames;
 use crate::log::line;
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::process::process;
 use crate::renderers::{self, NoSuccessor, Reached, Renderers};
 use crate::replies::{Answered, NoAnswer};
@@ -57,12 +57,19 @@ impl SessionSlot {
     }
 }
 
-/// The process's session, which the first call begins. `None` if that failed, which is then said once on the terminal and tried no more.
+/// The exit status of a program whose session could not begin: that of `mgn run` for a program that could not be started.
+const NOT_BEGUN: i32 = 125;
+
+/// The process's session, which the first call begins. If that fails, it is said on the terminal and the program ends: what it would say itself, of visuals or
+/// displays, would mislead. `None` for a program that is to go on without its server.
 pub fn session() -> Option<&'static Session> {
     *process().session.0.get_or_init(|| match begin() {
         Ok(session) => Some(session),
         Err(why) => {
             line(why);
+            if !options::continues_on_loss() {
+                ending::end_process(NOT_BEGUN);
+            }
             None
         }
     })

@@ -25,7 +25,38 @@ pub enum Address {
     },
 }
 
+/// The port of a render server where its address names none.
+pub const SERVER_PORT: u16 = 7500;
+/// Likewise of a mothership.
+pub const MOTHERSHIP_PORT: u16 = 7400;
+/// Likewise of a relay, and so of whatever is behind one.
+pub const RELAY_PORT: u16 = 7600;
+
 impl Address {
+    /// A render server's address, as a person writes it: the port may be missing.
+    ///
+    /// # Errors
+    /// [`Error::Address`].
+    pub fn of_server(text: &str) -> Result<Address, Error> {
+        Address::read(text, Some(SERVER_PORT))
+    }
+
+    /// A mothership's address, likewise.
+    ///
+    /// # Errors
+    /// [`Error::Address`].
+    pub fn of_mothership(text: &str) -> Result<Address, Error> {
+        Address::read(text, Some(MOTHERSHIP_PORT))
+    }
+
+    /// A relay's address, likewise.
+    ///
+    /// # Errors
+    /// [`Error::Address`].
+    pub fn of_relay(text: &str) -> Result<Address, Error> {
+        Address::read(text, Some(RELAY_PORT))
+    }
+
     /// The best transport to it.
     pub fn transport(&self) -> Transport {
         match self {
@@ -49,7 +80,14 @@ const UNIX_MAX: usize = 108;
 impl FromStr for Address {
     type Err = Error;
 
+    /// The port must be there.
     fn from_str(text: &str) -> Result<Address, Error> {
+        Address::read(text, None)
+    }
+}
+
+impl Address {
+    fn read(text: &str, port: Option<u16>) -> Result<Address, Error> {
         let wrong = |why| Error::Address {
             text: text.into(),
             why,
@@ -88,12 +126,18 @@ impl FromStr for Address {
             }
             None => (rest, None),
         };
-        let (host, port) = rest
-            .rsplit_once(':')
-            .ok_or(wrong("the port is missing; write tcp:HOST:PORT"))?;
-        let port = port
-            .parse()
-            .map_err(|_| wrong("the port is not a number up to 65535"))?;
+        let has_port = rest.contains(':') && !rest.ends_with(']');
+        let (host, port) = match (port, rest.rsplit_once(':').filter(|_| has_port)) {
+            (_, Some((host, port))) => {
+                let port = port
+                    .parse()
+                    .map_err(|_| wrong("the port is not a number up to 65535"))?;
+                (host, port)
+            }
+            (Some(_), None) if server.is_some() => (rest, RELAY_PORT),
+            (Some(port), None) => (rest, port),
+            (None, None) => return Err(wrong("the port is missing; write tcp:HOST:PORT")),
+        };
         let host = match host.strip_prefix('[') {
             Some(inner) => {
                 let inner = inner.strip_suffix(']').ok_or(wrong("the ] is missing"))?;
@@ -222,6 +266,40 @@ mod tests {
         }
         for text in ["shm", "unix", "tcp", "null", "file:/tmp/a b"] {
             assert_eq!(text.parse::<Transport>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_missing_port_is_that_of_the_role() {
+        type Read = fn(&str) -> Result<Address, Error>;
+        let cases: [(Read, &str, &str); 9] = [
+            (Address::of_server, "tls:gpu", "tls:gpu:7500"),
+            (Address::of_server, "tcp:gpu:7000", "tcp:gpu:7000"),
+            (Address::of_server, "tls:[::1]", "tls:[::1]:7500"),
+            (Address::of_server, "tls:[::1]:0", "tls:[::1]:0"),
+            (Address::of_server, "tls:head/gpu-1", "tls:head:7600/gpu-1"),
+            (Address::of_server, "unix:@m", "unix:@m"),
+            (Address::of_mothership, "tls:head", "tls:head:7400"),
+            (
+                Address::of_mothership,
+                "tls:head/home",
+                "tls:head:7600/home",
+            ),
+            (Address::of_relay, "tls:head", "tls:head:7600"),
+        ];
+        for (read, text, whole) in cases {
+            assert_eq!(read(text).unwrap().to_string(), whole);
+        }
+        for (text, hint) in [
+            ("tls:", "host"),
+            ("tls:/gpu", "host"),
+            ("tls:gpu:", "65535"),
+            ("tls:::1", "brackets"),
+            ("tls:[::1", "]"),
+            ("tls:[gpu]", "IPv6"),
+        ] {
+            let message = Address::of_server(text).unwrap_err().to_string();
+            assert!(message.contains(hint), "{text}: {message}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The client's way to a server.
 
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
@@ -46,6 +46,10 @@ pub fn connect(
     // A server hands its clients to workers: whom the socket was connected to says nothing.
     let way = open(address, &transport, token, opening, false, timeout)?;
     let connection = match transport {
+        // Whatever forwards a socket passes bytes on and no descriptors.
+        Transport::Shm if way.fds.is_empty() => {
+            return Err(Error::Forwarded(format!("the server at {address}")))
+        }
         Transport::Shm => shm::client(way.peer, way.credentials, &way.sizes, way.fds)?,
         _ => stream::client(way.peer, way.credentials, &way.sizes),
     };
@@ -99,7 +103,11 @@ pub(crate) fn open(
     let mut fds = Vec::new();
     let (line, token) = secure(socket, encrypted, token, &server, &deadline)?;
     let side = ClientSide::new(transport, token.as_ref(), opening, &server)?;
-    let Agreed { sizes, welcome } = talk(side, &line, &mut fds, &server, &deadline)?;
+    let Agreed { sizes, welcome } =
+        talk(side, &line, &mut fds, &server, &deadline).map_err(|(error, heard)| match error {
+            Error::Closed(server) if !tcp && !heard => Error::Mute(server),
+            error => error,
+        })?;
     let peer = Arc::new(match tcp {
         true => Peer::tcp(line, server, sizes.silence()),
         false => Peer::unix(line.into_parts().0, server, watch),
@@ -132,7 +140,7 @@ pub(crate) fn reach(
     let (line, token) = secure(socket, *tls, token, &relay, deadline)?;
     let opening = relay::opening(server);
     let side = ClientSide::new(&Transport::Tcp, token.as_ref(), &opening, &relay)?;
-    talk(side, &line, &mut Vec::new(), &relay, deadline)?;
+    talk(side, &line, &mut Vec::new(), &relay, deadline).map_err(|(error, _)| error)?;
     Ok(line.into_parts().0)
 }
 
@@ -165,10 +173,7 @@ fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
         });
     };
     let mut last = io::ErrorKind::NotFound.into();
-    for place in (host.as_str(), *port)
-        .to_socket_addrs()
-        .map_err(unreachable)?
-    {
+    for place in resolve(host, *port)? {
         let left = deadline.left(Duration::MAX).max(Duration::from_millis(1));
         match TcpStream::connect_timeout(&place, left) {
             Ok(stream) => {
@@ -183,6 +188,19 @@ fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
         }
     }
     Err(unreachable(last))
+}
+
+/// The addresses of a host. Never none.
+pub(crate) fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
+    let unknown = |source| Error::UnknownHost {
+        host: host.into(),
+        source,
+    };
+    let places: Vec<SocketAddr> = (host, port).to_socket_addrs().map_err(unknown)?.collect();
+    match places.is_empty() {
+        true => Err(unknown(io::ErrorKind::NotFound.into())),
+        false => Ok(places),
+    }
 }
 
 fn dial_unix(address: &Address, deadline: &Deadline) -> io::Result<OwnedFd> {
@@ -284,13 +302,26 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
     }
 }
 
-/// Carries the handshake's bytes to and fro; descriptors that come along are added to `fds`.
+/// Carries the handshake's bytes to and fro; descriptors that come along are added to `fds`. An error comes with whether the other end has said anything.
 fn talk(
+    side: ClientSide<'_>,
+    line: &Line,
+    fds: &mut Vec<OwnedFd>,
+    server: &str,
+    deadline: &Deadline,
+) -> Result<Agreed, (Error, bool)> {
+    let mut heard = false;
+    let agreed = talk_on(side, line, fds, server, deadline, &mut heard);
+    agreed.map_err(|error| (error, heard))
+}
+
+fn talk_on(
     mut side: ClientSide<'_>,
     line: &Line,
     fds: &mut Vec<OwnedFd>,
     server: &str,
     deadline: &Deadline,
+    heard: &mut bool,
 ) -> Result<Agreed, Error> {
     let failed = || Error::io(format!("talking to {server}"));
     // A server that refuses at once may have closed already: its reason can still be read.
@@ -326,6 +357,7 @@ fn talk(
                 "it sends descriptors that nobody wants",
             ));
         }
+        *heard = true;
         match side.receive(&buffer[..got])? {
             Step::More => {}
             Step::Send(bytes) => send(&bytes)?,

@@ -33,8 +33,19 @@ pub enum Error {
     #[error("{doing}: {source}")]
     Io { doing: String, source: io::Error },
 
-    #[error("nothing listens at {address}: {source}")]
+    #[error("{}: {source}", unreachable(address, source))]
     Unreachable { address: String, source: io::Error },
+
+    #[error("no address is known of the host {host}: {source}; check the spelling of its name")]
+    UnknownHost { host: String, source: io::Error },
+
+    /// Shared memory cannot reach the server, although its socket does. Says who that is.
+    #[error("{0} is at the far end of a forwarded socket (by ssh, for one), where no memory can be shared; use --transport unix")]
+    Forwarded(String),
+
+    /// A unix socket took the connection, and then closed it before anything was said. Says who should have been there.
+    #[error("{0} closed the connection before it said anything; if ssh forwards the socket, no server is at its far end")]
+    Mute(String),
 
     #[error("{0} is in use by a running server")]
     InUse(String),
@@ -102,6 +113,16 @@ pub enum Error {
     /// The caller asked for something that makes no sense.
     #[error("{0}")]
     Misuse(&'static str),
+}
+
+fn unreachable(address: &str, source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => {
+            format!("nothing listens at {address}")
+        }
+        io::ErrorKind::PermissionDenied => format!("you may not connect to {address}"),
+        _ => format!("{address} cannot be reached"),
+    }
 }
 
 impl Error {

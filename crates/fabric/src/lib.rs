@@ -45,7 +45,7 @@ mod token;
 mod tune;
 mod wait;
 
-pub use address::{is_name, Address, Transport};
+pub use address::{is_name, Address, Transport, MOTHERSHIP_PORT, RELAY_PORT, SERVER_PORT};
 pub use broadcast::Broadcast;
 pub use config::Config;
 pub use connect::connect;

@@ -73,9 +73,10 @@ const FIRST_CLIENT: u64 = 1 << 32;
 
 impl Listener {
     /// Listens. A TCP port of 0 takes a free one, see [`Listener::address`]; a host name with
-    /// several addresses is served at all of them. With a token every client must prove that it
-    /// knows it; TCP is refused without one. A unix socket gets mode 0600, and one that a dead
-    /// server left behind is replaced.
+    /// several addresses is served at all of them. Clients by TCP must prove that they know the
+    /// token, and TCP is refused without one. At a unix socket the system says whose process a
+    /// client is, so no token is asked for. The socket gets mode 0600, and one that a dead server
+    /// left behind is replaced.
     ///
     /// # Errors
     /// [`Error::InUse`] where a server is running there already, [`Error::Auth`] for TCP without a
@@ -83,7 +84,9 @@ impl Listener {
     pub fn bind(address: &Address, token: Option<Token>) -> Result<Listener, Error> {
         let (sockets, address, cleanup) = match address {
             Address::Tcp { .. } if token.is_none() => {
-                return Err(Error::Auth(format!("serving {address} needs a token")))
+                return Err(Error::Auth(format!(
+                    "serving {address} needs a token; `mgn token new` makes one"
+                )))
             }
             Address::Tcp {
                 server: Some(_), ..
@@ -127,6 +130,7 @@ impl Listener {
             Address::Tcp { .. } => &[Transport::Tcp],
             _ => &[Transport::Shm, Transport::Unix],
         };
+        let token = token.filter(|_| matches!(address, Address::Tcp { .. }));
         let state = Mutex::new(State {
             next: FIRST_CLIENT,
             ..State::default()

@@ -50,11 +50,7 @@ fn a_refusal_gives_its_reason() {
 
 #[test]
 fn a_wrong_token_opens_nothing() {
-    for address in [
-        "tcp:127.0.0.1:0".to_string(),
-        "tls:127.0.0.1:0".to_string(),
-        format!("unix:@mgn-{}-token", std::process::id()),
-    ] {
+    for address in ["tcp:127.0.0.1:0", "tls:127.0.0.1:0"] {
         let address: Address = address.parse().unwrap();
         let transport = address.transport();
         let listener = Listener::bind(&address, Some(Token::generate())).unwrap();
@@ -70,23 +66,93 @@ fn a_wrong_token_opens_nothing() {
 #[test]
 fn a_missing_token_is_explained() {
     let address: Address = "tcp:127.0.0.1:0".parse().unwrap();
-    assert!(matches!(
-        Listener::bind(&address, None),
-        Err(Error::Auth(_))
-    ));
+    let error = Listener::bind(&address, None).unwrap_err();
+    assert!(matches!(error, Error::Auth(_)), "{error}");
+    assert!(error.to_string().contains("mgn token new"), "{error}");
     let address: Address = "tcp:127.0.0.1:1".parse().unwrap();
     let error = connect(&address, Transport::Tcp, None, b"", SHORT).unwrap_err();
     assert!(matches!(error, Error::Auth(_)), "{error}");
+}
 
-    let address: Address = format!("unix:@mgn-{}-missing", std::process::id())
+/// The system says whose process is at the other end of a unix socket: a token, or the lack of one, or another server's, changes nothing.
+#[test]
+fn clients_of_the_same_user_need_no_token_at_a_unix_socket() {
+    let address: Address = format!("unix:@mgn-{}-same-user", std::process::id())
         .parse()
         .unwrap();
     let listener = Listener::bind(&address, Some(Token::generate())).unwrap();
-    let error = try_connect(&listener, Transport::Unix, None, |listener| {
-        assert!(listener.accept_timeout(SHORT).unwrap().is_none());
+    let others = Token::generate();
+    for (transport, token) in [
+        (Transport::Shm, None),
+        (Transport::Unix, None),
+        (Transport::Unix, Some(&others)),
+    ] {
+        let welcome = try_connect(&listener, transport, token, |listener| {
+            let incoming = listener.accept().unwrap();
+            incoming.accept(b"come in", &Config::default()).unwrap();
+        });
+        assert_eq!(welcome.unwrap(), b"come in");
+    }
+}
+
+#[test]
+fn a_wrong_name_of_a_host_is_called_that() {
+    let address: Address = "tls:no-such-host.invalid:7500".parse().unwrap();
+    let token = Token::generate();
+    let error = connect(&address, Transport::Tcp, Some(&token), b"", SHORT).unwrap_err();
+    assert!(matches!(error, Error::UnknownHost { .. }), "{error}");
+    let error = Listener::bind(&address, Some(token)).unwrap_err();
+    assert!(matches!(error, Error::UnknownHost { .. }), "{error}");
+    let said = error.to_string();
+    assert!(
+        said.contains("no-such-host.invalid") && said.contains("spelling"),
+        "{said}"
+    );
+}
+
+/// As ssh forwards a socket: bytes pass, descriptors do not.
+#[test]
+fn forwarded_sockets_are_recognised() {
+    let folder = Folder::new();
+    let address = Address::Unix(folder.path().join("server"));
+    let listener = Listener::bind(&address, None).unwrap();
+    let door = folder.path().join("forwarded");
+    let forwarder = UnixListener::bind(&door).unwrap();
+    let to = folder.path().join("server");
+    thread::spawn(move || {
+        for here in forwarder.incoming() {
+            let here = here.unwrap();
+            // Nobody may be there.
+            let Ok(there) = UnixStream::connect(&to) else {
+                continue;
+            };
+            let (mut a, mut b) = (here.try_clone().unwrap(), there.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut a, &mut b));
+            let (mut a, mut b) = (there, here);
+            thread::spawn(move || std::io::copy(&mut a, &mut b));
+        }
     });
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains("wants a token"), "{error}");
+    let forwarded = Address::Unix(door);
+    let come_in = |listener: &Listener| {
+        let incoming = listener.accept().unwrap();
+        let _ = incoming.accept(b"hello", &Config::default());
+    };
+    let connect = |transport| connect(&forwarded, transport, None, b"", PATIENCE);
+    let error = thread::scope(|scope| {
+        scope.spawn(|| come_in(&listener));
+        connect(Transport::Shm).unwrap_err()
+    });
+    assert!(matches!(error, Error::Forwarded(_)), "{error}");
+    assert!(error.to_string().contains("--transport unix"), "{error}");
+    let (_, welcome) = thread::scope(|scope| {
+        scope.spawn(|| come_in(&listener));
+        connect(Transport::Unix).unwrap()
+    });
+    assert_eq!(welcome, b"hello");
+    drop(listener);
+    let error = connect(Transport::Shm).unwrap_err();
+    assert!(matches!(error, Error::Mute(_)), "{error}");
+    assert!(error.to_string().contains("ssh"), "{error}");
 }
 
 #[test]

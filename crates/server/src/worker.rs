@@ -50,6 +50,8 @@ pub fn worker() -> Result<(), ServerError> {
     // A server that is killed takes its workers with it; one that ends closes the socket, which counts too if this came too late.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(ServerError::io("cannot follow the server"))?;
+    // Looked at first: the driver is opened without the variables that are ours.
+    let compresses = std::env::var_os("MGN_COMPRESS").is_some();
     let slot = Arc::new(FramesSlot::default());
     let activity = Arc::new(Activity::default());
     let pictures = FramesEnd::new(slot.clone(), activity.clone());
@@ -88,7 +90,13 @@ pub fn worker() -> Result<(), ServerError> {
     }
     // Without stages there is nothing to be written at the end.
     let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
-    follow_parent(control.clone(), inbox, slot.clone(), ending.clone())?;
+    follow_parent(
+        control.clone(),
+        inbox,
+        slot.clone(),
+        ending.clone(),
+        compresses,
+    )?;
     serve_session(
         renderer, &session, socket, &slot, &activity, ending, farewell,
     );
@@ -217,12 +225,13 @@ fn follow_parent(
     mut inbox: Inbox,
     slot: Arc<FramesSlot>,
     ending: Option<Arc<Ending>>,
+    compresses: bool,
 ) -> Result<(), ServerError> {
     let follow = move || loop {
         match inbox.next() {
             Ok(Some(ToWorker::Frames { client })) => {
                 if let Some(socket) = inbox.descriptor() {
-                    open_frames(&slot, socket, &client);
+                    open_frames(&slot, socket, &client, compresses);
                 }
             }
             Ok(None) if inbox.fill(&*control, true).unwrap_or(false) => {}
@@ -263,10 +272,12 @@ fn report(control: Arc<UnixStream>, activity: Arc<Activity>) -> Result<(), Serve
     Ok(())
 }
 
-fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8]) {
+/// Pictures are compressed on their way over a network, or where the server `compresses` for all.
+fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8], compresses: bool) {
     let far = is_far(&socket);
     let opened = Incoming::from_handoff(socket, client).and_then(|incoming| {
-        let compressed = far && *incoming.transport() == Transport::Tcp;
+        let over_network = far && *incoming.transport() == Transport::Tcp;
+        let compressed = over_network || compresses;
         let config = Config {
             message_max: RELEASE_BYTES,
             send_pool_bytes: HEADERS_BYTES,

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::connect::unix_address;
+use crate::connect::{resolve, unix_address};
 use crate::{Address, Error};
 
 const BACKLOG: i32 = 128;
@@ -17,7 +17,7 @@ const BACKLOG: i32 = 128;
 /// Listening sockets for every address of a host, and their common port.
 pub(super) fn tcp(address: &Address, host: &str, port: u16) -> Result<(Vec<Socket>, u16), Error> {
     let failed = || Error::io(format!("cannot listen at {address}"));
-    let mut places: Vec<SocketAddr> = (host, port).to_socket_addrs().map_err(failed())?.collect();
+    let mut places = resolve(host, port)?;
     places.dedup();
     let (mut sockets, mut port, mut last) = (Vec::new(), port, None);
     for mut place in places {
