@@ -5,8 +5,10 @@ mod mothership;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use mgn_fabric::{Address, Transport};
 use mgn_mothership::protocol::Needs;
 use mgn_spu::Stage;
@@ -25,10 +27,64 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Cli {
+    /// The command line of this process. Ends it where that makes no sense.
+    pub fn read() -> Cli {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        Cli::from_words(&words).unwrap_or_else(|error| error.exit())
+    }
+
+    fn from_words(words: &[OsString]) -> Result<Cli, clap::Error> {
+        let cli = Cli::try_parse_from(words)?;
+        let program = match &cli.command {
+            Command::Run(run) => &run.program[..],
+            Command::Verify(verify) => &verify.program,
+            Command::Ssh(ssh) => &ssh.program,
+            _ => &[],
+        };
+        if let Some((flag, value)) = value_without_equals(words, program) {
+            let what = format!("{flag} takes its value with an equals sign: write {flag}={value}, or `--` before a program called {value}");
+            return Err(Cli::command().error(ErrorKind::UnknownArgument, what));
+        }
+        Ok(cli)
+    }
+}
+
+/// A flag whose value may be missing is followed by something that looks like a value, which would be run as the program.
+fn value_without_equals(words: &[OsString], program: &[OsString]) -> Option<(String, String)> {
+    let first = program.first()?.to_str()?;
+    let is_port = first.parse::<u16>().is_ok();
+    let is_address = ["tcp:", "tls:", "unix:"]
+        .iter()
+        .any(|scheme| first.starts_with(scheme));
+    let has_port = first
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if !(is_port || is_address || has_port) {
+        return None;
+    }
+    // What follows `--` is the program, whatever it looks like.
+    let own = words.split(|word| word == "--").next()?;
+    let before = own.windows(2).find(|pair| pair[1] == *first)?;
+    let before = before[0].to_str()?.strip_prefix("--")?;
+    let command = Cli::command();
+    let command = command.find_subcommand(words.get(1)?)?;
+    let may_lack_it = |arg: &clap::Arg| {
+        arg.get_long() == Some(before)
+            && arg
+                .get_num_args()
+                .is_some_and(|range| range.min_values() == 0 && range.takes_values())
+    };
+    let flag = command.get_arguments().find(|arg| may_lack_it(arg))?;
+    let flag = format!("--{}", flag.get_long()?);
+    Some((flag, first.to_owned()))
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Run),
     Verify(Verify),
+    Ssh(Ssh),
     Server(Server),
     Viewer(Viewer),
     Replay(Replay),
@@ -57,6 +113,9 @@ pub enum Command {
     /// A process that takes part in a measurement; started by `mgn bench`
     #[command(subcommand, hide = true)]
     BenchPart(mgn_bench::Part),
+    /// What `mgn run --ssh` and `mgn ssh` of another host have here for a while
+    #[command(hide = true)]
+    SshHold(SshHold),
     /// One session of a server; started by `mgn server`
     #[command(hide = true)]
     Worker,
@@ -76,9 +135,10 @@ pub struct Run {
     #[arg(long, value_enum, default_value_t = Present::Window)]
     pub present: Present,
 
-    /// Show the program live in browsers too, on a page at this address; may be repeated, for each --wall a page
+    /// Show the program live in browsers too, on a page at this address, tcp:HOST:PORT or the port alone; may be repeated, for each --wall a page
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "tcp:127.0.0.1:0")]
+    #[arg(default_missing_value = "tcp:127.0.0.1:0", value_parser = crate::viewer::page)]
+    #[arg(conflicts_with = "ssh")]
     pub viewer: Vec<Address>,
 
     /// Save frames as images in this directory
@@ -99,11 +159,11 @@ pub struct Run {
     pub frames: Option<u64>,
 
     /// Have the server receive and check everything but render nothing
-    #[arg(long, conflicts_with = "server")]
+    #[arg(long, conflicts_with_all = ["server", "ssh"])]
     pub discard: bool,
 
     /// Have commands pass a stage before the server's renderer: NAME[:key=value[,key=value]], see docs/spu.md; may be repeated, in their order
-    #[arg(long, value_name = "STAGE", conflicts_with = "server")]
+    #[arg(long, value_name = "STAGE", conflicts_with_all = ["server", "ssh"])]
     pub spu: Vec<Stage>,
 
     /// Have commands pass a stage in the program's own process, before they are sent to whomever: as --spu takes it, where it needs no answers; may be repeated
@@ -122,18 +182,33 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
 
+    /// End the program when nobody holds this run directory any more
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub lease: Option<PathBuf>,
+
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    #[arg(value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
 
 /// How a program's OpenGL reaches a server, and its windows an X server.
 #[derive(Debug, Args)]
 pub struct Through {
-    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT, with /NAME for one behind the relay there; without it one of our own is started. With --wall it may be repeated, once for each tile of all walls
-    #[arg(long, value_name = "ADDR")]
+    /// The server: unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT], with /NAME for one behind the relay there, or `own` for one that is started for this run; without it $MGN_SERVER, what config.toml says, or one of this run's own. With --wall it may be repeated, once for each tile of all walls
+    #[arg(id = "server", long = "server", value_name = "ADDR")]
+    pub named: Vec<ServerName>,
+
+    /// The servers' addresses, from whatever names them; see `settings::settle`.
+    #[arg(skip)]
     pub server: Vec<Address>,
+
+    /// Be drawn on this host by a server that is started there for this run, by ssh: HOST or USER@HOST, as ssh knows it. Nothing else has to be set up
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["server", "mothership", "transport", "needs"])]
+    pub ssh: Option<String>,
+
+    /// Where mgn is on the host of --ssh, if not in the PATH there
+    #[arg(long, value_name = "PATH", requires = "ssh")]
+    pub ssh_mgn: Option<String>,
 
     /// Divide the picture among several renderers: COLUMNSxROWS tiles, a wall in JSON, or one that the mothership knows by this name; may be repeated, for several walls that show the same
     #[arg(long, value_name = "WALL")]
@@ -145,6 +220,7 @@ pub struct Through {
 
     /// Be drawn by servers that the mothership at this address knows
     #[arg(long, value_name = "ADDR", conflicts_with = "server")]
+    #[arg(value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
 
     /// What servers that the mothership finds must have: gl=4.5 (or core=, es=, es1=), GL_EXTENSION, max_texture_size=N, with commas between them
@@ -155,7 +231,7 @@ pub struct Through {
     #[arg(long, value_name = "TRANSPORT")]
     pub transport: Option<Transport>,
 
-    /// File with the token for a server over TCP; see `mgn token`
+    /// File with the token for a server over TCP; see `mgn token` [default: manganese/token in the folder for settings]
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
@@ -170,6 +246,56 @@ pub struct Through {
     /// The X server to show the program on, instead of $DISPLAY
     #[arg(long, value_name = "DISPLAY")]
     pub display: Option<String>,
+}
+
+/// Run a program on another host and show it here: its OpenGL is rendered on this machine.
+///
+/// The program runs on HOST, where Manganese must be installed; its windows are shown on this display by ssh's X forwarding, and its OpenGL
+/// comes through ssh to a server that is started here for this run. Nothing has to be set up but ssh. The exit status is the program's, as with `mgn run`.
+#[derive(Debug, Args)]
+pub struct Ssh {
+    /// HOST or USER@HOST, as ssh knows it
+    pub host: String,
+
+    /// Where mgn is on HOST, if not in the PATH there
+    #[arg(long, value_name = "PATH")]
+    pub ssh_mgn: Option<String>,
+
+    /// Show the program on a private X server without a screen there (Xvfb), that is nowhere
+    #[arg(long)]
+    pub headless: bool,
+
+    /// Save frames as images in this directory on HOST
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+
+    /// End the program after N frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub frames: Option<u64>,
+
+    /// What the program does when its server is lost
+    #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
+    pub on_loss: OnLoss,
+
+    /// Show frame rate, bytes, commands and waits at the end
+    #[arg(long)]
+    pub stats: bool,
+
+    /// The program there and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct SshHold {
+    /// With a render server
+    #[arg(long)]
+    pub serve: bool,
+
+    /// Seconds without a word from the other end after which all ends
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub silence: u64,
 }
 
 /// Run a program directly and through a server, and compare its frames.
@@ -215,8 +341,7 @@ pub struct Verify {
     pub timeout: u64,
 
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    #[arg(value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
 
@@ -226,21 +351,17 @@ pub struct Verify {
 /// disturbs no other. No X server is needed.
 #[derive(Debug, Args)]
 pub struct Server {
-    /// Address to listen on: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT (encrypted); may be repeated
+    /// Address to listen on: unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted), by default at port 7500; may be repeated
     #[arg(long, value_name = "ADDR", default_value = "unix:@manganese")]
+    #[arg(value_parser = Address::of_server)]
     pub listen: Vec<Address>,
 
-    /// File with the token that clients over TCP must prove to know; see `mgn token`
+    /// File with the token that clients over TCP must prove to know; see `mgn token` [default: manganese/token in the folder for settings]
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
     /// File with the mothership's token, where that is not the server's own
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "mothership",
-        requires = "token_file"
-    )]
+    #[arg(long, value_name = "FILE", requires = "mothership")]
     pub mothership_token_file: Option<PathBuf>,
 
     /// Receive and check everything but render nothing
@@ -271,7 +392,7 @@ pub struct Server {
     pub watchdog: u64,
 
     /// Come on line with the mothership at this address, so that programs find the server
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
 
     /// What the mothership calls the server; the host's name by default
@@ -319,8 +440,8 @@ pub struct Viewer {
 /// It is encrypted from end to end: the relay cannot read what it carries.
 #[derive(Debug, Args)]
 pub struct Relay {
-    /// Address to listen on: tls:HOST:PORT, or tcp:HOST:PORT for servers at tcp:; may be repeated
-    #[arg(long, value_name = "ADDR", required = true)]
+    /// Address to listen on: tls:HOST[:PORT], or tcp:HOST[:PORT] for servers at tcp:, by default at port 7600; may be repeated
+    #[arg(long, value_name = "ADDR", required = true, value_parser = Address::of_relay)]
     pub listen: Vec<Address>,
 
     /// A server, or a mothership, and what it is called; may be repeated
@@ -328,7 +449,7 @@ pub struct Relay {
     pub to: Vec<Target>,
 
     /// Carry to all servers that the mothership at this address knows, by their names there
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
 
     /// File with the token that clients must prove to know; see `mgn token`
@@ -417,8 +538,8 @@ pub struct Tune {
 pub enum Token {
     /// Write a new random token into a file that only you can read
     New {
-        /// The file, which must not exist yet
-        file: PathBuf,
+        /// The file, which must not exist yet [default: manganese/token in $XDG_CONFIG_HOME or ~/.config, where all commands look for it]
+        file: Option<PathBuf>,
     },
 }
 
@@ -430,6 +551,25 @@ pub struct Pages {
     /// Directory for the completions of bash, zsh and fish
     #[arg(long, value_name = "DIR")]
     pub completions: PathBuf,
+}
+
+/// What --server names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServerName {
+    /// A server that is started for this run, whatever the settings say.
+    Own,
+    At(Address),
+}
+
+impl FromStr for ServerName {
+    type Err = mgn_fabric::Error;
+
+    fn from_str(text: &str) -> Result<ServerName, mgn_fabric::Error> {
+        match text {
+            "own" => Ok(ServerName::Own),
+            address => Address::of_server(address).map(ServerName::At),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -476,8 +616,6 @@ pub enum Weld {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::error::ErrorKind;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {
@@ -499,7 +637,7 @@ mod tests {
         assert_eq!(parsed.program, ["gears", "--frames", "9", "-x"]);
         let parsed = run(&["gears", "--server", "x"]).unwrap();
         assert_eq!(parsed.program.len(), 3);
-        assert!(parsed.through.server.is_empty());
+        assert!(parsed.through.named.is_empty());
     }
 
     #[test]
@@ -536,6 +674,59 @@ mod tests {
             assert!(run(&["--wall", wrong, "p"]).is_err(), "{wrong}");
         }
         assert!(run(&["--mothership", "unix:@m", "--server", "unix:@s", "p"]).is_err());
+        assert!(run(&["--ssh", "h", "--server", "unix:@s", "p"]).is_err());
+    }
+
+    #[test]
+    fn a_mistyped_flag_is_not_the_program() {
+        for (words, hint) in [
+            ("run --headles -- glxgears", "'--headless'"),
+            ("run --headles glxgears", "'--headless'"),
+            ("run --frames 3 --stat -- glxgears", "'--stats'"),
+            ("verify --frame 3 glxgears", "'--frames'"),
+            ("verify --frame 3 -- glxgears", "'--frames'"),
+            ("ssh gpu1 --headles -- glxgears", "'--headless'"),
+            ("bench gl --quik -- glxgears", "'--quick'"),
+        ] {
+            let words = format!("mgn {words}");
+            let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::UnknownArgument, "{words}");
+            assert!(error.to_string().contains(hint), "{words}: {error}");
+        }
+        let hyphen = run(&["--", "-odd", "--frames"]).unwrap();
+        assert_eq!(hyphen.program, ["-odd", "--frames"]);
+    }
+
+    #[test]
+    fn an_address_is_not_the_program() {
+        let parse = |words: &str| {
+            let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+            Cli::from_words(&words)
+        };
+        for (words, hint) in [
+            ("mgn run --viewer 8090 -- glxgears", "--viewer=8090"),
+            ("mgn run --viewer 8090 glxgears", "--viewer=8090"),
+            ("mgn run --stats --viewer 8090", "--viewer=8090"),
+            (
+                "mgn run --viewer tcp:0.0.0.0:80 p",
+                "--viewer=tcp:0.0.0.0:80",
+            ),
+            ("mgn run --viewer localhost:80 p", "--viewer=localhost:80"),
+        ] {
+            let error = parse(words).unwrap_err().to_string();
+            assert!(error.contains(hint), "{words}: {error}");
+        }
+        for words in [
+            "mgn run --viewer -- 8090",
+            "mgn run --viewer=8090 -- glxgears",
+            "mgn run --viewer glxgears 8090",
+            "mgn run --stats 8090",
+        ] {
+            parse(words).unwrap();
+        }
+        let viewer = run(&["--viewer=8090", "--viewer", "p"]).unwrap().viewer;
+        let viewer: Vec<String> = viewer.iter().map(Address::to_string).collect();
+        assert_eq!(viewer, ["tcp:127.0.0.1:8090", "tcp:127.0.0.1:0"]);
     }
 
     #[test]

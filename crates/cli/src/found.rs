@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use mgn_fabric::Transport;
 use mgn_mothership::protocol::{Request, Wanted, Way};
-use mgn_mothership::{ask, default_address, Match};
+use mgn_mothership::{ask, Match};
 use mgn_wall::Wall;
 
 use crate::args::{Through, WallName};
+use crate::settings;
 
 /// How long servers may take to come.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,10 +23,7 @@ pub fn find(
 ) -> anyhow::Result<Option<Match>> {
     let address = match (&through.mothership, WallName::first_name(&through.wall)) {
         (Some(address), _) => address.clone(),
-        (None, Some(_)) => match std::env::var("MGN_MOTHERSHIP") {
-            Ok(address) => address.parse()?,
-            Err(_) => default_address(),
-        },
+        (None, Some(_)) => settings::mothership(None)?,
         _ if through.needs.is_some() => anyhow::bail!(
             "--needs is for servers that the mothership finds; give --mothership, or the name of a wall with --wall"
         ),

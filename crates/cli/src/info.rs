@@ -10,6 +10,7 @@ use mgn_present::XDisplay;
 use serde::Serialize;
 
 use crate::args::Info;
+use crate::settings::{self, InForce};
 
 /// What works and how, or one sentence on why it does not.
 #[derive(Debug, Serialize)]
@@ -27,9 +28,12 @@ struct Machine {
     x_server: Able,
     xvfb: Able,
     client_library: Able,
+    settings: InForce,
 }
 
 pub fn info(args: Info) -> anyhow::Result<()> {
+    // Looked at first: the driver is opened without the variables that are ours.
+    let settings = settings::in_force();
     let machine = Machine {
         version: env!("CARGO_PKG_VERSION"),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
@@ -41,6 +45,7 @@ pub fn info(args: Info) -> anyhow::Result<()> {
             .ok_or("not installed, so --headless does not work; apt-get install xvfb".to_owned())
             .into(),
         client_library: able(client_library().map(|path| path.display().to_string())),
+        settings,
     };
     let text = match args.json {
         true => serde_json::to_string_pretty(&machine)? + "\n",
@@ -149,6 +154,38 @@ fn text(machine: &Machine) -> String {
             let (name, mark) = if n == 0 { (name, mark) } else { ("", "") };
             let _ = writeln!(text, "{name:<15} {mark:<4} {line}");
         }
+    }
+    let _ = write!(text, "\n{}", in_force(&machine.settings));
+    text
+}
+
+/// What is in force where no flag says otherwise, and where it comes from.
+fn in_force(settings: &InForce) -> String {
+    let mut text = String::new();
+    let file = match &settings.file {
+        Some(file) if settings.is_there => file.display().to_string(),
+        Some(file) => format!("none; it would be {}", file.display()),
+        None => "none, because there is no home".into(),
+    };
+    let _ = writeln!(text, "{:<20} {file}", "settings");
+    if let Some(mistake) = &settings.mistake {
+        let _ = writeln!(text, "{:<20} {mistake}", "  mistake");
+    }
+    for (name, shown, nothing) in [
+        ("  server", &settings.server, "one of its own for each run"),
+        ("  mothership", &settings.mothership, "unknown"),
+        (
+            "  token",
+            &settings.token_file,
+            "none; `mgn token new` makes one",
+        ),
+        ("  ssh", &settings.ssh, "unknown"),
+        ("  mgn elsewhere", &settings.ssh_mgn, "unknown"),
+    ] {
+        let _ = match (&shown.value, &shown.source) {
+            (Some(value), Some(source)) => writeln!(text, "{name:<20} {value} ({source})"),
+            _ => writeln!(text, "{name:<20} {nothing}"),
+        };
     }
     text
 }

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use mgn_fabric::Token;
+use mgn_fabric::{Address, Token};
 use mgn_mothership::{Config, Options};
 
 use crate::args::{Contact, Mothership, Status, Stop};
+use crate::settings;
 
 pub fn mothership(args: Mothership) -> ExitCode {
     match run(args) {
@@ -26,16 +27,20 @@ fn run(args: Mothership) -> anyhow::Result<()> {
     if !args.listen.is_empty() {
         config.mothership.listen = args.listen;
     }
-    if let Some(file) = args.token_file {
-        config.mothership.token_file = Some(std::path::absolute(file)?);
+    // A file that the configuration names comes before one that lies in the default place.
+    if args.token_file.is_some() || config.mothership.token_file.is_none() {
+        let token = settings::token_to_serve(args.token_file, &config.mothership.listen)?;
+        if let Some((file, _)) = token {
+            config.mothership.token_file = Some(std::path::absolute(file)?);
+        }
     }
     let command = std::env::current_exe().context("finding the mgn executable")?;
     Ok(mgn_mothership::run(Options { config, command })?)
 }
 
 pub fn status(args: Status) -> anyhow::Result<()> {
-    let token = token(&args.contact)?;
-    let status = mgn_mothership::status(&args.contact.mothership, token.as_ref())?;
+    let (mothership, token) = contact(args.contact)?;
+    let status = mgn_mothership::status(&mothership, token.as_ref())?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&status)? + "\n",
         false => status.describe(),
@@ -44,13 +49,12 @@ pub fn status(args: Status) -> anyhow::Result<()> {
 }
 
 pub fn stop(args: Stop) -> anyhow::Result<()> {
-    let token = token(&args.contact)?;
-    Ok(mgn_mothership::stop(
-        &args.contact.mothership,
-        token.as_ref(),
-    )?)
+    let (mothership, token) = contact(args.contact)?;
+    Ok(mgn_mothership::stop(&mothership, token.as_ref())?)
 }
 
-fn token(contact: &Contact) -> anyhow::Result<Option<Token>> {
-    Ok(contact.token_file.as_deref().map(Token::read).transpose()?)
+fn contact(contact: Contact) -> anyhow::Result<(Address, Option<Token>)> {
+    let mothership = settings::mothership(contact.mothership)?;
+    let token = settings::token_to_reach(contact.token_file, &mothership)?;
+    Ok((mothership, token))
 }

@@ -9,6 +9,7 @@ use anyhow::Context;
 use mgn_fabric::{is_name, Address, Directory, Relay, Token};
 
 use crate::args;
+use crate::settings;
 
 /// A server, and what clients call it.
 #[derive(Clone, Debug)]
@@ -24,9 +25,7 @@ impl FromStr for Target {
         match text.split_once('=') {
             Some((name, address)) if is_name(name) => Ok(Target {
                 name: name.into(),
-                address: address
-                    .parse()
-                    .map_err(|error: mgn_fabric::Error| error.to_string())?,
+                address: Address::of_server(address).map_err(|error| error.to_string())?,
             }),
             _ => Err("it should be NAME=ADDR, gpu1=tls:10.0.0.11:7500 for one".into()),
         }
@@ -61,10 +60,9 @@ impl Directory for Mothership {
 }
 
 pub fn relay(args: args::Relay) -> anyhow::Result<()> {
-    let file = args
-        .token_file
-        .context("a relay carries for those only who know a token; make one with `mgn token new FILE`, and give it by --token-file")?;
-    let token = Token::read(&file)?;
+    let (_, token) = settings::token_to_serve(args.token_file, &args.listen)?.context(
+        "a relay listens at tls: or tcp: addresses, tls:0.0.0.0 for one; correct --listen",
+    )?;
     let mut targets = mgn_fabric::Targets::new();
     for Target { name, address } in args.to {
         if targets.insert(name.clone(), address).is_some() {

@@ -7,15 +7,18 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use mgn_launch::ssh::Remote;
 use mgn_launch::watch::Verdict;
 use mgn_launch::{ClientSettings, Counters, Report, RunDir, Save, Session};
 use mgn_mothership::{Match, TileServer};
 use mgn_spu::{Chain, Stage};
 
 use crate::args::{ImageFormat, OnLoss, Present, Run};
+use crate::far;
 use crate::found::find;
 use crate::report::{live_line, Figures};
 use crate::server::stages;
+use crate::settings;
 use crate::through::{self, elsewhere_advice, own_status, FAILED};
 use crate::viewer;
 
@@ -25,8 +28,8 @@ const LIVE: Duration = Duration::from_millis(500);
 /// The program ended well, but not through us.
 const ELSEWHERE: u8 = 1;
 
-pub fn run(args: Run) -> ExitCode {
-    match start(&args).and_then(|started| watch(&args, started)) {
+pub fn run(mut args: Run) -> ExitCode {
+    match start(&mut args).and_then(|started| watch(&args, started)) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             crate::complain(&error);
@@ -40,15 +43,18 @@ struct Started {
     session: Session,
     found: Option<Match>,
     _viewers: Vec<mgn_viewer::Viewer>,
+    remote: Option<Remote>,
 }
 
-fn start(args: &Run) -> anyhow::Result<Started> {
+fn start(args: &mut Run) -> anyhow::Result<Started> {
     let mut plan = through::plan(&args.through, &args.program)?;
     let flag = match (args.discard, args.spu.is_empty()) {
         (true, _) => Some("--discard"),
         (false, false) => Some("--spu"),
         _ => None,
     };
+    settings::settle(&mut args.through, flag)?;
+    far::check_display(args.lease.as_deref(), &args.through)?;
     through::check(&args.through, flag)?;
     let stages = stages(args.spu.clone(), args.discard);
     // The server would find out too, but its words would come through others.
@@ -82,6 +88,8 @@ fn start(args: &Run) -> anyhow::Result<Started> {
     };
     let found = find(&args.through, flag, &args.program[0])?;
     let run = RunDir::create()?;
+    let remote = far::serve(&mut args.through)?;
+    plan.beside.extend(remote.as_ref().and_then(Remote::pid));
     plan.driver = through::ours(&args.through, &run, &stages, found.as_ref(), settings)?;
     let viewers = viewer::of_run(&args.viewer, &run, &mut plan.driver)?;
     through::say_what_the_display_lacks(&args.through);
@@ -89,6 +97,7 @@ fn start(args: &Run) -> anyhow::Result<Started> {
         session: Session::start(run, plan)?,
         found,
         _viewers: viewers,
+        remote,
     })
 }
 
@@ -107,7 +116,9 @@ fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
 }
 
 fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
+    // Dropped from the last on.
     let Started {
+        remote,
         mut session,
         found,
         _viewers,
@@ -117,6 +128,10 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     let report = loop {
         if let Some(report) = session.wait(LIVE)? {
             break report;
+        }
+        if far::is_over(args.lease.as_deref()) {
+            drop(session);
+            anyhow::bail!("the connection by ssh has ended, and the program with it");
         }
         if let Some(found) = &found {
             let now = Counters::read(session.run_dir());
@@ -156,6 +171,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     }
     let counters = Counters::read(session.run_dir());
     drop(session);
+    drop(remote);
     let figures = Figures::new(&counters, &report);
     if args.stats {
         eprintln!("{}", figures.summary());

@@ -1,6 +1,7 @@
 //! `mgn server`, its place with the mothership, and the worker processes that it starts.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -12,10 +13,14 @@ use mgn_spu::{Chain, Stage};
 use mgn_wire::hello::{api, ContextInfo};
 
 use crate::args::Server;
+use crate::settings;
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
-    let token = args.token_file.as_deref().map(Token::read).transpose()?;
-    let member = member(&args, token.clone())?.map(Arc::new);
+    // Whoever comes on line with a mothership at TCP needs one there too.
+    let places = args.listen.iter().chain(&args.mothership);
+    let token = settings::token_to_serve(args.token_file.clone(), places)?;
+    let member = member(&args, token.as_ref())?.map(Arc::new);
+    let token = token.map(|(_, token)| token);
     let follower = member.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
         listen: args.listen,
@@ -59,17 +64,20 @@ struct Member {
     registration: OnceLock<Registration>,
 }
 
-/// `token` is the server's own.
-fn member(args: &Server, token: Option<Token>) -> anyhow::Result<Option<Member>> {
+/// `token` is the server's own, with its file.
+fn member(args: &Server, token: Option<&(PathBuf, Token)>) -> anyhow::Result<Option<Member>> {
     let Some(mothership) = args.mothership.clone() else {
         return Ok(None);
     };
-    let (token, own) = match (&args.mothership_token_file, &args.token_file) {
-        (Some(file), Some(own)) => {
+    let (token, own) = match (&args.mothership_token_file, token) {
+        (Some(file), Some((own, _))) => {
             let name = own.file_name().unwrap_or_default().to_string_lossy();
             (Some(Token::read(file)?), Some(name.into_owned()))
         }
-        _ => (token, None),
+        (Some(_), None) => anyhow::bail!(
+            "--mothership-token-file is for a server with a token of its own; give that by --token-file"
+        ),
+        (None, token) => (token.map(|(_, token)| token.clone()), None),
     };
     let whereabouts = Whereabouts::here();
     let hello = Hello {

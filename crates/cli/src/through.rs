@@ -14,6 +14,7 @@ use mgn_spu::{Chain, Stage};
 use mgn_wall::Wall;
 
 use crate::args::{Through, Tiling, WallName, Weld};
+use crate::settings;
 
 /// Exit statuses of our own, the ones that shells and `env` use for the same.
 pub const FAILED: u8 = 125;
@@ -52,6 +53,7 @@ pub fn plan(through: &Through, program: &[OsString]) -> anyhow::Result<Plan> {
         driver: Driver::Local,
         environment: Vec::new(),
         output: Output::Inherited,
+        beside: Vec::new(),
     })
 }
 
@@ -141,6 +143,9 @@ pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
     if let (false, Some(name)) = (through.server.is_empty(), name) {
         anyhow::bail!("the wall {name} has servers of its own; leave out --server, or give COLUMNSxROWS with --wall");
     }
+    if let (Some(_), Some(name)) = (&through.ssh, name) {
+        anyhow::bail!("the wall {name} has servers of its own; leave out --ssh, or give COLUMNSxROWS with --wall");
+    }
     let tiles = WallName::tiles(&through.wall)?.map_or(1, |wall| wall.tiles.len());
     let servers = through.server.len();
     if servers > 1 && servers != tiles {
@@ -166,10 +171,12 @@ pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
         }
         _ => {}
     }
-    if through.server.iter().any(far) && through.token_file.is_none() {
-        anyhow::bail!(
-            "a server over TCP wants a token; give the file that it was started with by --token-file"
-        );
+    if let (Some(server), None) = (
+        through.server.iter().find(|server| far(server)),
+        &through.token_file,
+    ) {
+        let whom = format!("the server at {server}");
+        anyhow::bail!("{}", settings::lacks_token(&whom));
     }
     Ok(())
 }
@@ -216,6 +223,9 @@ fn embedded(
 /// A program may do without an X server, through EGL; most cannot. So this is said and not an
 /// error.
 pub fn say_what_the_display_lacks(through: &Through) {
+    if let Some(overruled) = mgn_launch::overruled_toolkits() {
+        eprintln!("mgn: {overruled}");
+    }
     if through.headless {
         return;
     }

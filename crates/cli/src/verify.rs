@@ -6,18 +6,21 @@ use std::time::Duration;
 
 use anyhow::Context;
 use mgn_fabric::Transport;
+use mgn_launch::ssh::Remote;
 use mgn_launch::{fixed_clock_library, ClientSettings, Output, RunDir};
 use mgn_verify::{Camera, Compared, Error, Run};
 
 use crate::args::Verify;
+use crate::far;
 use crate::found::find;
+use crate::settings;
 use crate::through::{self, elsewhere_advice, own_status};
 
 const DIFFERENT: u8 = 1;
 const NOT_COMPARED: u8 = 2;
 
-pub fn verify(args: Verify) -> ExitCode {
-    match compare(&args) {
+pub fn verify(mut args: Verify) -> ExitCode {
+    match compare(&mut args) {
         Ok(compared) => report(&args, &compared),
         Err(error) => {
             crate::complain(&error);
@@ -53,7 +56,7 @@ fn status(error: &anyhow::Error) -> u8 {
     launch.map_or(NOT_COMPARED, own_status)
 }
 
-fn compare(args: &Verify) -> anyhow::Result<Compared> {
+fn compare(args: &mut Verify) -> anyhow::Result<Compared> {
     if args.every > args.frames {
         anyhow::bail!(
             "--every {} leaves nothing to compare of --frames {}",
@@ -66,6 +69,7 @@ fn compare(args: &Verify) -> anyhow::Result<Compared> {
     }
     let mut direct = through::plan(&args.through, &args.program)?;
     let mut ours = through::plan(&args.through, &args.program)?;
+    settings::settle(&mut args.through, None)?;
     through::check(&args.through, None)?;
     if let Some(out) = &args.out {
         // Found out now rather than after two runs.
@@ -92,6 +96,8 @@ fn compare(args: &Verify) -> anyhow::Result<Compared> {
     let (one, two) = (RunDir::create()?, RunDir::create()?);
     let found = find(&args.through, None, &args.program[0])?;
     let settings = ClientSettings::default();
+    let remote = far::serve(&mut args.through)?;
+    ours.beside.extend(remote.as_ref().and_then(Remote::pid));
     ours.driver = through::ours(&args.through, &two, &[], found.as_ref(), settings)?;
     through::say_what_the_display_lacks(&args.through);
     let compared = mgn_verify::verify(

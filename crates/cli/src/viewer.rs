@@ -9,10 +9,11 @@ use mgn_viewer::ViewerOptions;
 use mgn_wall::{Target, Wall, WallError};
 
 use crate::args::Viewer;
-use crate::say;
+use crate::{say, settings};
 
 pub fn serve(args: Viewer) -> anyhow::Result<()> {
-    let token = args.token_file.as_deref().map(Token::read).transpose()?;
+    let token = settings::token_to_serve(args.token_file, [&args.feeds])?;
+    let token = token.map(|(_, token)| token);
     let viewer = mgn_viewer::Viewer::start(ViewerOptions {
         listen: args.listen,
         token,
@@ -118,6 +119,15 @@ fn own_address(host: &str, port: u16) -> anyhow::Result<IpAddr> {
     let socket = UdpSocket::bind((any, 0)).with_context(doing)?;
     socket.connect(place).with_context(doing)?;
     Ok(socket.local_addr().with_context(doing)?.ip())
+}
+
+/// Where the page of a run is to be: the port alone means this machine.
+pub fn page(text: &str) -> Result<Address, String> {
+    let address = match text.parse::<u16>() {
+        Ok(port) => format!("tcp:127.0.0.1:{port}").parse(),
+        Err(_) => text.parse(),
+    };
+    address.map_err(|error: mgn_fabric::Error| error.to_string())
 }
 
 /// A grid, a wall in JSON, or what a file describes.

@@ -39,9 +39,29 @@ fn mgn() -> Command {
         .env("MGN_CLIENT_LIBRARY", env!("CARGO_BIN_EXE_mgn"))
         .env_remove("DISPLAY")
         .env_remove("MGN_TOKEN_FILE")
+        .env_remove("MGN_SERVER")
+        .env_remove("MGN_MOTHERSHIP")
+        .env_remove("MGN_RUN_DIR")
+        .env_remove("MGN_SSH")
         .env_remove("MGN_LOG")
+        // Not the user's own settings.
+        .env("XDG_CONFIG_HOME", "/nonexistent")
         .stdin(Stdio::null());
     command
+}
+
+/// The lines that a shell prints as a program of `mgn run`, and what `mgn` says.
+fn printed(command: &mut Command, arguments: &[&str], script: &str) -> (Vec<String>, String) {
+    let output = command
+        .args(["run", "--display", ":9998"])
+        .args(arguments)
+        .args(["--", "sh", "-c", script])
+        .output()
+        .unwrap();
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    (lines.lines().map(String::from).collect(), said)
 }
 
 fn output(arguments: &[&str]) -> Output {
@@ -63,6 +83,182 @@ fn refuses(arguments: &[&str], status: i32, words: &[&str]) {
     for word in words {
         assert!(said.contains(word), "{word} is not in {said}");
     }
+}
+
+#[test]
+fn a_mistyped_flag_is_not_run() {
+    for (arguments, meant) in [
+        (&["run", "--headles", "--", "true"][..], "--headless"),
+        (&["run", "--headles", "true"], "--headless"),
+        (&["verify", "--frame", "3", "--", "true"], "--frames"),
+        (&["ssh", "nowhere", "--headles", "--", "true"], "--headless"),
+        (&["run", "--viewer", "8090", "--", "true"], "--viewer=8090"),
+    ] {
+        let output = output(arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(meant), "{said}");
+        assert!(!said.contains("PATH"), "{said}");
+    }
+}
+
+#[test]
+fn flags_come_before_the_environment_and_that_before_the_file() {
+    let folder = Folder::new("settings");
+    let home = folder.0.join("manganese");
+    fs::create_dir(&home).unwrap();
+    fs::write(
+        home.join("config.toml"),
+        "# of mine\nserver = \"tls:in-file\"\n",
+    )
+    .unwrap();
+    let token = folder.file("manganese/token", &[b'a'; 64], 0o600);
+    let script = "echo $MGN_SERVER; echo $MGN_TOKEN_FILE";
+    let of = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let mut mgn = mgn();
+        mgn.env("XDG_CONFIG_HOME", &folder.0);
+        mgn.envs(variables.iter().copied());
+        printed(&mut mgn, arguments, script).0
+    };
+    let token = token.to_str().unwrap();
+    let own = [
+        ("MGN_SERVER", "tls:in-environment unix:@x"),
+        ("MGN_TOKEN_FILE", "/t"),
+    ];
+    assert_eq!(of(&[], &[]), ["tls:in-file:7500", token]);
+    let both = of(&own, &["--wall", "2x1"]);
+    assert_eq!(both, ["tls:in-environment:7500 unix:@x", "/t"]);
+    let named = ["--server", "tls:in-flag:7000", "--token-file", "/u"];
+    assert_eq!(of(&own, &named), ["tls:in-flag:7000", "/u"]);
+    // Nothing is asked of a server here, so none is named.
+    assert_eq!(of(&own, &["--transport", "null"])[0], "");
+    // What the client library of a run was told is no setting of the user's.
+    let within = [own[0], ("MGN_RUN_DIR", "/r")];
+    assert_eq!(of(&within, &[])[0], "tls:in-file:7500");
+
+    let mut mgn = mgn();
+    let output = mgn
+        .env("XDG_CONFIG_HOME", &folder.0)
+        .env("MGN_MOTHERSHIP", "tls:head")
+        .args(["info", "--json"])
+        .output()
+        .unwrap();
+    let info: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown = |name: &str| {
+        let shown = &info["settings"][name];
+        [&shown["value"], &shown["source"]].map(|text| text.as_str().unwrap_or("null").to_owned())
+    };
+    let place = format!("{}:2", home.join("config.toml").display());
+    assert_eq!(shown("server"), ["tls:in-file:7500", &place]);
+    assert_eq!(shown("mothership"), ["tls:head:7400", "MGN_MOTHERSHIP"]);
+    assert_eq!(shown("token_file"), [token, "by default"]);
+    assert_eq!(info["settings"]["is_there"], true);
+    assert!(info["settings"]["mistake"].is_null());
+}
+
+#[test]
+fn a_mistake_in_the_file_has_a_place_and_advice() {
+    let folder = Folder::new("mistake");
+    fs::create_dir(folder.0.join("manganese")).unwrap();
+    let file = folder.0.join("manganese/config.toml");
+    for (text, words) in [
+        (
+            "\nsevrer = \"unix:@a\"",
+            &[":2: ", "\"sevrer\"", "mean server?"][..],
+        ),
+        ("server = \"gpu1\"", &[":1: ", "\"gpu1\"", "tls:HOST"]),
+        ("server = ", &[":1: "]),
+    ] {
+        fs::write(&file, text).unwrap();
+        let mut mgn = mgn();
+        let output = mgn
+            .env("XDG_CONFIG_HOME", &folder.0)
+            .args(["run", "--", "true"])
+            .output()
+            .unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+        for word in words.iter().chain(&[file.to_str().unwrap()]) {
+            assert!(said.contains(word), "{word} is not in {said}");
+        }
+    }
+}
+
+#[test]
+fn a_token_has_a_place_where_it_is_found() {
+    use std::io::{BufRead, BufReader};
+    let folder = Folder::new("found");
+    let mgn = || {
+        let mut mgn = mgn();
+        mgn.env("XDG_CONFIG_HOME", folder.0.join("deep"));
+        mgn
+    };
+    let relay = [
+        "relay",
+        "--listen",
+        "tls:127.0.0.1:0",
+        "--to",
+        "a=tls:127.0.0.1:1",
+    ];
+    let server = ["server", "--listen", "tls:127.0.0.1:0"];
+    let viewer = ["viewer", "--wall", "1x1", "--feeds", "tls:127.0.0.1:0"];
+    for command in [&relay[..], &server, &viewer] {
+        let output = mgn().args(command).output().unwrap();
+        let said = stderr(&output);
+        assert!(
+            !output.status.success() && said.contains("mgn token new"),
+            "{said}"
+        );
+    }
+    let output = mgn().args(["token", "new"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let token = folder.0.join("deep/manganese/token");
+    assert!(said.contains(token.to_str().unwrap()), "{said}");
+    assert_eq!(
+        fs::metadata(&token).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let mut relay = mgn().args(relay).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(relay.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    relay.kill().unwrap();
+    relay.wait().unwrap();
+    assert!(line.starts_with("listening on tls:127.0.0.1:"), "{line}");
+}
+
+#[test]
+fn a_wrong_name_of_a_host_is_called_that() {
+    let folder = Folder::new("host");
+    let token = folder.file("token", &[b'a'; 64], 0o600);
+    let arguments = ["status", "--mothership", "tls:no-such-host.invalid"];
+    let token = ["--token-file", token.to_str().unwrap()];
+    let words = ["no-such-host.invalid", "spelling"];
+    refuses(&[&arguments[..], &token].concat(), 1, &words);
+}
+
+#[test]
+fn toolkits_keep_what_the_user_has_set_where_it_works() {
+    let script = "echo $QT_QPA_PLATFORM; echo $SDL_VIDEODRIVER; echo $GDK_BACKEND";
+    let (lines, said) = printed(
+        mgn()
+            .env("QT_QPA_PLATFORM", "offscreen")
+            .env("SDL_VIDEODRIVER", "wayland")
+            .env_remove("GDK_BACKEND"),
+        &["--transport", "null"],
+        script,
+    );
+    assert_eq!(lines, ["offscreen", "x11", "x11"]);
+    let about: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("wayland"))
+        .collect();
+    assert_eq!(about.len(), 1, "{said}");
+    assert!(
+        about[0].contains("SDL_VIDEODRIVER") && !said.contains("QT_QPA"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -149,7 +345,7 @@ fn flags_that_contradict_each_other_are_named() {
     refuses(
         &["run", "--server", "tcp:h:1", "--", "true"],
         125,
-        &["--token-file"],
+        &["--token-file", "mgn token new"],
     );
     refuses(
         &["run", "--stats-json", "/no/such/dir/f", "--", "true"],

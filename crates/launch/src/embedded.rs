@@ -30,11 +30,24 @@ impl EmbeddedServer {
     /// # Errors
     /// [`Error::ServerFailed`] if it ends, says something else or says nothing.
     pub fn start(executable: &Path, arguments: &[OsString]) -> Result<EmbeddedServer, Error> {
+        EmbeddedServer::start_with(executable, arguments, &[])
+    }
+
+    /// As [`EmbeddedServer::start`], with variables added to its environment.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn start_with(
+        executable: &Path,
+        arguments: &[OsString],
+        variables: &[(&str, &str)],
+    ) -> Result<EmbeddedServer, Error> {
         // A process group of its own: an interrupt from the terminal is for the program, which may
         // want its server a little longer.
         let mut command = Command::new(executable);
         command
             .args(arguments)
+            .envs(variables.iter().copied())
             // Where it has a secret, that is among the arguments.
             .env_remove("MGN_TOKEN_FILE")
             .stdin(Stdio::piped())

@@ -136,20 +136,116 @@ fn lines(texts: &[String]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into.
-pub(crate) fn x11_toolkits() -> [Change; 10] {
-    [
+/// What a toolkit draws on, by its environment variable.
+struct Toolkit {
+    variable: &'static str,
+    /// For X.
+    value: &'static str,
+    /// How values begin that lead to where no X window is: Wayland, or the screen itself. Everything else is the user's to choose: `offscreen` is fine.
+    cannot: &'static [&'static str],
+}
+
+const TOOLKITS: [Toolkit; 7] = [
+    Toolkit {
+        variable: "QT_QPA_PLATFORM",
+        value: "xcb",
+        cannot: &["wayland", "eglfs", "directfb", "vkkhrdisplay"],
+    },
+    Toolkit {
+        variable: "GDK_BACKEND",
+        value: "x11",
+        cannot: &["wayland", "mir"],
+    },
+    Toolkit {
+        variable: "CLUTTER_BACKEND",
+        value: "x11",
+        cannot: &["wayland", "eglnative", "mir"],
+    },
+    Toolkit {
+        variable: "SDL_VIDEODRIVER",
+        value: "x11",
+        cannot: SDL,
+    },
+    Toolkit {
+        variable: "SDL_VIDEO_DRIVER",
+        value: "x11",
+        cannot: SDL,
+    },
+    Toolkit {
+        variable: "MOZ_ENABLE_WAYLAND",
+        value: "0",
+        cannot: &["1"],
+    },
+    Toolkit {
+        variable: "ELECTRON_OZONE_PLATFORM_HINT",
+        value: "x11",
+        cannot: &["wayland"],
+    },
+];
+
+const SDL: &[&str] = &["wayland", "kmsdrm", "directfb", "vivante", "rpi", "mir"];
+
+/// What becomes of a toolkit's variable.
+#[derive(Debug, PartialEq, Eq)]
+enum Choice {
+    /// The user has not said anything.
+    Ours,
+    /// The user's value works.
+    Theirs,
+    /// It cannot work.
+    Overruled,
+}
+
+impl Toolkit {
+    /// The user's value may be a list of which the toolkit takes the first that works; Qt's have options behind a colon.
+    fn choose(&self, users: Option<&str>) -> Choice {
+        let names = users.unwrap_or_default().split([';', ',']);
+        let names = names.map(|name| name.split(':').next().unwrap_or(name).trim());
+        let mut names = names.filter(|name| !name.is_empty()).peekable();
+        let cannot = |name: &str| self.cannot.iter().any(|bad| name.starts_with(bad));
+        match (names.peek().is_some(), names.all(cannot)) {
+            (false, _) => Choice::Ours,
+            (true, false) => Choice::Theirs,
+            (true, true) => Choice::Overruled,
+        }
+    }
+
+    fn choice(&self) -> (Choice, String) {
+        let users = std::env::var_os(self.variable);
+        let users = users.map(|value| value.to_string_lossy().into_owned());
+        let choice = self.choose(users.as_deref());
+        (choice, users.unwrap_or_default())
+    }
+}
+
+/// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into. What the user has set stays where it works.
+pub(crate) fn x11_toolkits() -> Vec<Change> {
+    let mut changes = vec![
         remove("WAYLAND_DISPLAY"),
         remove("WAYLAND_SOCKET"),
         set("XDG_SESSION_TYPE", "x11"),
-        set("QT_QPA_PLATFORM", "xcb"),
-        set("GDK_BACKEND", "x11"),
-        set("CLUTTER_BACKEND", "x11"),
-        set("SDL_VIDEODRIVER", "x11"),
-        set("SDL_VIDEO_DRIVER", "x11"),
-        set("MOZ_ENABLE_WAYLAND", "0"),
-        set("ELECTRON_OZONE_PLATFORM_HINT", "x11"),
-    ]
+    ];
+    let ours = TOOLKITS
+        .iter()
+        .filter(|toolkit| toolkit.choice().0 != Choice::Theirs);
+    changes.extend(ours.map(|toolkit| set(toolkit.variable, toolkit.value)));
+    changes
+}
+
+/// One sentence on what the user has set for toolkits and cannot work, if there is any.
+pub fn overruled_toolkits() -> Option<String> {
+    let overruled = TOOLKITS.iter().filter_map(|toolkit| {
+        let (choice, users) = toolkit.choice();
+        let name = toolkit.variable;
+        (choice == Choice::Overruled).then(|| format!("{name}={users} ({} instead)", toolkit.value))
+    });
+    let overruled: Vec<String> = overruled.collect();
+    (!overruled.is_empty()).then(|| {
+        format!(
+            "the program draws into X windows, so it is not given {}",
+            overruled.join(", ")
+        )
+    })
 }
 
 /// The library under the two names that GLVND looks for, and the file that leads EGL to it. Returns
@@ -193,4 +289,38 @@ fn remove(name: &str) -> Change {
 
 fn set_or_remove(name: &str, value: Option<impl Into<OsString>>) -> Change {
     (name.into(), value.map(Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_user_has_set_stays_where_it_works() {
+        for (variable, users, choice) in [
+            ("QT_QPA_PLATFORM", None, Choice::Ours),
+            ("QT_QPA_PLATFORM", Some(""), Choice::Ours),
+            ("QT_QPA_PLATFORM", Some("offscreen"), Choice::Theirs),
+            (
+                "QT_QPA_PLATFORM",
+                Some("xcb:xcb_gl_integration=xcb_egl"),
+                Choice::Theirs,
+            ),
+            ("QT_QPA_PLATFORM", Some("wayland;xcb"), Choice::Theirs),
+            ("QT_QPA_PLATFORM", Some("wayland-egl"), Choice::Overruled),
+            ("QT_QPA_PLATFORM", Some("wayland;eglfs"), Choice::Overruled),
+            ("SDL_VIDEODRIVER", Some("offscreen"), Choice::Theirs),
+            ("SDL_VIDEODRIVER", Some("dummy"), Choice::Theirs),
+            ("SDL_VIDEODRIVER", Some("wayland,x11"), Choice::Theirs),
+            ("SDL_VIDEO_DRIVER", Some("kmsdrm"), Choice::Overruled),
+            ("GDK_BACKEND", Some("wayland,*"), Choice::Theirs),
+            ("GDK_BACKEND", Some("wayland"), Choice::Overruled),
+            ("MOZ_ENABLE_WAYLAND", Some("1"), Choice::Overruled),
+            ("ELECTRON_OZONE_PLATFORM_HINT", Some("auto"), Choice::Theirs),
+        ] {
+            let mut all = TOOLKITS.iter();
+            let toolkit = all.find(|toolkit| toolkit.variable == variable).unwrap();
+            assert_eq!(toolkit.choose(users), choice, "{variable}={users:?}");
+        }
+    }
 }

@@ -56,6 +56,8 @@ pub enum Error {
     XvfbFailed { why: String },
     #[error("the render server did not start: {why}")]
     ServerFailed { why: String },
+    #[error("{0}")]
+    Ssh(String),
     #[error("{program} did not start: {source}")]
     Spawn { program: PathBuf, source: io::Error },
     #[error("{doing}: {source}")]

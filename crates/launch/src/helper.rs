@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::process::{Child, ChildStdout, Command, ExitStatus};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -91,7 +91,12 @@ impl Helper {
         }
     }
 
-    fn ends_within(&mut self, grace: Duration) -> bool {
+    /// Its standard input, to be closed by whoever takes it.
+    pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
+    }
+
+    pub(crate) fn ends_within(&mut self, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
         let mut pause = Duration::from_micros(500);
         while self.alive() {

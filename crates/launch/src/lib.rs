@@ -21,12 +21,13 @@ mod library;
 mod run_dir;
 mod session;
 mod signals;
+pub mod ssh;
 pub mod watch;
 mod xvfb;
 
 pub use counters::Counters;
 pub use embedded::{EmbeddedServer, READY};
-pub use environment::{ClientSettings, OnLoss, Present, Save, Weld};
+pub use environment::{overruled_toolkits, ClientSettings, OnLoss, Present, Save, Weld};
 pub use error::Error;
 pub use library::{client_library, fixed_clock_library, FIXED_CLOCK_FILE, LIBRARY_FILE};
 pub use run_dir::{tell_successor, unfit, RunDir};

@@ -33,6 +33,8 @@ pub struct Plan {
     /// Further variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
     pub output: Output,
+    /// Processes of this one that are none of the program's.
+    pub beside: Vec<u32>,
 }
 
 /// Who executes the program's OpenGL.
@@ -157,6 +159,7 @@ impl Session {
             .iter()
             .map(EmbeddedServer::pid)
             .chain(xvfb.iter().map(Xvfb::pid))
+            .chain(plan.beside)
             .collect();
         let program = Helper::start(&mut command)?;
         let pidfd = open_pidfd(program.pid())?;
@@ -258,7 +261,7 @@ impl Session {
 /// environment for its OpenGL to go where it should.
 fn driver(run: &RunDir, driver: Driver) -> Result<(Option<EmbeddedServer>, Vec<Change>), Error> {
     let (library, server, mut settings) = match driver {
-        Driver::Local => return Ok((None, x11_toolkits().into())),
+        Driver::Local => return Ok((None, x11_toolkits())),
         Driver::Ours {
             library,
             server,

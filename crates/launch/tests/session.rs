@@ -29,6 +29,7 @@ fn plan(script: &str) -> Plan {
         driver: through(Server::Elsewhere, ClientSettings::default()),
         environment: Vec::new(),
         output: Output::Inherited,
+        beside: Vec::new(),
     }
 }
 

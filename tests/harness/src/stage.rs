@@ -108,6 +108,10 @@ impl Stage {
             // A compiler that finds a shader in its cache does not say again what it warned of.
             .env("MESA_SHADER_CACHE_DISABLE", "true")
             .env_remove("WAYLAND_DISPLAY")
+            // Nothing of what the user has set up.
+            .env("XDG_CONFIG_HOME", self.run.join("config"))
+            .env_remove("MGN_SERVER")
+            .env_remove("MGN_TOKEN_FILE")
             .stdin(Stdio::null());
         command
     }

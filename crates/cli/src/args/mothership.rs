@@ -60,8 +60,8 @@ pub struct Mothership {
     /// What the walls are made of, in TOML; see `mgn config`
     pub config: Option<PathBuf>,
 
-    /// Address to listen on, instead of the configuration's; may be repeated [default: unix:@manganese-mothership]
-    #[arg(long, value_name = "ADDR")]
+    /// Address to listen on, instead of the configuration's, at port 7400 where it names none; may be repeated [default: unix:@manganese-mothership]
+    #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub listen: Vec<Address>,
 
     /// File with the token that everybody over TCP must prove to know; see `mgn token`
@@ -72,14 +72,10 @@ pub struct Mothership {
 /// Where the mothership is.
 #[derive(Debug, Args)]
 pub struct Contact {
-    /// The mothership's address
-    #[arg(
-        long,
-        value_name = "ADDR",
-        env = "MGN_MOTHERSHIP",
-        default_value = "unix:@manganese-mothership"
-    )]
-    pub mothership: Address,
+    /// The mothership's address [default: what config.toml says, or unix:@manganese-mothership]
+    #[arg(long, value_name = "ADDR", env = "MGN_MOTHERSHIP")]
+    #[arg(value_parser = Address::of_mothership)]
+    pub mothership: Option<Address>,
 
     /// File with the token for a mothership over TCP; see `mgn token`
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]

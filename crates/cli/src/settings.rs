@@ -1,0 +1,556 @@
+//! What is in force where no flag says otherwise: environment variables, then the user's file, then what is always so.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use mgn_fabric::{Address, Token, Transport};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::args::{ServerName, Through, WallName};
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    Environment(&'static str),
+    File {
+        path: PathBuf,
+        line: usize,
+    },
+    /// Nobody has said anything.
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Environment(name) => out.write_str(name),
+            Source::File { path, line } => write!(out, "{}:{line}", path.display()),
+            Source::Default => out.write_str("by default"),
+        }
+    }
+}
+
+/// A value that is in force.
+#[derive(Clone, Debug)]
+pub struct Set<T> {
+    pub value: T,
+    pub source: Source,
+}
+
+/// The user's file, as it was found.
+#[derive(Debug, Default)]
+pub struct Settings {
+    folder: Option<PathBuf>,
+    file: Option<File>,
+}
+
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    text: String,
+    written: Written,
+}
+
+/// The keys of the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    server: Option<Spanned<OneOrMore>>,
+    mothership: Option<Spanned<String>>,
+    token_file: Option<Spanned<PathBuf>>,
+    ssh: Option<Spanned<String>>,
+    ssh_mgn: Option<Spanned<String>>,
+}
+
+const KEYS: [&str; 5] = ["server", "mothership", "token_file", "ssh", "ssh_mgn"];
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "an address in quotes, or a list of such")]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl Settings {
+    /// Reads the user's file, if there is one.
+    ///
+    /// # Errors
+    /// One line with file, line, and what to do.
+    pub fn read() -> anyhow::Result<Settings> {
+        let Some(folder) = folder() else {
+            return Ok(Settings::default());
+        };
+        let path = folder.join("config.toml");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if is_missing(&error) => {
+                return Ok(Settings {
+                    folder: Some(folder),
+                    file: None,
+                })
+            }
+            Err(error) => anyhow::bail!("{} cannot be read: {error}", path.display()),
+        };
+        Ok(Settings {
+            folder: Some(folder),
+            file: Some(File::parse(path, text)?),
+        })
+    }
+
+    /// Where the file is, or would be.
+    pub fn path() -> Option<PathBuf> {
+        Some(folder()?.join("config.toml"))
+    }
+
+    /// Whether there is one.
+    pub fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The servers of programs that are told no other. In a program that `mgn run` has started, the variable is what the client library was told.
+    pub fn servers(&self) -> anyhow::Result<Option<Set<Vec<Address>>>> {
+        let is_within_run = std::env::var_os("MGN_RUN_DIR").is_some();
+        if let Some(text) = variable("MGN_SERVER").filter(|_| !is_within_run) {
+            let all = text.split_whitespace().map(Address::of_server);
+            let value = all.collect::<Result<_, _>>().context("MGN_SERVER")?;
+            let source = Source::Environment("MGN_SERVER");
+            return Ok(Some(Set { value, source }));
+        }
+        self.written(
+            |written| written.server.as_ref(),
+            |names| {
+                let names = match names {
+                    OneOrMore::One(name) => std::slice::from_ref(name),
+                    OneOrMore::More(names) => names,
+                };
+                let read = |name: &String| Address::of_server(name).map_err(|e| e.to_string());
+                names.iter().map(read).collect()
+            },
+        )
+    }
+
+    /// Where the mothership is.
+    pub fn mothership(&self) -> anyhow::Result<Set<Address>> {
+        if let Some(text) = variable("MGN_MOTHERSHIP") {
+            return Ok(Set {
+                value: Address::of_mothership(&text).context("MGN_MOTHERSHIP")?,
+                source: Source::Environment("MGN_MOTHERSHIP"),
+            });
+        }
+        let written = self.written(
+            |written| written.mothership.as_ref(),
+            |text| Address::of_mothership(text).map_err(|error| error.to_string()),
+        )?;
+        Ok(written.unwrap_or_else(|| Set {
+            value: mgn_mothership::default_address(),
+            source: Source::Default,
+        }))
+    }
+
+    /// The file with the token. By default a file that may be missing.
+    pub fn token_file(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
+        if let Some(file) = std::env::var_os("MGN_TOKEN_FILE").filter(|file| !file.is_empty()) {
+            return Ok(Some(Set {
+                value: file.into(),
+                source: Source::Environment("MGN_TOKEN_FILE"),
+            }));
+        }
+        let folder = self.folder.as_deref();
+        let written = self.written(
+            |written| written.token_file.as_ref(),
+            |file| {
+                Ok(
+                    match (file.strip_prefix("~"), std::env::var_os("HOME"), folder) {
+                        (Ok(rest), Some(home), _) => Path::new(&home).join(rest),
+                        (_, _, Some(folder)) => folder.join(file),
+                        _ => file.clone(),
+                    },
+                )
+            },
+        )?;
+        Ok(written.or_else(|| {
+            Some(Set {
+                value: default_token()?,
+                source: Source::Default,
+            })
+        }))
+    }
+
+    /// The command that connects to other machines, and its own arguments.
+    pub fn ssh(&self) -> anyhow::Result<Set<Vec<String>>> {
+        let words =
+            |text: &str| -> Vec<String> { text.split_whitespace().map(String::from).collect() };
+        if let Some(text) = variable("MGN_SSH") {
+            return Ok(Set {
+                value: words(&text),
+                source: Source::Environment("MGN_SSH"),
+            });
+        }
+        let written = self.written(
+            |written| written.ssh.as_ref(),
+            |text| match words(text) {
+                words if words.is_empty() => {
+                    Err("the command for ssh is empty; leave the line out".into())
+                }
+                words => Ok(words),
+            },
+        )?;
+        Ok(written.unwrap_or_else(|| Set {
+            value: vec!["ssh".into()],
+            source: Source::Default,
+        }))
+    }
+
+    /// What `mgn` is called on other machines.
+    pub fn ssh_mgn(&self) -> anyhow::Result<Set<String>> {
+        let written = self.written(|written| written.ssh_mgn.as_ref(), |text| Ok(text.clone()))?;
+        Ok(written.unwrap_or_else(|| Set {
+            value: "mgn".into(),
+            source: Source::Default,
+        }))
+    }
+
+    /// A value of the file, as `read` understands it.
+    fn written<W, T>(
+        &self,
+        of: impl FnOnce(&Written) -> Option<&Spanned<W>>,
+        read: impl FnOnce(&W) -> Result<T, String>,
+    ) -> anyhow::Result<Option<Set<T>>> {
+        let Some(file) = &self.file else {
+            return Ok(None);
+        };
+        let Some(found) = of(&file.written) else {
+            return Ok(None);
+        };
+        let line = line(&file.text, found.span());
+        match read(found.get_ref()) {
+            Ok(value) => Ok(Some(Set {
+                value,
+                source: Source::File {
+                    path: file.path.clone(),
+                    line,
+                },
+            })),
+            Err(why) => anyhow::bail!("{}:{line}: {why}", file.path.display()),
+        }
+    }
+}
+
+impl File {
+    fn parse(path: PathBuf, text: String) -> anyhow::Result<File> {
+        let error = match toml::from_str(&text) {
+            Ok(written) => {
+                return Ok(File {
+                    path,
+                    text,
+                    written,
+                })
+            }
+            Err(error) => error,
+        };
+        let span = error.span().unwrap_or_default();
+        let place = format!("{}:{}", path.display(), line(&text, span.clone()));
+        let key = text.get(span).unwrap_or_default().trim();
+        let is_key = toml::from_str::<toml::map::Map<String, toml::Value>>(&text)
+            .is_ok_and(|table| table.contains_key(key));
+        if is_key && !KEYS.contains(&key) {
+            let advice = match closest(key) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("there are {}", KEYS.join(", ")),
+            };
+            anyhow::bail!("{place}: there is no setting {key:?}; {advice}");
+        }
+        anyhow::bail!("{place}: {}", error.message().replace('\n', " "))
+    }
+}
+
+/// The key that was meant, if any is near.
+fn closest(key: &str) -> Option<&'static str> {
+    let plain = key.replace('-', "_");
+    let near = KEYS.map(|known| (strsim::damerau_levenshtein(known, &plain), known));
+    let (distance, known) = near.into_iter().min()?;
+    (distance <= 1 + key.len() / 3).then_some(known)
+}
+
+fn line(text: &str, span: Range<usize>) -> usize {
+    1 + text[..span.start.min(text.len())].matches('\n').count()
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var(name).ok()?;
+    (!value.trim().is_empty()).then_some(value)
+}
+
+/// `manganese` in the folder for users' settings. A relative folder does not count, as the XDG specification has it.
+pub fn folder() -> Option<PathBuf> {
+    let set = |name: &str| {
+        let value = std::env::var_os(name).map(PathBuf::from);
+        value.filter(|path| path.is_absolute())
+    };
+    let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some(folder.join("manganese"))
+}
+
+/// Where a token lies unless somebody names another place.
+pub fn default_token() -> Option<PathBuf> {
+    Some(folder()?.join("token"))
+}
+
+/// Puts what is in force into what the flags left open. `own` is a flag that is for a server of the run's own.
+///
+/// # Errors
+/// One line on a setting that makes no sense, or contradicts a flag.
+pub fn settle(through: &mut Through, own: Option<&str>) -> anyhow::Result<()> {
+    let settings = Settings::read()?;
+    let named = &through.named;
+    if named.contains(&ServerName::Own) && named.len() > 1 {
+        anyhow::bail!("--server own is for a server of the run's own; leave out the others");
+    }
+    let addresses = named.iter().filter_map(|name| match name {
+        ServerName::Own => None,
+        ServerName::At(address) => Some(address.clone()),
+    });
+    through.server = addresses.collect();
+    let says_who = !named.is_empty()
+        || own.is_some()
+        || through.ssh.is_some()
+        || through.mothership.is_some()
+        || through.needs.is_some()
+        || WallName::first_name(&through.wall).is_some()
+        || matches!(
+            through.transport,
+            Some(Transport::Null | Transport::File(_))
+        );
+    if !says_who {
+        if let Some(Set { value, source }) = settings.servers()? {
+            let far = |server: &Address| matches!(server, Address::Tcp { .. });
+            let fits = match through.transport {
+                Some(Transport::Shm | Transport::Unix) => !value.iter().any(far),
+                Some(Transport::Tcp) => value.iter().all(far),
+                _ => true,
+            };
+            if let (false, Some(transport)) = (fits, &through.transport) {
+                let all: Vec<String> = value.iter().map(Address::to_string).collect();
+                anyhow::bail!("--transport {transport} does not lead to {} ({source}); leave it out, or give --server own", all.join(" "));
+            }
+            through.server = value;
+        }
+    }
+    through.token_file = token_file(through.token_file.take(), &settings)?;
+    Ok(())
+}
+
+/// The file with the token: what the flag or the variable says, or what is in force; none where that is the default place and nothing is there.
+pub fn token_file(flag: Option<PathBuf>, settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
+    if flag.is_some() {
+        return Ok(flag);
+    }
+    Ok(settings.token_file()?.and_then(|set| match set.source {
+        Source::Default if !set.value.exists() => None,
+        _ => Some(set.value),
+    }))
+}
+
+/// Where the mothership is, by flag or by what is in force.
+pub fn mothership(flag: Option<Address>) -> anyhow::Result<Address> {
+    match flag {
+        Some(address) => Ok(address),
+        None => Ok(Settings::read()?.mothership()?.value),
+    }
+}
+
+/// The token for serving at `addresses`, and its file. It is read only where it is needed, or named by a flag.
+///
+/// # Errors
+/// Where it is needed and there is none, or it cannot be read.
+pub fn token_to_serve<'a>(
+    flag: Option<PathBuf>,
+    addresses: impl IntoIterator<Item = &'a Address>,
+) -> anyhow::Result<Option<(PathBuf, Token)>> {
+    let far = addresses
+        .into_iter()
+        .find(|address| matches!(address, Address::Tcp { .. }));
+    if flag.is_none() && far.is_none() {
+        return Ok(None);
+    }
+    match (token_file(flag, &Settings::read()?)?, far) {
+        (Some(file), _) => {
+            let token = Token::read(&file)?;
+            Ok(Some((file, token)))
+        }
+        (None, Some(address)) => anyhow::bail!(
+            "serving {address} needs a token; make one with `mgn token new`, or name its file by --token-file"
+        ),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The same for reaching `address`.
+///
+/// # Errors
+/// Likewise.
+pub fn token_to_reach(flag: Option<PathBuf>, address: &Address) -> anyhow::Result<Option<Token>> {
+    if flag.is_none() && !matches!(address, Address::Tcp { .. }) {
+        return Ok(None);
+    }
+    match token_file(flag, &Settings::read()?)? {
+        Some(file) => Ok(Some(Token::read(&file)?)),
+        None => anyhow::bail!("{}", lacks_token(&address.to_string())),
+    }
+}
+
+/// What to do where somebody wants a token and there is none.
+pub fn lacks_token(whom: &str) -> String {
+    let place = default_token();
+    let place = place.map_or_else(String::new, |path| format!("to {}, ", path.display()));
+    format!("{whom} wants a token: copy the file that it was started with {place}or name it by --token-file; `mgn token new` makes one")
+}
+
+/// What `mgn info` says of settings.
+#[derive(Debug, Serialize)]
+pub struct InForce {
+    /// The user's file: where it is, or would be.
+    pub file: Option<PathBuf>,
+    pub is_there: bool,
+    /// What is wrong with a setting; null where nothing is.
+    pub mistake: Option<String>,
+    /// Null where each run has a server of its own.
+    pub server: Shown,
+    pub mothership: Shown,
+    /// Null where there is no token.
+    pub token_file: Shown,
+    pub ssh: Shown,
+    pub ssh_mgn: Shown,
+}
+
+/// A value, and where it comes from.
+#[derive(Debug, Default, Serialize)]
+pub struct Shown {
+    pub value: Option<String>,
+    pub source: Option<String>,
+}
+
+impl Shown {
+    fn of<T>(set: Set<T>, text: impl FnOnce(T) -> String) -> Shown {
+        Shown {
+            value: Some(text(set.value)),
+            source: Some(set.source.to_string()),
+        }
+    }
+}
+
+/// What is in force in this environment, mistakes included.
+pub fn in_force() -> InForce {
+    let mut mistake = None;
+    let settings = Settings::read().unwrap_or_else(|error| {
+        mistake = Some(one_line(&error));
+        Settings::default()
+    });
+    let mut shown = |found: anyhow::Result<Option<Shown>>| {
+        found.unwrap_or_else(|error| {
+            mistake.get_or_insert(one_line(&error));
+            None
+        })
+    };
+    let servers = settings.servers().map(|set| {
+        set.map(|set| {
+            Shown::of(set, |all| {
+                let all: Vec<String> = all.iter().map(Address::to_string).collect();
+                all.join(" ")
+            })
+        })
+    });
+    let mothership = settings
+        .mothership()
+        .map(|set| Some(Shown::of(set, |address| address.to_string())));
+    let token = settings.token_file().map(|set| {
+        let set = set.filter(|set| set.source != Source::Default || set.value.exists());
+        set.map(|set| Shown::of(set, |file| file.display().to_string()))
+    });
+    let ssh = settings
+        .ssh()
+        .map(|set| Some(Shown::of(set, |words| words.join(" "))));
+    let ssh_mgn = settings
+        .ssh_mgn()
+        .map(|set| Some(Shown::of(set, |path| path)));
+    let [server, mothership, token_file, ssh, ssh_mgn] =
+        [servers, mothership, token, ssh, ssh_mgn].map(|found| shown(found).unwrap_or_default());
+    InForce {
+        file: Settings::path(),
+        is_there: settings.has_file(),
+        mistake,
+        server,
+        mothership,
+        token_file,
+        ssh,
+        ssh_mgn,
+    }
+}
+
+fn one_line(error: &anyhow::Error) -> String {
+    format!("{error:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, String> {
+        let file = File::parse("/home/me/config.toml".into(), text.into());
+        let file = file.map_err(|error| error.to_string())?;
+        Ok(Settings {
+            folder: Some("/home/me".into()),
+            file: Some(file),
+        })
+    }
+
+    #[test]
+    fn all_keys_are_known() {
+        for key in KEYS {
+            parse(&format!("{key} = \"x\"")).unwrap();
+        }
+    }
+
+    #[test]
+    fn mistakes_have_a_place_and_advice() {
+        for (text, words) in [
+            (
+                "\nservr = \"unix:@a\"",
+                &["config.toml:2:", "\"servr\"", "mean server?"][..],
+            ),
+            ("token-file = \"t\"", &[":1:", "mean token_file?"]),
+            (
+                "colour = 3",
+                &[":1:", "\"colour\"", "there are server, mothership"],
+            ),
+            ("server = 3", &[":1:", "an address in quotes"]),
+            ("\n\nserver = ", &[":3:"]),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.lines().count(), 1, "{error}");
+            for word in words {
+                assert!(error.contains(word), "{word} is not in {error}");
+            }
+        }
+        let settings = parse("# mine\nserver = [\"tls:gpu1\", \"nonsense\"]").unwrap();
+        let error = settings.servers().unwrap_err().to_string();
+        assert!(error.contains("config.toml:2: \"nonsense\""), "{error}");
+    }
+
+    #[test]
+    fn values_have_sources() {
+        let settings = parse("token_file = \"secret\"\nserver = [\"tls:a\", \"tls:b:1\"]").unwrap();
+        let servers = settings.servers().unwrap().unwrap();
+        let all: Vec<String> = servers.value.iter().map(Address::to_string).collect();
+        assert_eq!(all, ["tls:a:7500", "tls:b:1"]);
+        assert_eq!(servers.source.to_string(), "/home/me/config.toml:2");
+    }
+}

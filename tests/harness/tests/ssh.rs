@@ -1,0 +1,364 @@
+//! Programs rendered on another host, and run on another host, by ssh. A sshd of the test's own on loopback stands for that host.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{processes, Outcome, Running, Stage};
+use rustix::process::{kill_process, Pid, Signal};
+
+const LIMIT: Duration = Duration::from_secs(120);
+/// What the tests call silence, in seconds.
+const SILENCE: &str = "6";
+
+/// A host that is reached by ssh: this one.
+struct Host {
+    stage: Stage,
+    sshd: Child,
+    folder: PathBuf,
+    /// Where runs have their directories, at both ends.
+    runtime: PathBuf,
+    port: u16,
+}
+
+impl Host {
+    /// With lines of its own in sshd's configuration, which come first. None where no sshd is installed.
+    fn new(config: &str) -> Option<Host> {
+        let Some(sshd) = sshd() else {
+            eprintln!("SKIPPED: there is no sshd; apt-get install openssh-server");
+            return None;
+        };
+        let stage = Stage::new();
+        let folder = stage.folder();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+        // Short, because sockets are made in it.
+        let runtime = PathBuf::from(format!("/tmp/mgn-t-{}", folder_name()));
+        fs::create_dir(&runtime).unwrap();
+        fs::set_permissions(&runtime, fs::Permissions::from_mode(0o700)).unwrap();
+        for key in ["host", "user"] {
+            let mut keygen = Command::new("ssh-keygen");
+            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]);
+            assert!(keygen.arg(folder.join(key)).status().unwrap().success());
+        }
+        fs::copy(folder.join("user.pub"), folder.join("authorized")).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = port.local_addr().unwrap().port();
+        let mgn = mgn_tests::target();
+        let shown = folder.display();
+        let user = Command::new("id").arg("-un").output().unwrap().stdout;
+        let user = String::from_utf8(user).unwrap();
+        let server = format!(
+            "{config}Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nPidFile none\nAuthorizedKeysFile {shown}/authorized\n\
+             StrictModes no\nUsePAM no\nPasswordAuthentication no\nX11Forwarding yes\nLogLevel ERROR\nPermitRootLogin prohibit-password\n\
+             SetEnv PATH={}:/usr/local/bin:/usr/bin:/bin LIBGL_ALWAYS_SOFTWARE=1 XDG_RUNTIME_DIR={} XDG_CONFIG_HOME=/nonexistent\n",
+            mgn.display(),
+            runtime.display(),
+        );
+        fs::write(folder.join("sshd_config"), server).unwrap();
+        let client = format!(
+            "Host there\nHostName 127.0.0.1\nPort {port}\nUser {}\nIdentityFile {shown}/user\nIdentitiesOnly yes\nBatchMode yes\n\
+             UserKnownHostsFile {shown}/known\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking no\nLogLevel ERROR\nControlPath none\n",
+            user.trim(),
+        );
+        fs::write(folder.join("ssh_config"), client).unwrap();
+        let _ = fs::create_dir("/run/sshd");
+        let sshd = Command::new(sshd)
+            .args(["-D", "-e", "-f"])
+            .arg(folder.join("sshd_config"))
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let host = Host {
+            stage,
+            sshd,
+            folder,
+            runtime,
+            port,
+        };
+        until("sshd listens", || {
+            std::net::TcpStream::connect(("127.0.0.1", host.port)).ok()
+        });
+        Some(host)
+    }
+
+    /// `mgn` with these arguments, that finds the host as `there`.
+    fn mgn(&self, arguments: &[&str]) -> Command {
+        let mut command = self.stage.mgn();
+        let ssh = format!("ssh -F {}/ssh_config", self.folder.display());
+        command
+            .env("MGN_SSH", ssh)
+            .env("MGN_SSH_SILENCE", SILENCE)
+            .env("XDG_RUNTIME_DIR", &self.runtime)
+            .args(arguments);
+        command
+    }
+
+    /// All that belongs to runs is gone, at both ends, sooner or later.
+    fn is_clean(&self) {
+        let left = || {
+            let runs = fs::read_dir(self.runtime.join("manganese"));
+            let runs: Vec<_> = runs.into_iter().flatten().flatten().collect();
+            let theirs = processes().filter(|pid| self.is_ours(*pid));
+            let theirs: Vec<String> = theirs.map(words).collect();
+            (runs.len(), theirs)
+        };
+        let start = Instant::now();
+        while left() != (0, Vec::new()) {
+            assert!(start.elapsed() < LIMIT, "{:?} are left", left());
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Whether a process belongs to a run, at either end: all have this host's folder for run directories.
+    fn is_ours(&self, pid: u32) -> bool {
+        let folder = self.runtime.display().to_string();
+        // ssh writes what it does where its environment was.
+        if words(pid).contains(&folder) {
+            return true;
+        }
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let ours = format!("XDG_RUNTIME_DIR={folder}");
+        environment
+            .split(|byte| *byte == 0)
+            .any(|word| word == ours.as_bytes())
+    }
+
+    fn find(&self, word: &str) -> u32 {
+        until(word, || {
+            processes().find(|pid| self.is_ours(*pid) && words(*pid).contains(word))
+        })
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.sshd.kill();
+        let _ = self.sshd.wait();
+        let _ = fs::remove_dir_all(&self.runtime);
+    }
+}
+
+fn sshd() -> Option<PathBuf> {
+    let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"];
+    let mut places = places.into_iter().map(PathBuf::from);
+    places.find(|path| path.exists())
+}
+
+fn folder_name() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!(
+        "{}-{}",
+        std::process::id(),
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+fn words(pid: u32) -> String {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&line).replace('\0', " ")
+}
+
+#[track_caller]
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < LIMIT, "{what} does not happen");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn ours(outcome: &Outcome) -> Vec<&str> {
+    let lines = outcome.stderr.lines();
+    lines.filter(|line| line.starts_with("mgn")).collect()
+}
+
+fn frames(folder: &Path) -> usize {
+    fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+/// What a program draws by a server elsewhere is what it draws directly, and its status is its own.
+#[test]
+fn a_program_is_rendered_over_there() {
+    let Some(host) = Host::new("") else { return };
+    let mut verify = host.mgn(&[
+        "verify", "--ssh", "there", "--frames", "5", "--", "glxgears",
+    ]);
+    let outcome = Outcome::of(&mut verify, LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    host.is_clean();
+    let script = [
+        "run",
+        "--ssh",
+        "there",
+        "--headless",
+        "--",
+        "sh",
+        "-c",
+        "exit 9",
+    ];
+    let outcome = Outcome::of(&mut host.mgn(&script), LIMIT);
+    assert_eq!(outcome.status, Some(9), "{}", outcome.describe());
+    host.is_clean();
+}
+
+/// The program runs there: it has the environment there. Its window is on the display here, with the picture that is drawn here.
+#[test]
+fn a_program_over_there_is_shown_here() {
+    let Some(host) = Host::new("") else { return };
+    let folder = host.stage.folder();
+    let save = folder.join("there").display().to_string();
+    let script = "echo $SSH_CONNECTION; echo $DISPLAY; exec \"$@\"";
+    let mut arguments = vec!["ssh", "there", "--frames", "3", "--save", &save, "--"];
+    arguments.extend(["sh", "-c", script, "it's", "glxgears"]);
+    let outcome = Outcome::of(&mut host.mgn(&arguments), LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let mut lines = outcome.stdout.lines();
+    assert!(
+        lines.next().unwrap_or_default().starts_with("127.0.0.1 "),
+        "{}",
+        outcome.describe()
+    );
+    let display = lines.next().unwrap_or_default();
+    assert!(display.starts_with("localhost:"), "{}", outcome.describe());
+    assert_eq!(frames(Path::new(&save)), 3, "{}", outcome.describe());
+    host.is_clean();
+    let fails = ["ssh", "there", "--headless", "--", "sh", "-c", "exit 9"];
+    let outcome = Outcome::of(&mut host.mgn(&fails), LIMIT);
+    assert_eq!(outcome.status, Some(9), "{}", outcome.describe());
+    host.is_clean();
+}
+
+/// Interrupted, killed, or out of touch: at both ends nothing is left.
+#[test]
+fn nothing_is_left_behind() {
+    let Some(host) = Host::new("") else { return };
+    let there = ["ssh", "there", "--", "glxgears"];
+    let here = ["run", "--ssh", "there", "--", "glxgears"];
+    for (arguments, signal, status) in [
+        (&here[..], Signal::TERM, Some(128 + 15)),
+        (&there, Signal::TERM, Some(128 + 15)),
+        (&here, Signal::KILL, Some(128 + 9)),
+        (&there, Signal::KILL, Some(128 + 9)),
+    ] {
+        let running = Running::start(&mut host.mgn(arguments));
+        host.find("glxgears");
+        thread::sleep(Duration::from_secs(2));
+        running.signal(signal);
+        let outcome = running.finish(LIMIT);
+        assert_eq!(outcome.status, status, "{}", outcome.describe());
+        if signal == Signal::KILL {
+            // A run directory is swept by the next run.
+            let next = ["run", "--transport", "null", "--headless", "--", "true"];
+            Outcome::of(&mut host.mgn(&next), LIMIT);
+        }
+        host.is_clean();
+    }
+}
+
+/// The connection stands still, as where a cable is pulled: both ends find out by themselves.
+#[test]
+fn a_silent_connection_counts_as_lost() {
+    let Some(host) = Host::new("") else { return };
+    for arguments in [
+        &["run", "--ssh", "there", "--", "glxgears"][..],
+        &["ssh", "there", "--", "glxgears"],
+    ] {
+        let running = Running::start(&mut host.mgn(arguments));
+        host.find("glxgears");
+        thread::sleep(Duration::from_secs(2));
+        let control = until("the connection", || {
+            processes().find(|pid| {
+                let words = words(*pid);
+                host.is_ours(*pid) && words.starts_with("ssh: ") && words.contains("[mux]")
+            })
+        });
+        let control = Pid::from_raw(control as i32).unwrap();
+        kill_process(control, Signal::STOP).unwrap();
+        // What was held there ends without a word from here.
+        until("the end over there", || {
+            let holds = |pid: &u32| host.is_ours(*pid) && words(*pid).starts_with("mgn ssh-hold");
+            processes().find(holds).is_none().then_some(())
+        });
+        kill_process(control, Signal::KILL).unwrap();
+        let outcome = running.finish(LIMIT);
+        assert_ne!(outcome.status, Some(0), "{}", outcome.describe());
+        let next = ["run", "--transport", "null", "--headless", "--", "true"];
+        Outcome::of(&mut host.mgn(&next), LIMIT);
+        host.is_clean();
+    }
+}
+
+#[test]
+fn what_is_missing_over_there_is_said() {
+    let Some(host) = Host::new("AllowStreamLocalForwarding no\n") else {
+        return;
+    };
+    let cases = [
+        (
+            &[
+                "run",
+                "--ssh",
+                "there",
+                "--ssh-mgn",
+                "/no/mgn",
+                "--",
+                "true",
+            ][..],
+            &["no /no/mgn on there", "--ssh-mgn"][..],
+        ),
+        (
+            &["ssh", "there", "--ssh-mgn", "true", "--", "true"],
+            &["--version", "--ssh-mgn"],
+        ),
+        (
+            &["ssh", "there", "--", "true"],
+            &["AllowStreamLocalForwarding"],
+        ),
+        (
+            &["run", "--ssh", "nobody.invalid", "--", "true"],
+            &["could not connect to nobody.invalid"],
+        ),
+    ];
+    for (arguments, words) in cases {
+        let outcome = Outcome::of(&mut host.mgn(arguments), LIMIT);
+        assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
+        let said = ours(&outcome);
+        assert_eq!(said.len(), 1, "{}", outcome.describe());
+        for word in words {
+            assert!(said[0].contains(word), "{}", outcome.describe());
+        }
+        host.is_clean();
+    }
+    // A program that cannot reach its server says so, and nothing else.
+    let outcome = Outcome::of(
+        &mut host.mgn(&["run", "--ssh", "there", "--", "glxgears"]),
+        LIMIT,
+    );
+    assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
+    assert!(outcome.stderr.contains("ssh"), "{}", outcome.describe());
+    host.is_clean();
+}
+
+#[test]
+fn a_host_without_x_forwarding_is_told_so() {
+    let Some(host) = Host::new("X11Forwarding no\n") else {
+        return;
+    };
+    let outcome = Outcome::of(&mut host.mgn(&["ssh", "there", "--", "true"]), LIMIT);
+    assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
+    let said = ours(&outcome);
+    assert_eq!(said.len(), 1, "{}", outcome.describe());
+    assert!(said[0].contains("X11Forwarding"), "{}", outcome.describe());
+    let gears = ["ssh", "there", "--headless", "--frames", "3", "--", "glxgears"];
+    let outcome = Outcome::of(&mut host.mgn(&gears), LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    host.is_clean();
+}
