@@ -2,7 +2,7 @@
 
 use crate::config::Format;
 use crate::frames::IN_FLIGHT;
-use crate::gl::{self, fetch_persistent, is_wait, GlState};
+use crate::gl::{fetch_persistent, is_wait, GlState};
 use crate::idle;
 use crate::replies::Answered;
 use crate::session::{Session, ROOM_BYTES};
@@ -115,8 +115,7 @@ impl Context {
     /// Ends a primitive that the program has left open when it calls the window system, where GL would leave everything undefined.
     pub fn leave_begin(&mut self) {
         if self.gl.in_begin() {
-            // SAFETY: the entry point works on the calling thread's context, which this is.
-            unsafe { gl::hand::glEnd() };
+            self.end();
         }
     }
 

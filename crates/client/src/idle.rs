@@ -39,13 +39,69 @@ pub fn idle_context() -> *mut Context {
     IDLE.context.get().cast()
 }
 
-/// The calling thread's context, if it has one.
+/// Whether the calling thread has a context.
+pub fn has_current() -> bool {
+    !std::ptr::eq(tls::current(), idle_context())
+}
+
+/// Works on the calling thread's context, if it has one.
 ///
-/// Window-system calls use it; each uses only one such reference at a time.
-pub fn current<'a>() -> Option<&'a mut Context> {
-    let context = tls::current();
-    // SAFETY: not the idle one, so it is a context that this thread has for itself.
-    (!std::ptr::eq(context, idle_context())).then(|| unsafe { &mut *context })
+/// Window-system calls use it, which have no other reference to the context. `work` calls no entry point and none of the functions that do: they make a
+/// reference of their own. In builds that check themselves, doing so within another such call is a panic.
+pub fn with_current<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
+    if !has_current() {
+        return None;
+    }
+    let _only = Only::new();
+    // SAFETY: not the idle one, so it is a context that this thread has for itself, and nobody above uses a reference to it.
+    Some(work(unsafe { &mut *tls::current() }))
+}
+
+#[cfg(debug_assertions)]
+pub use checked::assert_free;
+#[cfg(debug_assertions)]
+use checked::Only;
+
+/// The reference of `with_current`, and later of entry points that look for it, is the only one.
+#[cfg(debug_assertions)]
+mod checked {
+    use std::cell::Cell;
+
+    thread_local! {
+        static TAKEN: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub struct Only;
+
+    impl Only {
+        pub fn new() -> Only {
+            assert_free();
+            TAKEN.set(true);
+            Only
+        }
+    }
+
+    impl Drop for Only {
+        fn drop(&mut self) {
+            TAKEN.set(false);
+        }
+    }
+
+    /// # Panics
+    /// If the calling thread is within `with_current`.
+    pub fn assert_free() {
+        assert!(!TAKEN.get(), "a second reference to the context");
+    }
+}
+
+#[cfg(not(debug_assertions))]
+struct Only;
+
+#[cfg(not(debug_assertions))]
+impl Only {
+    fn new() -> Only {
+        Only
+    }
 }
 
 /// Where commands that go nowhere are written. Nobody reads it.
@@ -92,7 +148,7 @@ pub fn prepare_orphan() {
 /// In a forked child: what the calling thread goes on drawing is drawn nowhere. Takes no lock and allocates nothing.
 pub fn orphan_current() {
     let orphan = ORPHAN.load(Ordering::Acquire);
-    if current().is_some() && !orphan.is_null() {
+    if has_current() && !orphan.is_null() {
         tls::set_current(orphan);
     }
 }

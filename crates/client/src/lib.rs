@@ -4,6 +4,12 @@
 //! [`__egl_Main`](vendor::egl::__egl_Main), which is all it exports. From there on `vendor` is the window system, `gl` is OpenGL, and both work on
 //! [`context::Context`], which writes to the process's [`session::Session`].
 
+#[cfg(test)]
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "entry points are called as a program calls them"
+)]
+mod alone_tests;
 mod barrier;
 mod blank;
 mod config;

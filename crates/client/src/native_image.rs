@@ -1,10 +1,10 @@
 //! Texture images that come from the window system and not from the program.
 
-use crate::context::Context;
 use crate::generated::entries::glCopyTexImage2D;
 use crate::gl::hand::{
     glBindBuffer, glBindFramebuffer, glGetIntegerv, glPixelStorei, glTexImage2D,
 };
+use crate::idle::with_current;
 use crate::surface::Surface;
 use mgn_wire::gl::*;
 use std::sync::Arc;
@@ -22,22 +22,19 @@ const UNPACK: [u32; 8] = [
 ];
 
 /// Defines the image of the texture that is bound to `target`: rows of red, green, blue and perhaps alpha, without gaps. The program's unpack state
-/// stays as it was.
+/// stays as it was. Without a context nothing is defined.
 ///
 /// # Panics
 /// If `pixels` are not as many as that.
-pub fn define(
-    context: &Context,
-    target: u32,
-    with_alpha: bool,
-    (width, height): (u32, u32),
-    pixels: &[u8],
-) {
+pub fn define(target: u32, with_alpha: bool, (width, height): (u32, u32), pixels: &[u8]) {
     let (format, components) = format(with_alpha);
     assert_eq!(pixels.len(), width as usize * height as usize * components);
+    // Entry points below make references to the context of their own, so none is kept.
+    let Some((is_es, major)) = with_current(|cx| (!cx.gl.is_desktop(), cx.request.major)) else {
+        return;
+    };
     let tight = |name| i32::from(name == GL_UNPACK_ALIGNMENT);
-    let is_es = !context.gl.is_desktop();
-    let (state, has_buffers) = match context.request.major {
+    let (state, has_buffers) = match major {
         ..3 if is_es => (&UNPACK[..1], false),
         _ if is_es => (&UNPACK[..6], true),
         _ => (&UNPACK[..], true),
@@ -48,7 +45,7 @@ pub fn define(
         false => 0,
     };
     let changed = || before.iter().filter(|(name, v)| *v != tight(*name));
-    // SAFETY: our own entry points, in a thread with a context; the image holds as many pixels as is said.
+    // SAFETY: our own entry points, in a thread with a context that nothing refers to; the image holds as many pixels as is said.
     unsafe {
         changed().for_each(|(name, _)| glPixelStorei(*name, tight(*name)));
         if buffer != 0 {
@@ -72,17 +69,23 @@ pub fn define(
     }
 }
 
-/// Defines the image of the two-dimensional texture that is bound as a copy of `surface`.
-pub fn copy(context: &mut Context, surface: &Arc<Surface>, with_alpha: bool) {
-    let (draw, read) = (context.draw.clone(), context.read.clone());
-    let separate = context.gl.is_desktop() || context.request.major >= 3;
+/// Defines the image of the two-dimensional texture that is bound as a copy of `surface`. Without a context nothing is defined.
+pub fn copy(surface: &Arc<Surface>, with_alpha: bool) {
+    let bound = with_current(|cx| {
+        let (draw, read) = (cx.draw.clone(), cx.read.clone());
+        cx.bind(draw.clone(), Some(surface.clone()));
+        let separate = cx.gl.is_desktop() || cx.request.major >= 3;
+        (draw, read, separate)
+    });
+    let Some((draw, read, separate)) = bound else {
+        return;
+    };
     let target = match separate {
         true => GL_READ_FRAMEBUFFER,
         false => GL_FRAMEBUFFER,
     };
     let (width, height) = surface.size();
-    context.bind(draw.clone(), Some(surface.clone()));
-    // SAFETY: our own entry points, in the context's thread.
+    // SAFETY: our own entry points, in the context's thread; nothing refers to the context.
     unsafe {
         let bound = match separate {
             true => integer(GL_READ_FRAMEBUFFER_BINDING),
@@ -98,7 +101,7 @@ pub fn copy(context: &mut Context, surface: &Arc<Surface>, with_alpha: bool) {
             glBindFramebuffer(target, bound as u32);
         }
     }
-    context.bind(draw, read);
+    with_current(|cx| cx.bind(draw, read));
 }
 
 fn format(with_alpha: bool) -> (u32, usize) {

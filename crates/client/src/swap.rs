@@ -2,7 +2,7 @@
 
 use crate::ending;
 use crate::frames::IN_FLIGHT;
-use crate::idle::current;
+use crate::idle::with_current;
 use crate::session::Session;
 use crate::stats::Word;
 use crate::surface::Surface;
@@ -54,9 +54,11 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     if session.is_enough(session.stats.value(Word::Frames)) {
         ending::enough_frames();
     }
-    if let Some(cx) = current().filter(|cx| cx.draws_to(surface)) {
-        cx.end_frame();
-    }
+    with_current(|cx| {
+        if cx.draws_to(surface) {
+            cx.end_frame();
+        }
+    });
 }
 
 /// glXCopySubBufferMESA: shows the part `[x, y, width, height]` of the back buffer, counted from the lower left corner.
@@ -72,18 +74,18 @@ pub fn copy_sub_buffer(session: &'static Session, surface: &Arc<Surface>, part: 
 
 /// Sends what shows something of `surface`: behind all that the calling thread's context was told.
 fn ask(session: &'static Session, surface: &Arc<Surface>, write: impl FnOnce(&mut Encoder)) {
-    match current() {
-        Some(cx) if cx.draws_to(surface) => {
+    let mut write = Some(write);
+    with_current(|cx| {
+        if cx.draws_to(surface) {
             cx.leave_begin();
             cx.hear();
-            write(&mut cx.enc);
-            cx.flush();
-        }
-        other => {
-            if let Some(cx) = other {
-                cx.flush();
+            if let Some(write) = write.take() {
+                write(&mut cx.enc);
             }
-            session.control(write);
         }
+        cx.flush();
+    });
+    if let Some(write) = write {
+        session.control(write);
     }
 }

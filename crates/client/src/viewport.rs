@@ -2,7 +2,7 @@
 
 use crate::generated::entries;
 use crate::gl;
-use crate::idle::current;
+use crate::idle::with_current;
 use std::ffi::c_void;
 
 /// The entry point called `name`, as the window systems hand it out.
@@ -15,9 +15,7 @@ pub fn lookup(name: &[u8]) -> Option<*const c_void> {
 
 /// What is drawn next is drawn to a framebuffer of the window's size, not only what follows the next swap.
 unsafe extern "C" fn viewport(x: i32, y: i32, width: i32, height: i32) {
-    if let Some(context) = current() {
-        context.follow_viewport((width.max(0) as u32, height.max(0) as u32));
-    }
+    with_current(|cx| cx.follow_viewport((width.max(0) as u32, height.max(0) as u32)));
     // SAFETY: an entry point without pointers.
     unsafe { entries::glViewport(x, y, width, height) };
 }

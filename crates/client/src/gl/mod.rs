@@ -168,6 +168,8 @@ impl GlState {
 /// Not more than one such reference is used at a time; entry points take it first and pass it on.
 #[inline(always)]
 pub unsafe fn context<'a>() -> &'a mut Context {
+    #[cfg(debug_assertions)]
+    crate::idle::assert_free();
     // SAFETY: the word is never null, and a context is current in one thread only.
     unsafe { &mut *crate::tls::current() }
 }

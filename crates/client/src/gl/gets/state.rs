@@ -53,16 +53,24 @@ impl Known<'_> {
     }
 }
 
-/// Commands named after the type that they return. `quick` is a look that comes before all others, and `most` how many values are answered here.
+/// Commands named after the type that they return, and `$get`, which does their work on a context that the caller has. `quick` is a look that comes before
+/// all others, and `most` how many values are answered here.
 macro_rules! get_commands {
-    ($($name:ident: $type:ty, $value:ident, ask $ask:ident $op:ident, learn $learn:ident, quick $quick:ident, most $most:expr;)*) => {$(
+    ($($name:ident $get:ident: $type:ty, $value:ident, ask $ask:ident $op:ident, learn $learn:ident, quick $quick:ident, most $most:expr;)*) => {$(
         pub unsafe extern "C" fn $name(pname: u32, data: *mut $type) {
             // SAFETY: the only reference in use, to the thread's own context; the program has room for the values of `pname`.
+            unsafe { $get(context(), pname, data) }
+        }
+
+        /// # Safety
+        /// There is room for the values of `pname` at `data`.
+        #[inline(always)]
+        unsafe fn $get(cx: &mut Context, pname: u32, data: *mut $type) {
+            if cx.gl.in_begin() {
+                return cx.illegal_in_begin();
+            }
+            // SAFETY: the caller's promise, and the context's own encoder.
             unsafe {
-                let cx = context();
-                if cx.gl.in_begin() {
-                    return cx.illegal_in_begin();
-                }
                 if let Some(value) = $quick(cx, pname) {
                     return data.write(value);
                 }
@@ -82,13 +90,13 @@ macro_rules! get_commands {
 }
 
 get_commands! {
-    glGetIntegerv: i32, int, ask gl_get_integerv GL_GET_INTEGERV, learn learn_integers, quick one_integer, most usize::MAX;
+    glGetIntegerv get_integers: i32, int, ask gl_get_integerv GL_GET_INTEGERV, learn learn_integers, quick one_integer, most usize::MAX;
     // Drivers scale matrices to 64-bit integers as they like.
-    glGetInteger64v: i64, int64, ask gl_get_integer64v GL_GET_INTEGER64V, learn learn_nothing, quick nothing, most 8;
-    glGetFloatv: f32, float, ask gl_get_floatv GL_GET_FLOATV, learn learn_floats, quick nothing, most usize::MAX;
-    glGetDoublev: f64, double, ask gl_get_doublev GL_GET_DOUBLEV, learn learn_doubles, quick nothing, most usize::MAX;
-    glGetFixedv: i32, fixed, ask gl_get_fixedv GL_GET_FIXEDV, learn learn_nothing, quick nothing, most usize::MAX;
-    glGetBooleanv: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most usize::MAX;
+    glGetInteger64v get_integers64: i64, int64, ask gl_get_integer64v GL_GET_INTEGER64V, learn learn_nothing, quick nothing, most 8;
+    glGetFloatv get_floats: f32, float, ask gl_get_floatv GL_GET_FLOATV, learn learn_floats, quick nothing, most usize::MAX;
+    glGetDoublev get_doubles: f64, double, ask gl_get_doublev GL_GET_DOUBLEV, learn learn_doubles, quick nothing, most usize::MAX;
+    glGetFixedv get_fixed: i32, fixed, ask gl_get_fixedv GL_GET_FIXEDV, learn learn_nothing, quick nothing, most usize::MAX;
+    glGetBooleanv get_booleans: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most usize::MAX;
 }
 
 /// What is asked most: integers that the shadow finds at once. Others may be kept beside it.
@@ -192,8 +200,8 @@ impl Context {
             return gets::values(pname).unwrap_or(1);
         };
         let mut count = 0;
-        // SAFETY: called from an entry point, which uses no other reference to the context meanwhile; there is room for the one value.
-        unsafe { glGetIntegerv(counted_by, &mut count) };
+        // SAFETY: there is room for the one value.
+        unsafe { get_integers(self, counted_by, &mut count) };
         count.max(0) as usize
     }
 }

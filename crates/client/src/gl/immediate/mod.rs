@@ -456,7 +456,8 @@ impl Context {
             && self.draw.as_ref().is_some_and(|s| s.format.depth > 0)
     }
 
-    fn end(&mut self) {
+    /// glEnd.
+    pub fn end(&mut self) {
         let compiling = self.gl.immediate.compiling;
         if compiling {
             self.gl.lists.leaves(false);

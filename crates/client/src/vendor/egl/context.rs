@@ -8,7 +8,7 @@ use super::told::SINGLE_BUFFER;
 use super::{OPENGL_API, OPENGL_ES_API};
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::context::{flag, Refused, Request};
-use crate::idle::current;
+use crate::idle::with_current;
 use crate::process::process;
 use crate::surface::{Kind, Surface};
 use mgn_wire::hello::{self, api};
@@ -268,8 +268,11 @@ pub unsafe extern "C" fn query_context(
                 CLIENT_TYPE => OPENGL_API as c_int,
                 CLIENT_VERSION => request.major as c_int,
                 RENDER_BUFFER => {
-                    let mine = current().filter(|cx| std::ptr::eq(&raw const **cx, handle));
-                    match mine.and_then(|cx| cx.draw.as_ref()).map(|s| &s.kind) {
+                    let drawn_to = with_current(|cx| {
+                        let draw = cx.draw.as_ref();
+                        draw.filter(|_| std::ptr::eq(cx, handle)).cloned()
+                    });
+                    match drawn_to.flatten().as_ref().map(|s| &s.kind) {
                         Some(Kind::Pixmap { .. }) => SINGLE_BUFFER,
                         Some(_) => BACK_BUFFER,
                         None => NONE,
@@ -290,9 +293,7 @@ pub unsafe extern "C" fn query_context(
 
 pub unsafe extern "C" fn wait_client() -> EglBoolean {
     call(0, || {
-        if let Some(context) = current() {
-            context.finish();
-        }
+        with_current(|cx| cx.finish());
         Ok(1)
     })
 }

@@ -4,7 +4,7 @@ use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};
 use super::display::with_display;
 use super::error::{call, EglError};
-use crate::idle::current;
+use crate::idle::with_current;
 use crate::process::process;
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
@@ -67,9 +67,7 @@ fn create(
         let contexts = &process().contexts;
         let context = contexts.id(handle).ok_or(EglError::BadContext)?;
         // What the image is made of may be under way still.
-        if let Some(mine) = current() {
-            mine.flush();
-        }
+        with_current(|mine| mine.flush());
         let image = session.new_id();
         match contexts.create_image(session, image, context, target, name, level) {
             0x3000 => {}
@@ -91,9 +89,7 @@ pub unsafe extern "C" fn destroy_image(display: Handle, image: Handle) -> EglBoo
             if !open.images.remove(&(image as usize)) {
                 return Err(EglError::BadParameter);
             }
-            if let Some(mine) = current() {
-                mine.flush();
-            }
+            with_current(|mine| mine.flush());
             let image = image as usize as u32;
             // SAFETY: written to the control message's own encoder.
             open.session

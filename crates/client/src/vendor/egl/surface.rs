@@ -8,7 +8,7 @@ use super::native::Platform;
 use super::told::{self, Told};
 use crate::config::egl::{Config, MAX_PBUFFER};
 use crate::config::Format;
-use crate::idle::current;
+use crate::idle::with_current;
 use crate::native_image;
 use crate::surface::{Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;
@@ -335,10 +335,8 @@ pub unsafe extern "C" fn bind_tex_image(
         if buffer != BACK_BUFFER {
             return Err(EglError::BadParameter);
         }
-        if let Some(context) = current() {
-            let with_alpha = told.texture_format != told::TEXTURE_RGB;
-            native_image::copy(context, &surface, with_alpha);
-        }
+        let with_alpha = told.texture_format != told::TEXTURE_RGB;
+        native_image::copy(&surface, with_alpha);
         Ok(1)
     })
 }
@@ -376,9 +374,7 @@ pub unsafe extern "C" fn swap_buffers(display: Handle, surface: Handle) -> EglBo
             let session = open.session;
             Ok((session, open.surface(surface)?.surface.clone()))
         })?;
-        let is_mine =
-            current().is_some_and(|cx| cx.draw.as_ref().is_some_and(|s| Arc::ptr_eq(s, &surface)));
-        if !is_mine {
+        if with_current(|cx| cx.draws_to(&surface)) != Some(true) {
             return Err(EglError::BadSurface);
         }
         swap(session, &surface);
@@ -389,8 +385,11 @@ pub unsafe extern "C" fn swap_buffers(display: Handle, surface: Handle) -> EglBo
 pub unsafe extern "C" fn swap_interval(display: Handle, _interval: c_int) -> EglBoolean {
     call(0, || {
         with_display(display, |_| Ok(()))?;
-        let context = current().ok_or(EglError::BadContext)?;
-        // Every interval is the one there is.
-        context.draw.as_ref().map(|_| 1).ok_or(EglError::BadSurface)
+        match with_current(|cx| cx.draw.is_some()) {
+            None => Err(EglError::BadContext),
+            Some(false) => Err(EglError::BadSurface),
+            // Every interval is the one there is.
+            Some(true) => Ok(1),
+        }
     })
 }

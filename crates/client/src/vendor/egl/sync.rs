@@ -6,7 +6,7 @@ use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};
 use super::display::with_display;
 use super::error::{call, EglError};
-use crate::idle::current;
+use crate::idle::{has_current, with_current};
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 use std::sync::{Arc, Condvar, Mutex};
@@ -85,16 +85,17 @@ pub unsafe extern "C" fn create_sync_khr(
 fn create(display: Handle, kind: c_uint, no_attributes: bool, unknown: EglError) -> Handle {
     call(null_mut(), || {
         with_display(display, |_| Ok(()))?;
-        let context = current();
-        if matches!(kind, SYNC_FENCE | SYNC_NATIVE_FENCE) && context.is_none() {
+        if matches!(kind, SYNC_FENCE | SYNC_NATIVE_FENCE) && !has_current() {
             return Err(EglError::BadMatch);
         }
         if !no_attributes || kind == SYNC_CL_EVENT {
             return Err(EglError::BadAttribute);
         }
-        match (kind, context) {
-            (SYNC_FENCE, Some(context)) => context.finish(),
-            (SYNC_REUSABLE, _) => {}
+        match kind {
+            SYNC_FENCE => {
+                with_current(|cx| cx.finish());
+            }
+            SYNC_REUSABLE => {}
             _ => return Err(unknown),
         }
         with_display(display, |open| {
@@ -161,7 +162,9 @@ pub unsafe extern "C" fn client_wait_sync(
 pub unsafe extern "C" fn wait_sync(display: Handle, sync: Handle, flags: c_int) -> EglBoolean {
     call(0, || {
         known(display, sync)?;
-        current().ok_or(EglError::BadMatch)?;
+        if !has_current() {
+            return Err(EglError::BadMatch);
+        }
         match flags {
             0 => Ok(1),
             _ => Err(EglError::BadParameter),

@@ -5,7 +5,7 @@ use super::config::{pairs, view};
 use crate::config::glx;
 use crate::config::listed::FbConfig;
 use crate::context::Request;
-use crate::idle::current;
+use crate::idle::with_current;
 use crate::process::process;
 use crate::session::session;
 use crate::surface::{Kind, Surface, Texture};
@@ -402,10 +402,11 @@ pub unsafe extern "C" fn get_selected_event(
 pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
     let xid = drawable as u32;
     // Almost always what is current; the display's name costs more than the whole rest.
-    let mine = current()
-        .filter(|cx| cx.display() == display)
-        .and_then(|cx| cx.draw.clone());
-    let surface = mine.filter(|s| s.xid == xid).or_else(|| {
+    let mine = with_current(|cx| {
+        let draw = cx.draw.as_ref().filter(|s| s.xid == xid);
+        draw.filter(|_| cx.display() == display).cloned()
+    });
+    let surface = mine.flatten().or_else(|| {
         // SAFETY: the program's display, passed on by libGLX.
         process().drawables.find(&unsafe { name_of(display) }, xid)
     });
@@ -426,17 +427,14 @@ pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
 
 /// Afterwards X sees what GL has drawn.
 pub unsafe extern "C" fn wait_gl() {
-    if let Some(context) = current() {
-        context.finish();
-    }
+    with_current(|cx| cx.finish());
 }
 
 /// What X has drawn into a pixmap before is not read back: GL and X share no memory here.
 pub unsafe extern "C" fn wait_x() {
-    if let (Some(context), Some(xlib)) = (current(), xlib()) {
-        if !context.display().is_null() {
-            // SAFETY: the display that the program made the context current with.
-            unsafe { (xlib.sync)(context.display(), 0) };
-        }
+    let display = with_current(|cx| cx.display());
+    if let (Some(display), Some(xlib)) = (display.filter(|d| !d.is_null()), xlib()) {
+        // SAFETY: the display that the program made the context current with.
+        unsafe { (xlib.sync)(display, 0) };
     }
 }

@@ -2,7 +2,7 @@
 
 use super::abi::{ConfigHandle, ContextHandle};
 use super::{config, context, drawable};
-use crate::idle::current;
+use crate::idle::has_current;
 use crate::process::process;
 use crate::session::session;
 use crate::surface::Surface;
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn swap_buffers_msc(
     remainder: i64,
 ) -> i64 {
     let wrong = target < 0 || divisor < 0 || remainder < 0 || (divisor > 0 && remainder >= divisor);
-    if wrong || current().is_none() {
+    if wrong || !has_current() {
         return -1;
     }
     // SAFETY: as libGLX passes them on.

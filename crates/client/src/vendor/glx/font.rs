@@ -1,6 +1,6 @@
 //! glXUseXFont: display lists of an X font's glyphs.
 
-use crate::idle::current;
+use crate::idle::with_current;
 use crate::process::process;
 use crate::x11::error::{raise, request, GlxError};
 use crate::x11::watch::Watch;
@@ -13,8 +13,9 @@ use x11rb::protocol::xproto::{
 };
 
 pub unsafe extern "C" fn use_x_font(font: Xid, first: c_int, count: c_int, list_base: c_int) {
-    let Some(context) = current() else { return };
-    let display = context.display();
+    let Some(display) = with_current(|cx| cx.display()) else {
+        return;
+    };
     let Some(xlib) = xlib().filter(|_| !display.is_null()) else {
         return;
     };

@@ -1,7 +1,7 @@
 //! GLX_EXT_texture_from_pixmap: what X has drawn into a pixmap, as a texture's image.
 
 use super::drawable;
-use crate::idle::current;
+use crate::idle::has_current;
 use crate::native_image::define;
 use crate::surface::Kind;
 use crate::x11::watch::Watch;
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn bind_tex_image(
         }
         drawable::known(display, xid as u32)
     };
-    let (Some(surface), Some(context)) = (surface, current()) else {
+    let Some(surface) = surface.filter(|_| has_current()) else {
         return;
     };
     let Kind::Pixmap {
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn bind_tex_image(
     };
     let with_alpha = texture.format == FORMAT_RGBA;
     if let Some(pixels) = pixels(watch, *pixmap, width, height, with_alpha) {
-        define(context, target, with_alpha, (width, height), &pixels);
+        define(target, with_alpha, (width, height), &pixels);
     }
 }
 
