@@ -91,15 +91,19 @@ impl Contexts {
         Ok(context)
     }
 
-    /// Whether the program may use this handle.
-    pub fn is_known(&self, handle: *const Context) -> bool {
-        self.request(handle).is_some()
-    }
-
     /// How the context was asked for; `None` if there is no such context.
     pub fn request(&self, handle: *const Context) -> Option<Request> {
         let known = self.known();
         let entry = known.get(&(handle as usize)).filter(|e| !e.doomed)?;
+        // SAFETY: in the table, so alive; the request never changes.
+        Some(unsafe { (*entry.context.0).request })
+    }
+
+    /// As [`Contexts::request`], also of a context that was destroyed and is still current. The
+    /// names of EGL are gone then, and those of GLX are not.
+    pub fn current_request(&self, handle: *const Context) -> Option<Request> {
+        let known = self.known();
+        let entry = known.get(&(handle as usize))?;
         // SAFETY: in the table, so alive; the request never changes.
         Some(unsafe { (*entry.context.0).request })
     }

@@ -285,6 +285,18 @@ impl Drawables {
         Some(surface.clone())
     }
 
+    /// A surface of the X window `window`, by whatever name the program has for it.
+    pub fn of_window(&self, display: &str, window: u32) -> Option<Arc<Surface>> {
+        let known = self.known();
+        let is_of_it = |surface: &Surface| match &surface.kind {
+            Kind::Window { window: there, .. } => there.xid == window,
+            _ => false,
+        };
+        let mut here = known.iter().filter(|((name, _), _)| name == display);
+        here.find(|(_, surface)| is_of_it(surface))
+            .map(|(_, surface)| surface.clone())
+    }
+
     pub fn add(&self, display: &str, surface: &Arc<Surface>) {
         if let Kind::Window { watch, .. } = &surface.kind {
             watch.poll();

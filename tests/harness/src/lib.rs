@@ -12,6 +12,7 @@ mod head;
 mod job;
 mod outcome;
 mod page;
+pub mod piglit;
 mod processes;
 mod stage;
 

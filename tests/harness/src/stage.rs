@@ -18,13 +18,16 @@ pub fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Where cargo puts `mgn` and the client library for the profile of this test.
+/// Where cargo puts `mgn` and the client library for the profile of this test or program.
 pub fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its own file");
-    let deps = test.parent().expect("it lies in a folder");
-    deps.parent()
-        .expect("which lies in the profile's")
-        .to_owned()
+    let program = std::env::current_exe().expect("a program knows its own file");
+    let folder = program.parent().expect("it lies in a folder");
+    if folder.ends_with("deps") {
+        // A test's lies one deeper.
+        folder.parent().expect("the profile's").to_owned()
+    } else {
+        folder.to_owned()
+    }
 }
 
 /// Builds the C programs in `folder` of the checkout with its Makefile, and returns where they are.

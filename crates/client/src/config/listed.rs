@@ -34,6 +34,13 @@ impl Screen {
         self.visuals.iter().find(|c| c.visual == visual)
     }
 
+    /// The `GLX_FBCONFIG_ID` that the X server gives to windows and pixmaps of `visual`, which the
+    /// list of visuals does not say; 0 if no config has that visual.
+    pub fn id_of_visual(&self, visual: u32) -> u32 {
+        let config = self.configs.iter().find(|c| c.visual == visual);
+        config.map_or(0, |c| c.id)
+    }
+
     /// From the X server's lists; `None` if nothing in them can be rendered.
     pub fn told(
         number: i32,
@@ -198,6 +205,7 @@ mod tests {
         assert_eq!(screen.configs, screen.visuals);
         for config in &screen.configs {
             assert_eq!(screen.of_visual(config.visual), Some(config));
+            assert_eq!(screen.id_of_visual(config.visual), config.id);
         }
     }
 

@@ -15,6 +15,9 @@ use std::ffi::{c_int, c_ulong};
 use std::ptr::null_mut;
 
 const RGBA_TYPE: c_int = 0x8014;
+const COLOR_INDEX_TYPE: c_int = 0x8015;
+const RGBA_FLOAT_TYPE: c_int = 0x20B9;
+const RGBA_UNSIGNED_FLOAT_TYPE: c_int = 0x20B1;
 /// GLX_SCREEN.
 pub const SCREEN: c_int = 0x800C;
 
@@ -92,7 +95,6 @@ pub unsafe extern "C" fn create_context_attribs(
 
 /// The one GLX_RENDER_TYPE of contexts for `config`.
 fn type_of(config: &FbConfig) -> c_int {
-    const RGBA_FLOAT_TYPE: c_int = 0x20B9;
     match config.format.color.is_float() {
         true => RGBA_FLOAT_TYPE,
         false => RGBA_TYPE,
@@ -131,6 +133,7 @@ fn requested(
     const FORWARD_COMPATIBLE: u32 = 2;
     let mut request = of_version(config, 1, 0);
     let mut profile = 1;
+    let mut render_type = None;
     for (name, value) in attributes {
         match *name {
             MAJOR_VERSION => request.major = *value as u32,
@@ -138,7 +141,7 @@ fn requested(
             FLAGS if *value & !7 == 0 => {
                 request.flags = request.flags & !7 | *value as u32;
             }
-            RENDER_TYPE if *value == RGBA_TYPE => {}
+            RENDER_TYPE => render_type = Some(*value),
             PROFILE_MASK => profile = *value,
             SCREEN if config.is_none() => request.screen = *value,
             RELEASE_BEHAVIOR if *value == 0 => request.flags |= flag::NO_FLUSH,
@@ -156,14 +159,20 @@ fn requested(
     }
     let version = (request.major, request.minor);
     let forward = request.flags & FORWARD_COMPATIBLE != 0;
+    let is_es = profile == 4;
+    let unknown =
+        matches!(version, (1, 6..) | (2, 2..) | (3, 4..)) || !(1..100).contains(&version.0);
+    if (unknown && !is_es) || (forward && version < (3, 0)) {
+        return Err(GlxError::Match);
+    }
+    match render_type {
+        None | Some(RGBA_TYPE | RGBA_FLOAT_TYPE | RGBA_UNSIGNED_FLOAT_TYPE) => {}
+        Some(COLOR_INDEX_TYPE) if version < (3, 0) => {}
+        Some(COLOR_INDEX_TYPE) => return Err(GlxError::Match),
+        Some(_) => return Err(GlxError::Value),
+    }
     request.api = match profile {
         1 | 2 => {
-            if matches!(version, (1, 6..) | (2, 2..) | (3, 4..)) || !(1..100).contains(&version.0) {
-                return Err(GlxError::Match);
-            }
-            if forward && version < (3, 0) {
-                return Err(GlxError::Match);
-            }
             // Profiles begin with 3.2; a forward-compatible 3.1 is what became the core profile.
             match (version >= (3, 2) && profile == 1) || (version == (3, 1) && forward) {
                 true => api::CORE,
@@ -172,7 +181,7 @@ fn requested(
         }
         4 => {
             if forward {
-                return Err(GlxError::Match);
+                return Err(GlxError::BadFbConfig);
             }
             match version {
                 (1, 0..=1) => api::ES1,
@@ -183,6 +192,16 @@ fn requested(
         }
         _ => return Err(GlxError::BadProfile),
     };
+    let fits = render_type.is_none_or(|asked| config.map(type_of) == Some(asked));
+    if !fits {
+        // Drivers try an indirect context then, which the X server refuses for what it is asked;
+        // beyond 1.4 there are none.
+        let indirect = matches!(request.api, api::COMPAT | api::CORE) && version <= (1, 4);
+        return Err(match indirect {
+            true => GlxError::Value,
+            false => GlxError::BadFbConfig,
+        });
+    }
     Ok(request)
 }
 
@@ -228,7 +247,9 @@ unsafe fn create(
 }
 
 pub unsafe extern "C" fn destroy_context(display: *mut Display, context: ContextHandle) {
-    if process().contexts.destroy(context.cast()).is_err() {
+    let (contexts, handle) = (&process().contexts, context.cast());
+    // One that is still current may be destroyed again; it goes when it is released.
+    if contexts.destroy(handle).is_err() && contexts.current_request(handle).is_none() {
         // SAFETY: the program's display, passed on by libGLX.
         unsafe { raise(display, GlxError::BadContext, 0, request::DESTROY_CONTEXT) };
     }
@@ -277,7 +298,7 @@ unsafe fn bind(
             let released = contexts.make_current(null_mut(), null_mut(), None, None);
             return released.is_ok().into();
         }
-        let Some(request) = contexts.request(handle) else {
+        let Some(request) = contexts.current_request(handle) else {
             raise(display, GlxError::BadContext, 0, minor);
             return 0;
         };
@@ -318,7 +339,11 @@ unsafe fn bind(
 
 /// Rendering takes the short way as far as a program can tell.
 pub unsafe extern "C" fn is_direct(_display: *mut Display, context: ContextHandle) -> c_int {
-    process().contexts.is_known(context.cast()).into()
+    process()
+        .contexts
+        .current_request(context.cast())
+        .is_some()
+        .into()
 }
 
 /// Attribute groups cannot be copied between contexts here, nor by any direct context elsewhere.
@@ -344,7 +369,7 @@ pub unsafe extern "C" fn query_context(
     const VISUAL_ID: c_int = 0x800B;
     const RENDER_TYPE: c_int = 0x8011;
     const FBCONFIG_ID: c_int = 0x8013;
-    let Some(request) = process().contexts.request(context.cast()) else {
+    let Some(request) = process().contexts.current_request(context.cast()) else {
         // SAFETY: the program's display, passed on by libGLX.
         unsafe { raise(display, GlxError::BadContext, 0, request::VENDOR_PRIVATE) };
         return BAD_CONTEXT;
@@ -411,7 +436,23 @@ mod tests {
             Err(GlxError::BadProfile)
         );
         assert_eq!(ask(&[(0x2091, 5), (0x9126, 4)]), Err(GlxError::BadFbConfig));
+        assert_eq!(
+            ask(&[(0x2091, 3), (0x2094, 2), (0x9126, 4)]),
+            Err(GlxError::BadFbConfig)
+        );
         assert_eq!(ask(&[(0x1234, 1)]), Err(GlxError::Value));
         assert_eq!(ask(&[(0x2094, 0x80)]), Err(GlxError::Value));
+    }
+
+    #[test]
+    fn render_types_have_to_be_that_of_the_config() {
+        let of = |major, minor, kind| ask(&[(0x2091, major), (0x2092, minor), (0x8011, kind)]);
+        assert!(of(3, 0, RGBA_TYPE).is_ok());
+        assert_eq!(of(3, 0, COLOR_INDEX_TYPE), Err(GlxError::Match));
+        assert_eq!(of(2, 1, COLOR_INDEX_TYPE), Err(GlxError::BadFbConfig));
+        assert_eq!(of(1, 4, COLOR_INDEX_TYPE), Err(GlxError::Value));
+        assert_eq!(of(3, 2, RGBA_FLOAT_TYPE), Err(GlxError::BadFbConfig));
+        assert_eq!(of(3, 2, 0x8016), Err(GlxError::Value));
+        assert_eq!(of(2, 2, 0x8016), Err(GlxError::Match));
     }
 }

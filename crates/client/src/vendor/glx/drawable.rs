@@ -37,6 +37,32 @@ pub unsafe fn known(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
     process().drawables.find(&unsafe { name_of(display) }, xid)
 }
 
+/// As [`known`], once the X server has done what the program has asked of it so far: a window takes
+/// its GLX windows with it. Costs a round trip or two if the surface is a window's.
+///
+/// # Safety
+/// `display` is an open Xlib display.
+unsafe fn existing(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
+    // SAFETY: the caller vouches for `display`.
+    let surface = unsafe { known(display, xid) }?;
+    let Kind::Window { watch, window } = &surface.kind else {
+        return Some(surface);
+    };
+    // SAFETY: as above.
+    unsafe { (xlib()?.sync)(display, 0) };
+    watch.catch_up();
+    if !window.is_gone() {
+        return Some(surface);
+    }
+    // SAFETY: as above.
+    drop(
+        process()
+            .drawables
+            .remove(&unsafe { name_of(display) }, xid),
+    );
+    None
+}
+
 /// The surface that a context draws to by the name `xid`: one the program has created, or a window, which needs no creating.
 ///
 /// # Safety
@@ -57,16 +83,16 @@ pub unsafe fn for_context(
     unsafe { (xlib()?.sync)(display, 0) };
     let watch = process().watch(&name)?;
     let window = watch.follow(xid)?;
+    // SAFETY: as above.
+    let screen = unsafe { view(display, request.screen) }?;
+    let visual = watch.visual_of(xid)?;
     // A context of no config takes the window's own.
-    let (format, config_id) = match request.format {
-        Some(format) => (format, request.config_id),
-        None => {
-            // SAFETY: as above.
-            let screen = unsafe { view(display, request.screen) }?;
-            let config = screen.of_visual(watch.visual_of(xid)?)?;
-            (config.format, config.id)
-        }
+    let format = match request.format {
+        Some(format) => format,
+        None => screen.of_visual(visual)?.format,
     };
+    // It is called by the window's own in any case.
+    let config_id = screen.id_of_visual(visual);
     let surface = Surface::window(session, &watch, window, xid, format, config_id);
     drawables.add(&name, &surface);
     Some(surface)
@@ -147,9 +173,8 @@ unsafe fn destroy(display: *mut Display, xid: Xid, minor: u8, error: GlxError) {
     };
     // SAFETY: the program's display.
     unsafe {
-        let (name, drawables) = (name_of(display), &process().drawables);
-        match drawables.find(&name, xid).filter(|s| is_such(s)) {
-            Some(_) => drop(drawables.remove(&name, xid)),
+        match existing(display, xid).filter(|s| is_such(s)) {
+            Some(_) => drop(process().drawables.remove(&name_of(display), xid)),
             None => raise(display, error, xid, minor),
         }
     }
@@ -167,10 +192,18 @@ pub unsafe extern "C" fn create_glx_pixmap(
     // SAFETY: the program's display and visual info, passed on by libGLX.
     unsafe {
         let info = visual.read();
-        match view(display, info.screen).and_then(|v| v.of_visual(info.visualid as u32)) {
-            Some(config) => pixmap_of(display, config, pixmap as u32, &[], minor),
+        let visual = info.visualid as u32;
+        let screen = view(display, info.screen);
+        match screen.and_then(|screen| Some((screen, screen.of_visual(visual)?))) {
+            Some((screen, config)) => {
+                let config = FbConfig {
+                    id: screen.id_of_visual(visual),
+                    ..*config
+                };
+                pixmap_of(display, &config, pixmap as u32, &[], minor)
+            }
             None => {
-                raise(display, GlxError::Value, info.visualid as u32, minor);
+                raise(display, GlxError::Value, visual, minor);
                 0
             }
         }
@@ -302,8 +335,10 @@ pub unsafe extern "C" fn query_drawable(
     let xid = drawable as u32;
     // SAFETY: the program's display and integer, passed on by libGLX.
     unsafe {
-        let name = name_of(display);
-        let value = match process().drawables.find(&name, xid) {
+        if !out.is_null() && xid != 0 {
+            out.write(0);
+        }
+        let value = match existing(display, xid) {
             Some(surface) => {
                 let (width, height) = match &surface.kind {
                     Kind::Window { window, .. } => window.size(),
@@ -337,6 +372,7 @@ pub unsafe extern "C" fn query_drawable(
                     WIDTH => size.0,
                     HEIGHT => size.1,
                     DRAWABLE_TYPE => glx::WINDOW_BIT as u32,
+                    FBCONFIG_ID => config_of_window(display, xid),
                     _ => 0,
                 }
             }
@@ -356,6 +392,15 @@ unsafe fn bare_window(display: *mut Display, xid: u32) -> Option<(u32, u32)> {
         watch.visual_of(xid)?;
         watch.geometry(xid).map(|g| (g.width, g.height))
     }
+}
+
+/// The config of the GLX window that a window has, by whose X name the X server knows it as well; 0
+/// if it has none.
+unsafe fn config_of_window(display: *mut Display, xid: u32) -> u32 {
+    // SAFETY: the caller's display.
+    let name = unsafe { name_of(display) };
+    let surface = process().drawables.of_window(&name, xid);
+    surface.map_or(0, |surface| surface.config_id)
 }
 
 /// The mask is kept; pbuffers here are never clobbered, so no event follows.

@@ -1,0 +1,302 @@
+//! Runs of piglit, with the local driver or through a server, in batches.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::ValueEnum;
+use serde::Deserialize;
+
+use super::store::{Outcome, Status, Store};
+use super::suite::Profile;
+use crate::stage::Stage;
+
+/// A batch takes a minute or so. What was interrupted goes on behind the last whole one.
+const BATCH: usize = 200;
+/// Seconds after which a test is ended. Those that piglit itself gives more are not in these
+/// profiles.
+const TEST_LIMIT: u32 = 60;
+/// The most of a test's words that is kept.
+const SAID_MAX: usize = 4000;
+
+/// How the tests reach the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Way {
+    /// Directly: the yardstick.
+    #[value(skip)]
+    Local,
+    Shm,
+    Tcp,
+    /// To four renderers of a wall, which have a quarter of each window.
+    Wall,
+}
+
+impl Way {
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Local => "local",
+            Way::Shm => "shm",
+            Way::Tcp => "tcp",
+            Way::Wall => "wall",
+        }
+    }
+
+    /// piglit, so that its tests go this way.
+    fn piglit(self, stage: &Stage) -> Command {
+        let arguments: &[&str] = match self {
+            Way::Local => return stage.direct("piglit"),
+            Way::Shm => &["--transport", "shm"],
+            Way::Tcp => &["--transport", "tcp"],
+            Way::Wall => &["--wall", "2x2"],
+        };
+        let mut mgn = stage.mgn();
+        mgn.arg("run").args(arguments).args(["--", "piglit"]);
+        mgn
+    }
+}
+
+/// Runs tests and keeps what they give.
+#[derive(Debug)]
+pub struct Runner {
+    stage: Stage,
+    /// Where piglit writes, and its log.
+    folder: PathBuf,
+    /// So many tests run at once.
+    jobs: usize,
+}
+
+impl Runner {
+    /// # Errors
+    /// If `folder` cannot be made.
+    pub fn new(folder: &Path, jobs: usize) -> Result<Runner, String> {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(Runner {
+            stage: Stage::new(),
+            folder: folder.to_owned(),
+            jobs,
+        })
+    }
+
+    /// The version of the local driver.
+    pub fn mesa(&self) -> String {
+        self.stage.mesa()
+    }
+
+    /// Runs `tests`, which are of `profile`, once more each and adds what they give to `store`.
+    ///
+    /// # Errors
+    /// What keeps piglit from running them.
+    pub fn run(
+        &self,
+        profile: Profile,
+        way: Way,
+        tests: &[String],
+        store: &mut Store,
+    ) -> Result<(), String> {
+        self.run_by(self.jobs, profile, way, tests, store)
+    }
+
+    /// As [`Runner::run`], with nothing beside each test.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn run_alone(
+        &self,
+        profile: Profile,
+        way: Way,
+        tests: &[String],
+        store: &mut Store,
+    ) -> Result<(), String> {
+        self.run_by(1, profile, way, tests, store)
+    }
+
+    fn run_by(
+        &self,
+        jobs: usize,
+        profile: Profile,
+        way: Way,
+        tests: &[String],
+        store: &mut Store,
+    ) -> Result<(), String> {
+        let mut done = 0;
+        for batch in tests.chunks(BATCH) {
+            let outcomes = self.batch(profile, way, batch, jobs)?;
+            store
+                .add(outcomes)
+                .map_err(|error| format!("the results cannot be kept in target/piglit: {error}"))?;
+            done += batch.len();
+            eprintln!(
+                "{} {}: {done} of {}",
+                profile.name(),
+                way.name(),
+                tests.len()
+            );
+        }
+        Ok(())
+    }
+
+    fn batch(
+        &self,
+        profile: Profile,
+        way: Way,
+        tests: &[String],
+        jobs: usize,
+    ) -> Result<BTreeMap<String, Outcome>, String> {
+        let list = self.folder.join("tests.txt");
+        let results = self.folder.join("results");
+        let failed = |error| format!("{}: {error}", self.folder.display());
+        fs::write(&list, tests.join("\n") + "\n").map_err(failed)?;
+        let mut piglit = way.piglit(&self.stage);
+        piglit
+            .args(["run", "--platform", "glx", "--log-level", "quiet"])
+            .args(["--jobs", &jobs.to_string()])
+            .args(["--timeout", &TEST_LIMIT.to_string()])
+            .arg("--overwrite")
+            .arg("--test-list")
+            .arg(&list)
+            .arg(profile.in_piglit())
+            .arg(&results)
+            .env("PIGLIT_COMPRESSION", "none")
+            .stdout(Stdio::null());
+        if jobs == 1 {
+            piglit.arg("--no-concurrency");
+        }
+        let ended = piglit
+            .output()
+            .map_err(|error| format!("{piglit:?} cannot be started: {error}"))?;
+        let said = String::from_utf8_lossy(&ended.stderr);
+        let problem = |why: &str| format!("{piglit:?} {why}:\n{}", tail(said.trim()));
+        if !ended.status.success() {
+            return Err(problem(&format!("ended with {}", ended.status)));
+        }
+        let text = fs::read(results.join("results.json")).map_err(failed)?;
+        let results: Results = serde_json::from_slice(&text)
+            .map_err(|error| format!("piglit's results cannot be understood: {error}"))?;
+        let outcomes: BTreeMap<String, Outcome> = results
+            .tests
+            .into_iter()
+            .map(|(test, result)| (test, result.outcome()))
+            .collect();
+        match tests.iter().find(|test| !outcomes.contains_key(*test)) {
+            Some(test) => Err(problem(&format!("gave no result for {test}"))),
+            None => Ok(outcomes),
+        }
+    }
+}
+
+/// What piglit writes, as far as it is of use.
+#[derive(Deserialize)]
+struct Results {
+    tests: BTreeMap<String, TestResult>,
+}
+
+#[derive(Deserialize)]
+struct TestResult {
+    result: Status,
+    #[serde(default)]
+    subtests: BTreeMap<String, serde_json::Value>,
+    #[serde(default)]
+    command: String,
+    #[serde(default)]
+    out: String,
+    #[serde(default)]
+    err: String,
+    returncode: Option<i32>,
+    time: Times,
+}
+
+#[derive(Deserialize)]
+struct Times {
+    start: f64,
+    end: f64,
+}
+
+impl TestResult {
+    fn outcome(self) -> Outcome {
+        let parts = self
+            .subtests
+            .into_iter()
+            // Beside the parts is the name of piglit's own type.
+            .filter(|(name, _)| name != "__type__")
+            .map(|(name, status)| {
+                let status = serde_json::from_value(status).unwrap_or(Status::Other);
+                (name, status)
+            })
+            .collect();
+        let lost = self
+            .err
+            .lines()
+            .find_map(|line| line.split_once("render server is lost: "))
+            .map(|(_, why)| why.to_owned());
+        let said = if self.result == Status::Pass && lost.is_none() {
+            String::new()
+        } else {
+            let code = self
+                .returncode
+                .map_or_else(String::new, |code| format!("status {code}"));
+            let (out, err) = (tail(&self.out), tail(&self.err));
+            format!("{}\n{code}\n{out}\n{err}\n", self.command)
+        };
+        Outcome {
+            status: self.result,
+            parts,
+            lost,
+            said,
+            seconds: self.time.end - self.time.start,
+        }
+    }
+}
+
+/// The end of `text`, where the reason is.
+fn tail(text: &str) -> &str {
+    let mut from = text.len().saturating_sub(SAID_MAX);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    &text[from..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_understood() {
+        let text = r#"{"__type__": "TestrunResult", "totals": {}, "tests": {
+            "spec@a": {"__type__": "TestResult", "command": "a -auto", "out": "", "err": "",
+                "result": "pass", "returncode": 0, "pid": [1],
+                "subtests": {"__type__": "Subtests", "one": "pass", "two": "dmesg-warn"},
+                "time": {"start": 1.5, "end": 2.0, "__type__": "TimeAttribute"}},
+            "spec@b": {"command": "b", "out": "no", "result": "notrun", "returncode": null,
+                "err": "x\nmgn: the render server is lost: signal 11; the program ends\n",
+                "subtests": {}, "time": {"start": 0, "end": 0}}}}"#;
+        let results: Results = serde_json::from_str(text).unwrap();
+        let outcomes: Vec<_> = results
+            .tests
+            .into_values()
+            .map(TestResult::outcome)
+            .collect();
+        assert_eq!(outcomes[0].status, Status::Pass);
+        let parts = [
+            ("one".to_owned(), Status::Pass),
+            ("two".to_owned(), Status::Other),
+        ];
+        assert_eq!(outcomes[0].parts, BTreeMap::from(parts));
+        assert_eq!(outcomes[0].lost, None);
+        assert_eq!(outcomes[0].said, "");
+        assert_eq!(outcomes[0].seconds, 0.5);
+        assert_eq!(outcomes[1].status, Status::Other);
+        let lost = outcomes[1].lost.as_deref();
+        assert_eq!(lost, Some("signal 11; the program ends"));
+        assert!(outcomes[1].said.starts_with("b\n"));
+    }
+
+    #[test]
+    fn tails_are_cut_between_characters() {
+        let text = "é".repeat(SAID_MAX);
+        assert_eq!(tail(&text).len(), SAID_MAX);
+        let odd = format!("{text}x");
+        assert_eq!(tail(&odd).len(), SAID_MAX - 1);
+    }
+}

@@ -1,0 +1,154 @@
+//! What tests have given so far, kept in a file from one run to the next.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// How a test or a part of one ended. piglit has more; all of them are failures here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Pass,
+    Warn,
+    Skip,
+    Fail,
+    Crash,
+    Timeout,
+    #[serde(other)]
+    Other,
+}
+
+impl Status {
+    /// How good it is: passing is better than warning, and that is better than everything else.
+    pub fn rank(self) -> u32 {
+        match self {
+            Status::Pass => 2,
+            Status::Warn => 1,
+            _ => 0,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Pass => "pass",
+            Status::Warn => "warn",
+            Status::Skip => "skip",
+            Status::Fail => "fail",
+            Status::Crash => "crash",
+            Status::Timeout => "timeout",
+            Status::Other => "other",
+        }
+    }
+}
+
+/// One run of a test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub status: Status,
+    /// Tests may have parts that pass or fail on their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, Status>,
+    /// What the client library said when it lost its server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+    /// Of a test that did not pass: how it was started and what it said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+    pub seconds: f64,
+}
+
+/// Outcomes by test, of one build or driver. A test has as many as it was run times.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    file: Contents,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Contents {
+    /// Of which build or driver they are.
+    of: String,
+    outcomes: BTreeMap<String, Vec<Outcome>>,
+}
+
+impl Store {
+    /// What is kept in the file, if it is of `of`; otherwise nothing, as it is about something else.
+    pub fn open(path: &Path, of: &str) -> Store {
+        let kept = fs::read(path)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let file = kept
+            .filter(|contents: &Contents| contents.of == of)
+            .unwrap_or_else(|| Contents {
+                of: of.to_owned(),
+                ..Contents::default()
+            });
+        Store {
+            path: path.to_owned(),
+            file,
+        }
+    }
+
+    /// All runs of the test.
+    pub fn of(&self, test: &str) -> &[Outcome] {
+        self.file.outcomes.get(test).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn len(&self) -> usize {
+        self.file.outcomes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.file.outcomes.is_empty()
+    }
+
+    pub fn forget(&mut self, test: &str) {
+        self.file.outcomes.remove(test);
+    }
+
+    /// Adds a run of each of these tests and writes the file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, outcomes: BTreeMap<String, Outcome>) -> io::Result<()> {
+        for (test, outcome) in outcomes {
+            self.file.outcomes.entry(test).or_default().push(outcome);
+        }
+        // Whole or not at all: a run may be interrupted at any time.
+        let new = self.path.with_extension("new");
+        fs::write(&new, serde_json::to_vec(&self.file)?)?;
+        fs::rename(&new, &self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_build_gave_counts_for_nothing() {
+        let folder = std::env::temp_dir().join(format!("mgn-store-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("shm.json");
+        let outcome = Outcome {
+            status: Status::Fail,
+            parts: BTreeMap::from([("a".to_owned(), Status::Pass)]),
+            lost: None,
+            said: "why".to_owned(),
+            seconds: 0.5,
+        };
+        let mut store = Store::open(&path, "one");
+        let run = BTreeMap::from([("spec@x".to_owned(), outcome.clone())]);
+        store.add(run.clone()).unwrap();
+        store.add(run).unwrap();
+
+        let again = Store::open(&path, "one");
+        assert_eq!(again.of("spec@x"), [outcome.clone(), outcome]);
+        assert!(again.of("spec@y").is_empty());
+        assert!(Store::open(&path, "two").is_empty());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
