@@ -66,7 +66,9 @@ finish() {
     fi
 }
 trap finish EXIT
-trap 'exit 130' INT TERM
+# The first process of a root's namespace; with it end all others there.
+first=
+trap '[ -z "$first" ] || kill -KILL "$first" 2>/dev/null; exit 130' INT TERM
 
 # The first Debian mirror among this machine's package sources.
 mirror() {
@@ -133,7 +135,12 @@ inside() {
             rmdir /.before
             cd /manganese
             exec bash -euc "$3"
-        ' fresh-root "$root" "$cache" "$command" </dev/null
+        ' fresh-root "$root" "$cache" "$command" </dev/null &
+    first=$!
+    local status=0
+    wait "$first" || status=$?
+    first=
+    return $status
 }
 
 quiet_apt='DEBIAN_FRONTEND=noninteractive apt-get -qq -y'
