@@ -152,6 +152,7 @@ goal() {
     local name=$1 started=$SECONDS how=passed
     shift
     echo "== fresh $suite: $name"
+    # Errors end no function whose status is looked at: each step below is joined by && or ||.
     "$@" || { how=FAILED; failed+=("$name"); }
     table+=$(printf '\n  %-10s %-7s %5d s' "$name" $how $((SECONDS - started)))
 }
@@ -159,56 +160,48 @@ goal() {
 has_built=no
 built() {
     [ $has_built = no ] || return 0
-    new built
-    inside built "$quiet_apt update && $quiet_apt install --no-install-recommends make >/dev/null"
-    has_built=yes
+    new built &&
+        inside built "$quiet_apt update && $quiet_apt install --no-install-recommends make >/dev/null" &&
+        has_built=yes
 }
 
-demo() {
-    built
-    inside built 'make demo'
-}
+demo() { built && inside built 'make demo'; }
 
-tests() {
-    built
-    inside built 'make test'
-}
+tests() { built && inside built 'make test'; }
 
 user() {
-    new user
+    new user || return
     inside user "$quiet_apt update && $quiet_apt install --no-install-recommends make sudo >/dev/null
         useradd --create-home --shell /bin/bash newcomer
-        echo 'newcomer ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/newcomer"
+        echo 'newcomer ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/newcomer" || return
     # What `demo` has built is up to date here as well: the times of all files are kept.
     if [ $has_built = yes ]; then
         tar --create --directory="$roots/built" --exclude=manganese/target/debug --exclude=manganese/target/demo manganese |
-            tar --extract --directory="$roots/user"
+            tar --extract --directory="$roots/user" || return
     fi
     inside user "chown -R newcomer: /manganese
         su - newcomer -c 'cd /manganese && make demo'"
 }
 
 packages() {
-    built
-    inside built 'make deb'
-    new bare
-    mkdir -p "$roots/bare/packages"
-    cp "$roots/built/manganese/target/deb/"*.deb "$roots/bare/packages/"
+    built && inside built 'make deb' || return
+    new bare || return
+    mkdir -p "$roots/bare/packages" &&
+        cp "$roots/built/manganese/target/deb/"*.deb "$roots/bare/packages/" || return
     rm -rf "$roots/bare/manganese"
     mkdir "$roots/bare/manganese"
-    inside bare "$quiet_apt update"
+    inside bare "$quiet_apt update" || return
     local started=$SECONDS
     inside bare "$quiet_apt install --no-install-recommends /packages/manganese_*.deb /packages/libmanganese0_*.deb xvfb mesa-utils >/dev/null
-        mgn run --headless --save /pictures --frames 10 -- glxgears
-        test -s /pictures/frame-000010.png" || return 1
-    local took=$((SECONDS - started))
-    echo "packages: from nothing to a picture of glxgears in $took s"
+        mgn run --headless --save /pictures --frames 10 -- glxgears >/dev/null
+        test -s /pictures/frame-000010.png" || return
+    echo "packages: from nothing to a picture of glxgears in $((SECONDS - started)) s"
+    # A program of a user's against the library, then everything is removed again.
     inside bare "$quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
-        man_pages=\$(dpkg -L manganese | grep -c /man/)
-        [ \$man_pages -gt 5 ] || { echo 'the package has no manual pages' >&2; exit 1; }
         gcc -o /tmp/pingpong /usr/share/doc/libmanganese-dev/examples/pingpong.c \$(pkg-config --cflags --libs manganese)
-        $quiet_apt purge manganese libmanganese0 libmanganese-dev
-        ! command -v mgn"
+        test \$(dpkg -L manganese | grep -c /share/man/) -gt 5 || { echo 'the package has no manual pages' >&2; exit 1; }
+        $quiet_apt purge 'manganese*' 'libmanganese*' >/dev/null
+        if command -v mgn; then echo 'mgn is still there' >&2; exit 1; fi"
 }
 
 for name in "${goals[@]}"; do
