@@ -317,6 +317,7 @@ mod tests {
             format: formats()[0],
             visual: None,
             renderable: GL_BIT | ES2_BIT | ES3_BIT,
+            group: None,
         };
         let request = requested(client_api, Some(&config), attributes)?;
         Ok((request.api, request.major, request.minor, request.flags))

@@ -402,9 +402,17 @@ mod tests {
     use super::*;
     use crate::config::{listed::Screen, tests::formats};
 
-    fn ask(attributes: &[(c_int, c_int)]) -> Result<(u32, u32, u32, u32), GlxError> {
+    type Asked = Result<(u32, u32, u32, u32), GlxError>;
+
+    fn ask_of(release: [u32; 3], attributes: &[(c_int, c_int)]) -> Asked {
         let screen = Screen::made(0, &formats(), &[]);
-        requested(Some(&screen.configs[0]), attributes).map(|r| (r.api, r.major, r.minor, r.flags))
+        let (config, dialect) = (&screen.configs[0], Dialect::of(release));
+        let request = requested(Some(config), dialect, attributes)?;
+        Ok((request.api, request.major, request.minor, request.flags))
+    }
+
+    fn ask(attributes: &[(c_int, c_int)]) -> Asked {
+        ask_of([22, 3, 6], attributes)
     }
 
     #[test]
@@ -454,5 +462,15 @@ mod tests {
         assert_eq!(of(3, 2, RGBA_FLOAT_TYPE), Err(GlxError::BadFbConfig));
         assert_eq!(of(3, 2, 0x8016), Err(GlxError::Value));
         assert_eq!(of(2, 2, 0x8016), Err(GlxError::Match));
+    }
+
+    #[test]
+    fn newer_releases_have_other_errors() {
+        const NEWER: [u32; 3] = [25, 0, 7];
+        let embedded = [(0x2091, 5), (0x9126, 4)];
+        assert_eq!(ask_of(NEWER, &embedded), Err(GlxError::BadProfile));
+        let silent_debug = [(0x31B3, 1), (0x2094, 1)];
+        assert_eq!(ask(&silent_debug), Err(GlxError::BadFbConfig));
+        assert_eq!(ask_of(NEWER, &silent_debug), Err(GlxError::Match));
     }
 }
