@@ -50,12 +50,21 @@ impl Screen {
     ) -> Option<Screen> {
         let known = |list: &[Properties]| -> Vec<FbConfig> {
             let fit = list.iter().filter_map(|p| {
+                let mut properties = *p;
+                let mut format = format_of(p, formats)?;
+                if p.get(FRAMEBUFFER_SRGB_CAPABLE) == 1 {
+                    match format.with_srgb() {
+                        Some(srgb) => format = srgb,
+                        // Visuals are to stay, and say what they are here.
+                        None => properties.tell(FRAMEBUFFER_SRGB_CAPABLE, 0),
+                    }
+                }
                 Some(FbConfig {
                     id: p.get(FBCONFIG_ID) as u32,
                     visual: p.get(VISUAL_ID).max(0) as u32,
                     screen: number,
-                    format: format_of(p, formats)?,
-                    properties: *p,
+                    format,
+                    properties,
                 })
             });
             fit.collect()
@@ -131,11 +140,7 @@ fn format_of(p: &Properties, formats: &[Format]) -> Option<Format> {
             && f.accum_bits() == accum
             && rest == [DEPTH_SIZE, STENCIL_SIZE, SAMPLES, DOUBLEBUFFER].map(|n| p.get(n))
     };
-    let format = formats.iter().find(is)?;
-    match p.get(FRAMEBUFFER_SRGB_CAPABLE) {
-        1 => format.with_srgb(),
-        _ => Some(*format),
-    }
+    formats.iter().find(is).copied()
 }
 
 fn describe(format: &Format, id: u32, visual: u32) -> Properties {
@@ -233,11 +238,17 @@ mod tests {
         deeper.tell(DEPTH_SIZE, 32);
         let mut sampled = capable;
         sampled.tell(SAMPLES, 4);
+        let with_samples = *formats.iter().find(|f| f.samples == 4).unwrap();
         let list = [stereo, there, deeper, capable, sampled];
         let screen = Screen::told(0, &formats, &list, &list).unwrap();
         let found: Vec<Format> = screen.configs.iter().map(|c| c.format).collect();
         let srgb = formats[0].with_srgb().unwrap();
-        assert_eq!(found, [formats[0], srgb], "none has sRGB and samples");
+        assert_eq!(found, [formats[0], srgb, with_samples]);
+        let says = |n: usize| {
+            let properties = &screen.configs[n].properties;
+            properties.value(FRAMEBUFFER_SRGB_CAPABLE)
+        };
+        assert_eq!((says(1), says(2)), (Some(1), Some(0)), "with samples none");
         assert!(Screen::told(0, &formats, &[stereo], &[stereo]).is_none());
     }
 }
