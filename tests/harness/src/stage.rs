@@ -127,15 +127,7 @@ impl Stage {
             .output()
             .map(|o| o.stdout)
             .unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        let version = said
-            .lines()
-            .find_map(|line| line.split_once(" Mesa "))
-            .map(|(_, v)| v);
-        version
-            .and_then(|v| v.split_whitespace().next())
-            .unwrap_or_default()
-            .to_owned()
+        release(&String::from_utf8_lossy(&said)).to_owned()
     }
 
     /// The `mgn` of this build, on this stage's X server.
@@ -162,4 +154,29 @@ fn mgn() -> PathBuf {
         );
     }
     mgn
+}
+
+/// The release of Mesa in what glxinfo says, some of which names Mesa as the vendor.
+fn release(said: &str) -> &str {
+    let versions = said.lines().filter(|line| line.contains("version string:"));
+    let mut named = versions.filter_map(|line| line.split_once(" Mesa "));
+    let release = named.next().map(|(_, release)| release);
+    let word = release.and_then(|r| r.split_whitespace().next());
+    word.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_stand_in_versions() {
+        let newer = "Extended renderer info (GLX_MESA_query_renderer):\n    Vendor: Mesa (0xffffffff)\n    Version: 25.0.7\n\
+            OpenGL vendor string: Mesa\nOpenGL core profile version string: 4.5 (Core Profile) Mesa 25.0.7-2+deb13u1\n";
+        assert_eq!(release(newer), "25.0.7-2+deb13u1");
+        let older = "    Vendor: Mesa/X.org (0xffffffff)\nOpenGL vendor string: Mesa/X.org\n\
+            OpenGL core profile version string: 4.5 (Core Profile) Mesa 22.3.6\n";
+        assert_eq!(release(older), "22.3.6");
+        assert_eq!(release("OpenGL version string: 4.6.0 NVIDIA 535.54"), "");
+    }
 }
