@@ -186,6 +186,10 @@ impl State {
     pub fn gl_draw_buffer(&mut self, buffer: u32) -> Result<(), GlError> {
         listed!(self, gl_draw_buffer(buffer));
         let name = self.int(at!(GL_DRAW_FRAMEBUFFER_BINDING));
+        if self.is_only_buffer(name, buffer) {
+            self.set_draw_buffers([UNKNOWN; DRAW_BUFFERS]);
+            return self.unsure();
+        }
         self.check_buffer(name, buffer)?;
         let mut draw = [0.; DRAW_BUFFERS];
         draw[0] = buffer.into();
@@ -237,13 +241,16 @@ impl State {
     pub fn gl_read_buffer(&mut self, buffer: u32) -> Result<(), GlError> {
         listed!(self, gl_read_buffer(buffer));
         let name = self.int(at!(GL_READ_FRAMEBUFFER_BINDING));
+        let attachment = buffer.wrapping_sub(GL_COLOR_ATTACHMENT0);
+        if self.limits.es3() && !matches!(buffer, GL_NONE | GL_BACK) && attachment >= 32 {
+            return Err(GlError::InvalidEnum);
+        }
         if buffer == GL_FRONT_AND_BACK {
             // Nobody can read two buffers, but some drivers take it for the front.
             self.set_read_buffer(UNKNOWN);
             return self.unsure();
         }
-        if name == 0 && buffer == GL_BACK && self.is_less_than_double() {
-            // Some drivers read the only buffer of a pbuffer by this name, too.
+        if self.is_only_buffer(name, buffer) {
             self.set_read_buffer(UNKNOWN);
             return self.unsure();
         }
@@ -252,9 +259,10 @@ impl State {
         Ok(())
     }
 
-    /// Whether a context for two buffers draws to something that has but one.
-    fn is_less_than_double(&self) -> bool {
-        self.double_context && !self.double_buffered && self.limits.desktop()
+    /// Whether a name means the back of a framebuffer that has but one buffer, which drivers may take it for.
+    fn is_only_buffer(&self, framebuffer: u32, buffer: u32) -> bool {
+        let is_back = matches!(buffer, GL_BACK | GL_BACK_LEFT);
+        framebuffer == 0 && is_back && !self.double_buffered && self.limits.desktop()
     }
 
     pub fn gl_read_buffer_nv(&mut self, buffer: u32) -> Result<(), GlError> {
@@ -310,7 +318,7 @@ impl State {
             GL_BACK => self.double_buffered || !self.limits.desktop(),
             GL_BACK_LEFT => self.double_buffered && self.limits.desktop(),
             GL_FRONT_RIGHT | GL_BACK_RIGHT | GL_RIGHT => false,
-            GL_AUX0..=GL_AUX3 if self.limits.compat() => false,
+            GL_AUX0..=GL_AUX3 if self.limits.desktop() => false,
             _ if attachment < 32 => false,
             _ => return Err(GlError::InvalidEnum),
         };

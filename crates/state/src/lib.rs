@@ -142,8 +142,6 @@ pub struct State {
     /// Of the default framebuffer, once there is one. What glGet says of them only the driver knows: some know no such name in a core profile.
     stencil_bits: Option<u8>,
     double_buffered: bool,
-    /// The context was made for two buffers.
-    double_context: bool,
     feedback_active: bool,
     /// glColorMaterial was called while it had an effect.
     color_material_moved: bool,
@@ -187,7 +185,6 @@ impl State {
             derived: HashMap::new(),
             stencil_bits: None,
             double_buffered: true,
-            double_context: true,
             feedback_active: false,
             color_material_moved: false,
             material_pending: false,
@@ -231,7 +228,6 @@ impl State {
         self.derived.clear();
         self.stencil_bits = Some(stencil_bits);
         if let Some(back) = first {
-            self.double_context = back;
             let buffer = match back || !self.limits.desktop() {
                 true => GL_BACK,
                 false => GL_FRONT,
