@@ -58,15 +58,27 @@ pub fn lacks() -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return Some("emulated links need root".to_string());
     }
-    let is_missing = |(tool, _): &&(&str, &str)| in_path(tool.as_ref()).is_none();
-    if let Some((tool, package)) = TOOLS.iter().find(is_missing) {
-        return Some(format!(
-            "emulated links need {tool}, which is not installed (Debian: {package})"
-        ));
+    if let Some(why) = missing(|tool| in_path(tool.as_ref()).is_some()) {
+        return Some(why);
     }
     congestion_control()
         .err()
         .map(|error| format!("emulated links need networks of their own: {error:#}"))
+}
+
+/// All of the tools that are not there, and the packages to install for them.
+fn missing(is_there: impl Fn(&str) -> bool) -> Option<String> {
+    let missing = TOOLS.iter().filter(|(tool, _)| !is_there(tool));
+    let (tools, mut packages): (Vec<&str>, Vec<&str>) = missing.copied().unzip();
+    packages.dedup();
+    let are = if tools.len() > 1 { "are" } else { "is" };
+    (!tools.is_empty()).then(|| {
+        format!(
+            "emulated links need {}, which {are} not installed; on Debian: apt-get install {}",
+            tools.join(", "),
+            packages.join(" ")
+        )
+    })
 }
 
 /// Of TCP, in a new network.
@@ -196,6 +208,18 @@ fn run(program: &str, arguments: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_that_is_missing_is_named_at_once() {
+        assert_eq!(missing(|_| true), None);
+        assert_eq!(
+            missing(|tool| !["nft", "ethtool"].contains(&tool)).unwrap(),
+            "emulated links need nft, ethtool, which are not installed; on Debian: apt-get install nftables ethtool"
+        );
+        // A package is named once.
+        let why = missing(|tool| tool != "ip" && tool != "tc").unwrap();
+        assert!(why.ends_with("apt-get install iproute2"), "{why}");
+    }
 
     #[test]
     fn a_link_goes_with_its_owner() {

@@ -36,10 +36,18 @@ impl NetPipe {
     pub fn missing(&self, peers: &Peers) -> Option<String> {
         let (start, library) = (self.library.starter(), self.library.name());
         let wanted = [start, self.program()];
-        let missing = wanted.iter().find(|name| in_path(name.as_ref()).is_none());
-        let words = |name| format!("NetPIPE for {library} is not installed: there is no {name}");
-        missing
-            .map(words)
+        let missing = wanted
+            .into_iter()
+            .filter(|name| in_path(name.as_ref()).is_none());
+        let missing: Vec<&str> = missing.collect();
+        let words = || {
+            format!(
+                "NetPIPE for {library} is not installed: there is no {}",
+                missing.join(" and no ")
+            )
+        };
+        (!missing.is_empty())
+            .then(words)
             .or_else(|| peers.hung(start, &self.task()))
     }
 

@@ -3,6 +3,7 @@
 mod chart;
 mod papers;
 mod scale;
+mod summary;
 mod tables;
 mod text;
 
@@ -16,6 +17,8 @@ use crate::table::{amount, number};
 use chart::{Form, Line, Look, Panel, Shape};
 use papers::{At, Fact, Mark, Source, FACTS};
 use scale::Scale;
+
+pub use summary::lines as summary;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -56,6 +59,7 @@ pub fn page(record: &Record) -> String {
             }
             body {
                 h1 { "What " (record.head.machine.host) " can do" }
+                (first(record))
                 (head(record))
                 (contents(&suites))
                 @for (suite, outcomes) in &suites { (section(*suite, outcomes)) }
@@ -75,6 +79,17 @@ fn suites(record: &Record) -> Vec<(Suite, Vec<&Outcome>)> {
         }
     }
     suites
+}
+
+/// What a reader must know, good and bad.
+fn first(record: &Record) -> Markup {
+    let lines = summary::lines(record);
+    html! {
+        @if !lines.is_empty() {
+            h2 id="summary" { "What to know first" }
+            ul { @for line in &lines { li { (line) } } }
+        }
+    }
 }
 
 fn head(record: &Record) -> Markup {

@@ -1,0 +1,226 @@
+//! What a reader must know first, good and bad, from the numbers themselves: the first lines of a page.
+
+use crate::record::{Better, Kind, Outcome, Place, Plot, Point, Record, Series, State};
+use crate::suites::Suite;
+use crate::table::{amount, number};
+
+/// Within this factor two numbers are much the same.
+const ALIKE: f64 = 1.1;
+/// How many of the best and of the worst are named.
+const NAMED: usize = 3;
+
+/// One of our numbers beside the best of others at the same place of the same plot.
+struct Pair<'r> {
+    suite: Suite,
+    plot: &'r Plot,
+    ours: (&'r Series, &'r Point),
+    other: (&'r Series, &'r Point),
+    /// How many times better ours is: below 1, it is worse.
+    factor: f64,
+}
+
+/// About ten sentences, in this order: how often Manganese is better or worse than others' libraries and programs, where it is best and worst, and how near it comes
+/// to what the machine can do. None where nothing of that was measured. Only numbers that are resolved count.
+pub fn lines(record: &Record) -> Vec<String> {
+    let mut lines = Vec::new();
+    let peers = pairs(record, Kind::Peer);
+    if !peers.is_empty() {
+        let count = |of: &dyn Fn(f64) -> bool| peers.iter().filter(|pair| of(pair.factor)).count();
+        lines.push(format!(
+            "Beside the best of others' libraries and programs, at {}: better by more than 10 % at {}, within 10 % at {}, worse by more than 10 % at {}.",
+            super::text::count(peers.len(), "point"),
+            count(&|factor| factor > ALIKE),
+            count(&|factor| (1.0 / ALIKE..=ALIKE).contains(&factor)),
+            count(&|factor| factor < 1.0 / ALIKE),
+        ));
+        let best = chosen(&peers, |one, other| other.factor.total_cmp(&one.factor));
+        let best = best.into_iter().filter(|pair| pair.factor > ALIKE);
+        lines.extend(best.map(|pair| format!("Better: {}.", beside_peer(pair))));
+        let worst = chosen(&peers, |one, other| one.factor.total_cmp(&other.factor));
+        let worst = worst.into_iter().filter(|pair| pair.factor < 1.0 / ALIKE);
+        lines.extend(worst.map(|pair| format!("Worse: {}.", beside_peer(pair))));
+    }
+    let limits = pairs(record, Kind::Limit);
+    if !limits.is_empty() {
+        let mut factors: Vec<f64> = limits.iter().map(|pair| pair.factor).collect();
+        factors.sort_by(f64::total_cmp);
+        lines.push(format!(
+            "Beside what the machine can do without any library, at {}: {} of that in the middle.",
+            super::text::count(factors.len(), "point"),
+            share(factors[factors.len() / 2]),
+        ));
+        let nearest = chosen(&limits, |one, other| other.factor.total_cmp(&one.factor));
+        lines.extend(
+            nearest
+                .first()
+                .map(|pair| format!("Nearest: {}.", beside_limit(pair))),
+        );
+        let farthest = chosen(&limits, |one, other| one.factor.total_cmp(&other.factor));
+        lines.extend(
+            farthest
+                .first()
+                .map(|pair| format!("Farthest: {}.", beside_limit(pair))),
+        );
+    }
+    lines
+}
+
+/// Each of our numbers that has another beside it.
+fn pairs(record: &Record, kind: Kind) -> Vec<Pair<'_>> {
+    let mut pairs = Vec::new();
+    for outcome in &record.outcomes {
+        for plot in &outcome.plots {
+            for place in [Place::Near, Place::Far, Place::Any] {
+                pairs.extend(pairs_of(outcome, plot, place, kind));
+            }
+        }
+    }
+    pairs
+}
+
+fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) -> Vec<Pair<'r>> {
+    let of = |kind: Kind| {
+        let lines = outcome.series.iter();
+        lines.filter(move |line| line.plot == plot.id && line.kind == kind)
+    };
+    let mut pairs: Vec<Pair> = Vec::new();
+    for other in of(kind) {
+        let Some(ours) = counterpart(other, of(Kind::Ours)) else {
+            continue;
+        };
+        for point in ours.points.iter().filter(|point| point.place == place) {
+            let Some(beside) = other
+                .points
+                .iter()
+                .find(|p| p.x == point.x && p.place == place)
+            else {
+                continue;
+            };
+            let Some(factor) = factor(plot.better, point, beside) else {
+                continue;
+            };
+            let pair = Pair {
+                suite: outcome.suite,
+                plot,
+                ours: (ours, point),
+                other: (other, beside),
+                factor,
+            };
+            // Of several others, the best one counts.
+            let known = pairs
+                .iter_mut()
+                .find(|known| known.ours.0.name == ours.name && known.ours.1.x == point.x);
+            match known {
+                Some(known) if known.factor > factor => *known = pair,
+                Some(_) => {}
+                None => pairs.push(pair),
+            }
+        }
+    }
+    pairs
+}
+
+/// The line of ours that does the same as another one: by the same kind of socket, or else the first, and none that leaves out the drawing.
+fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Option<&'r Series> {
+    let draws = |line: &&Series| {
+        !["null", "discard"]
+            .iter()
+            .any(|word| line.name.starts_with(word))
+    };
+    let ours: Vec<&Series> = ours.filter(draws).collect();
+    let carried = socket(other);
+    let same = ours.iter().find(|line| socket(line) == carried);
+    // A limit such as a copy of memory has no transport of its own.
+    let any = ours
+        .first()
+        .filter(|_| carried.is_none() || other.kind == Kind::Limit);
+    same.or(any).copied()
+}
+
+/// The kind of socket in a line's name.
+fn socket(line: &Series) -> Option<&str> {
+    let mut words = line.name.split(|c: char| !c.is_alphanumeric());
+    words.find(|word| ["tcp", "unix", "tls"].contains(word))
+}
+
+/// How many times better one number is than another; none where that cannot be said.
+fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
+    let is_known = |point: &Point| point.state == State::Resolved && point.value > 0.0;
+    if !is_known(ours) || !is_known(other) {
+        return None;
+    }
+    match better {
+        Better::Less => Some(other.value / ours.value),
+        Better::More => Some(ours.value / other.value),
+        Better::Neither => None,
+    }
+}
+
+/// The first in an order, of different suites as far as there are such, and otherwise of different plots.
+fn chosen<'p, 'r>(
+    pairs: &'p [Pair<'r>],
+    order: impl Fn(&Pair, &Pair) -> std::cmp::Ordering,
+) -> Vec<&'p Pair<'r>> {
+    let mut sorted: Vec<&Pair> = pairs.iter().collect();
+    sorted.sort_by(|one, other| order(one, other));
+    let mut chosen: Vec<&Pair> = Vec::new();
+    for of_new_suite in [true, false] {
+        for pair in &sorted {
+            let is_new = match of_new_suite {
+                true => chosen.iter().all(|known| known.suite != pair.suite),
+                false => chosen.iter().all(|known| known.plot.id != pair.plot.id),
+            };
+            if is_new && chosen.len() < NAMED {
+                chosen.push(pair);
+            }
+        }
+    }
+    chosen.sort_by(|one, other| order(one, other));
+    chosen
+}
+
+/// "One-way latency, by shared memory, 8 B, processors near: 0.18 µs by shm, 0.35 by Open MPI (1.9 times as good)".
+fn beside_peer(pair: &Pair) -> String {
+    let times = match pair.factor {
+        factor if factor >= 100.0 => "more than 100 times as good".to_string(),
+        factor if factor >= 1.0 => format!("{factor:.1} times as good"),
+        factor if factor <= 0.01 => "less than a hundredth as good".to_string(),
+        factor => format!("{factor:.2} times as good"),
+    };
+    format!("{} ({times})", beside(pair))
+}
+
+fn beside_limit(pair: &Pair) -> String {
+    format!("{} ({} of it)", beside(pair), share(pair.factor))
+}
+
+fn beside(pair: &Pair) -> String {
+    let plot = pair.plot;
+    let unit = match &plot.y.unit[..] {
+        "" => String::new(),
+        unit => format!(" {}", super::text::unit(unit)),
+    };
+    let at = amount(pair.ours.1.x, &plot.x.unit);
+    let at = match &plot.x.unit[..] {
+        "" => format!("{} {at}", plot.x.name),
+        _ => at,
+    };
+    let place = super::place_name(pair.ours.1.place);
+    let place = place.map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    format!(
+        "{}, {at}{place}: {}{unit} by {}, {} by {}",
+        plot.title,
+        number(pair.ours.1.value),
+        pair.ours.0.name,
+        number(pair.other.1.value),
+        pair.other.0.name,
+    )
+}
+
+fn share(factor: f64) -> String {
+    let percent = factor * 100.0;
+    match percent < 10.0 {
+        true => format!("{percent:.1} %"),
+        false => format!("{percent:.0} %"),
+    }
+}
