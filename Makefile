@@ -26,7 +26,7 @@ TARGET := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
-.PHONY: all build demo test test-pictures test-apps stress miri bench lint deb install clean programs registry
+.PHONY: all build demo test test-pictures test-apps stress miri bench lint deb install install-docs clean programs registry
 
 all: build
 
@@ -99,6 +99,8 @@ install: build
 	$(TARGET)/release/mgn pages --man $(TARGET)/pages/man --completions $(TARGET)/pages/completions
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1"
 	install -m644 $(TARGET)/pages/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man5"
+	install -m644 $(TARGET)/pages/man/*.5 "$(DESTDIR)$(PREFIX)/share/man/man5/"
 	install -Dm644 $(TARGET)/pages/completions/mgn.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/mgn"
 	install -Dm644 $(TARGET)/pages/completions/_mgn "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_mgn"
 	install -Dm644 $(TARGET)/pages/completions/mgn.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/mgn.fish"
@@ -106,7 +108,17 @@ install: build
 	for unit in scripts/systemd/*; do \
 	    sed 's|/usr/local/bin/|$(PREFIX)/bin/|' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}" || exit; done
 	install -Dm644 scripts/sysusers.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/manganese.conf"
+	$(MAKE) install-docs
 	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(TARGET)/release" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" DESTDIR="$(DESTDIR)" STRIP="$(STRIP)"
+
+# What help texts and manual pages name, and what that names.
+install-docs:
+	install -d "$(DESTDIR)$(PREFIX)/share/doc/manganese/examples" "$(DESTDIR)$(PREFIX)/share/doc/manganese/pictures"
+	install -m644 *.md LICENSE-* docs/*.md docs/*.html docs/*.json "$(DESTDIR)$(PREFIX)/share/doc/manganese/"
+	@# All lie in one folder there.
+	sed -i -e 's|](docs/|](|g' -e 's|](\.\./\([A-Z]*\.md\)|](\1|g' "$(DESTDIR)$(PREFIX)/share/doc/manganese/"*.md
+	install -m644 docs/examples/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/examples/"
+	install -m644 docs/pictures/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/pictures/"
 
 clean:
 	rm -rf $(TARGET)

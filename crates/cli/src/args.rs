@@ -162,7 +162,7 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["server", "ssh"])]
     pub discard: bool,
 
-    /// Have commands pass a stage before the server's renderer: NAME[:key=value[,key=value]], see docs/spu.md; may be repeated, in their order
+    /// Have commands pass a stage before the server's renderer: NAME[:key=value[,key=value]], see share/doc/manganese/spu.md; may be repeated, in their order
     #[arg(long, value_name = "STAGE", conflicts_with_all = ["server", "ssh"])]
     pub spu: Vec<Stage>,
 
@@ -210,11 +210,11 @@ pub struct Through {
     #[arg(long, value_name = "PATH", requires = "ssh")]
     pub ssh_mgn: Option<String>,
 
-    /// Divide the picture among several renderers: COLUMNSxROWS tiles, a wall in JSON, or one that the mothership knows by this name; may be repeated, for several walls that show the same
+    /// Divide the picture among several renderers: COLUMNSxROWS tiles, the wall of a FILE.toml (FILE.toml:NAME, where it has several; see manganese-walls(5)), or one that the mothership knows by this name; may be repeated, for several walls that show the same
     #[arg(long, value_name = "WALL")]
     pub wall: Vec<WallName>,
 
-    /// What renderers of a wall have of a window: all of it (scissor), their tile alone (offset, see docs/walls.md), or what the wall says (auto)
+    /// What renderers of a wall have of a window: all of it (scissor), their tile alone (offset, see manganese-walls(5)), or what the wall says (auto)
     #[arg(long, value_enum, default_value_t = Tiling::Auto)]
     pub tiling: Tiling,
 
@@ -368,7 +368,7 @@ pub struct Server {
     #[arg(long)]
     pub discard: bool,
 
-    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see docs/spu.md; may be repeated, in their order
+    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see share/doc/manganese/spu.md; may be repeated, in their order
     #[arg(long, value_name = "STAGE")]
     pub spu: Vec<Stage>,
 
@@ -413,9 +413,9 @@ pub struct Server {
 /// Prints the page's address, which contains a token: whoever has it may watch.
 #[derive(Debug, Args)]
 pub struct Viewer {
-    /// The wall: COLUMNSxROWS tiles, or a file that describes it
-    #[arg(long, value_name = "WALL", value_parser = crate::viewer::wall)]
-    pub wall: mgn_wall::Wall,
+    /// The wall: COLUMNSxROWS tiles, or the wall of a FILE.toml, FILE.toml:NAME where it has several; see manganese-walls(5)
+    #[arg(long, value_name = "WALL")]
+    pub wall: WallName,
 
     /// Address of the page, tcp:HOST:PORT; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "tcp:127.0.0.1:0")]
@@ -463,7 +463,7 @@ pub struct Replay {
     /// The recorded stream
     pub file: PathBuf,
 
-    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see docs/spu.md; may be repeated, in their order
+    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see share/doc/manganese/spu.md; may be repeated, in their order
     #[arg(long, value_name = "STAGE")]
     pub spu: Vec<Stage>,
 
@@ -668,7 +668,7 @@ mod tests {
     fn walls_have_sizes_or_names() {
         for (text, is_name) in [("2x2", false), ("cave", true), ("x2", true)] {
             let wall = run(&["--wall", text, "p"]).unwrap().through.wall;
-            assert_eq!(wall == [WallName::Named(text.into())], is_name, "{text}");
+            assert_eq!(WallName::first_name(&wall) == Some(text), is_name, "{text}");
         }
         for wrong in ["", "2x", "0x1", "9x9", "-2x2"] {
             assert!(run(&["--wall", wrong, "p"]).is_err(), "{wrong}");

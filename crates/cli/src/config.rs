@@ -2,11 +2,20 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use mgn_mothership::config::{ConfigError, Stage, StageFault, Units};
+use mgn_mothership::config::{schema, ConfigError, Mistakes, Stage, StageFault, Units};
 use mgn_spu::SpuError;
 
 use crate::args::Config;
+
+/// What files say of stages is checked as the command line's is.
+pub const UNITS: Units<'_> = Units {
+    names: mgn_spu::NAMES,
+    is_path: mgn_spu::is_path,
+    for_server: |stage| check(stage, mgn_spu::Stage::for_server),
+    for_client: |stage| check(stage, mgn_spu::Stage::for_client_of_others),
+};
 
 /// As wide as this where nothing is known of the terminal.
 const COLUMNS: usize = 80;
@@ -21,24 +30,21 @@ pub fn config(command: Config) -> ExitCode {
             )
         }),
         Config::Show { file } => read(&file).map(|config| config.describe(columns())),
+        Config::Schema => serde_json::to_string_pretty(&schema())
+            .map(|text| text + "\n")
+            .map_err(Into::into),
     };
     match said.and_then(|text| crate::say(&text)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&error);
+            crate::complain(&error);
             ExitCode::FAILURE
         }
     }
 }
 
 pub fn read(file: &Path) -> anyhow::Result<mgn_mothership::Config> {
-    let units = Units {
-        names: mgn_spu::NAMES,
-        is_path: mgn_spu::is_path,
-        for_server: |stage| check(stage, mgn_spu::Stage::for_server),
-        for_client: |stage| check(stage, mgn_spu::Stage::for_client_of_others),
-    };
-    Ok(mgn_mothership::Config::read(file, units)?)
+    Ok(mgn_mothership::Config::read(file, UNITS)?)
 }
 
 fn check(
@@ -52,11 +58,16 @@ fn check(
     })
 }
 
-/// Mistakes have places and lines of their own.
-pub fn complain(error: &anyhow::Error) {
-    match error.downcast_ref() {
-        Some(ConfigError::Mistakes(mistakes)) => eprintln!("{mistakes}"),
-        _ => crate::complain(error),
+/// The mistakes of a file, if that is the error: they have places and lines of their own.
+pub fn mistakes(error: &anyhow::Error) -> Option<&Mistakes> {
+    let shared = || {
+        error
+            .downcast_ref::<Arc<ConfigError>>()
+            .map(|error| &**error)
+    };
+    match error.downcast_ref().or_else(shared) {
+        Some(ConfigError::Mistakes(mistakes)) => Some(mistakes),
+        _ => None,
     }
 }
 

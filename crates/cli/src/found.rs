@@ -7,7 +7,6 @@ use std::time::Duration;
 use mgn_fabric::Transport;
 use mgn_mothership::protocol::{Request, Wanted, Way};
 use mgn_mothership::{ask, Match};
-use mgn_wall::Wall;
 
 use crate::args::{Through, WallName};
 use crate::settings;
@@ -54,12 +53,9 @@ fn wanted(walls: &[WallName]) -> anyhow::Result<Wanted> {
     for wall in walls {
         match wall {
             WallName::Named(name) => names.push(name.clone()),
+            WallName::File(_) => anyhow::bail!("the mothership knows walls by their names; give a name, or COLUMNSxROWS, with --wall"),
             WallName::Tiles(wall) => {
-                let (columns, rows) = wall.size;
-                if Wall::grid(columns, rows).as_ref() != Ok(wall) {
-                    anyhow::bail!("the mothership knows walls by their names; give a name, or COLUMNSxROWS, with --wall");
-                }
-                grids.push((columns, rows));
+                grids.push(wall.size);
             }
         }
     }

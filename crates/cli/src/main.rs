@@ -92,6 +92,9 @@ fn log(command: &Command) {
 /// One line for an error and its causes. Many errors name their cause themselves; it is not said
 /// twice.
 fn complain(error: &anyhow::Error) {
+    if let Some(mistakes) = config::mistakes(error) {
+        return eprintln!("{mistakes}");
+    }
     let mut line = String::from("mgn");
     for cause in error.chain().map(ToString::to_string) {
         if !line.ends_with(&cause) {

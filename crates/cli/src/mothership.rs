@@ -13,7 +13,7 @@ pub fn mothership(args: Mothership) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            crate::config::complain(&error);
+            crate::complain(&error);
             ExitCode::FAILURE
         }
     }
@@ -34,6 +34,7 @@ fn run(args: Mothership) -> anyhow::Result<()> {
             config.mothership.token_file = Some(std::path::absolute(file)?);
         }
     }
+    config.check_drawn()?;
     let command = std::env::current_exe().context("finding the mgn executable")?;
     Ok(mgn_mothership::run(Options { config, command })?)
 }

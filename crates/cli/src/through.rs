@@ -81,7 +81,7 @@ pub fn ours(
             .iter()
             .map(|t| t.transport.to_string())
             .collect();
-        settings.chain.extend(wanted_by_wall(found)?);
+        settings.chain.extend(wanted_by_wall(&found.client_chain)?);
         let token = |t: &TileServer| t.token_file.as_ref().map(|file| file.display().to_string());
         settings.token_files = found
             .tiles
@@ -89,6 +89,11 @@ pub fn ours(
             .map(|t| token(t).unwrap_or_default())
             .collect();
     }
+    for plan in WallName::plans(&through.wall) {
+        let stages: Vec<String> = plan.client_chain.iter().map(ToString::to_string).collect();
+        settings.chain.extend(wanted_by_wall(&stages)?);
+    }
+    let stages = &[of_files(through)?, stages.to_vec()].concat()[..];
     let chain = settings.chain.iter().map(|stage| stage.parse());
     let chain = Chain::on_client(chain.collect::<Result<_, _>>()?)?;
     chain.fits(wall.as_ref().map_or(1, |wall| wall.tiles.len()))?;
@@ -119,11 +124,24 @@ pub fn ours(
 }
 
 /// The stages that a wall wants in the program's process, behind those of the flags.
-fn wanted_by_wall(found: &Match) -> anyhow::Result<Vec<String>> {
-    let stages = found.client_chain.iter().map(|stage| stage.parse());
+fn wanted_by_wall(chain: &[String]) -> anyhow::Result<Vec<String>> {
+    let stages = chain.iter().map(|stage| stage.parse());
     let stages: Vec<Stage> = stages.collect::<Result<_, _>>()?;
     stages.iter().try_for_each(Stage::for_client_of_others)?;
     Ok(stages.iter().map(Stage::to_string).collect())
+}
+
+/// The stages that walls of files want in the server of this run.
+fn of_files(through: &Through) -> anyhow::Result<Vec<Stage>> {
+    let mut chains = WallName::plans(&through.wall).map(|plan| &plan.chain);
+    let Some(first) = chains.next() else {
+        return Ok(Vec::new());
+    };
+    if chains.any(|other| other != first) {
+        anyhow::bail!("the walls have different chains, and are drawn by the same server; give them the same chain");
+    }
+    let stages = first.iter().map(|stage| stage.to_string().parse());
+    Ok(stages.collect::<Result<_, _>>()?)
 }
 
 /// The wall as the flag says it is tiled.
@@ -146,7 +164,18 @@ pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
     if let (Some(_), Some(name)) = (&through.ssh, name) {
         anyhow::bail!("the wall {name} has servers of its own; leave out --ssh, or give COLUMNSxROWS with --wall");
     }
-    let tiles = WallName::tiles(&through.wall)?.map_or(1, |wall| wall.tiles.len());
+    let wall = WallName::tiles(&through.wall)?;
+    if through.server.is_empty() {
+        let covered = wall.as_ref().and_then(|wall| wall.covered(|_| Some(())));
+        if let Some(covered) = covered {
+            anyhow::bail!(
+                "{covered} of this host; give each a place of its own in the walls' files"
+            );
+        }
+    } else if !of_files(through)?.is_empty() {
+        anyhow::bail!("the wall has a chain, and servers of --server have chains of their own; leave out --server, or the wall's chain, and start the servers with --spu");
+    }
+    let tiles = wall.map_or(1, |wall| wall.tiles.len());
     let servers = through.server.len();
     if servers > 1 && servers != tiles {
         anyhow::bail!(

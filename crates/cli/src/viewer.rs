@@ -6,19 +6,23 @@ use anyhow::Context;
 use mgn_fabric::{Address, Token};
 use mgn_launch::{ClientSettings, Driver, RunDir, Server};
 use mgn_viewer::ViewerOptions;
-use mgn_wall::{Target, Wall, WallError};
+use mgn_wall::{Target, Wall};
 
-use crate::args::Viewer;
+use crate::args::{Viewer, WallName};
 use crate::{say, settings};
 
 pub fn serve(args: Viewer) -> anyhow::Result<()> {
     let token = settings::token_to_serve(args.token_file, [&args.feeds])?;
     let token = token.map(|(_, token)| token);
+    if let WallName::Named(name) = &args.wall {
+        anyhow::bail!("{name} is no wall that a viewer knows; give COLUMNSxROWS, or a file whose name ends with .toml or has a / in it, with --wall");
+    }
+    let wall = WallName::tiles(&[args.wall])?.context("there is no wall")?;
     let viewer = mgn_viewer::Viewer::start(ViewerOptions {
         listen: args.listen,
         token,
         names: args.name,
-        ..ViewerOptions::new(args.wall, args.feeds)
+        ..ViewerOptions::new(wall, args.feeds)
     })?;
     say(&format!("{}\n", viewer.url()))?;
     tracing::info!("pictures come in at {}", viewer.feeds());
@@ -43,7 +47,7 @@ pub fn of_run(
         anyhow::bail!("nobody sends pictures to the viewer; leave out --viewer");
     };
     let mut wall = match &settings.wall {
-        Some(wall) => wall.parse()?,
+        Some(wall) => Wall::from_json(wall)?,
         None => Wall::grid(1, 1)?,
     };
     for tile in &mut wall.tiles {
@@ -128,19 +132,4 @@ pub fn page(text: &str) -> Result<Address, String> {
         Err(_) => text.parse(),
     };
     address.map_err(|error: mgn_fabric::Error| error.to_string())
-}
-
-/// A grid, a wall in JSON, or what a file describes.
-pub fn wall(text: &str) -> Result<Wall, String> {
-    let grid = match text.parse() {
-        Err(error @ WallError::Grid(_)) => error,
-        known => return known.map_err(|error| error.to_string()),
-    };
-    match std::fs::read_to_string(text) {
-        Ok(json) => Wall::from_json(&json).map_err(|why| format!("{text}: {why}")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(format!("{grid}, or the name of a file"))
-        }
-        Err(error) => Err(format!("{text}: {error}")),
-    }
 }

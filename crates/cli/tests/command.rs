@@ -657,6 +657,7 @@ fn pages_cover_every_command() {
         .arg(&completions);
     assert!(command.status().unwrap().success());
     for page in [
+        "manganese-walls.5",
         "mgn.1",
         "mgn-run.1",
         "mgn-verify.1",
@@ -671,8 +672,197 @@ fn pages_cover_every_command() {
         "hidden commands have no page"
     );
     for file in ["mgn.bash", "_mgn", "mgn.fish"] {
-        assert!(completions.join(file).exists(), "{file}");
+        let text = fs::read_to_string(completions.join(file)).unwrap();
+        for hidden in ["gl-list", "bench-part", "tune-partner", "--embedded"] {
+            assert!(!text.contains(hidden), "{file} offers {hidden}");
+        }
     }
+    let run = fs::read_to_string(man.join("mgn-run.1")).unwrap();
+    assert!(
+        run.contains(".SH EXAMPLES") && run.contains("manganese\\-walls"),
+        "{run}"
+    );
+    let walls = fs::read_to_string(man.join("manganese-walls.5")).unwrap();
+    for word in [
+        "tile_present",
+        "[[wall.tile]]",
+        "token_file",
+        "[mothership]",
+        ".SH EXAMPLES",
+    ] {
+        assert!(
+            walls.replace('\\', "").contains(word),
+            "{word} is not in manganese-walls(5)"
+        );
+    }
+    if let Ok(output) = Command::new("mandoc")
+        .arg("-Tlint")
+        .arg(man.join("manganese-walls.5"))
+        .output()
+    {
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            !said.contains("ERROR") && !said.contains("UNSUPP"),
+            "{said}"
+        );
+    }
+}
+
+/// What a shell offers behind words of a command.
+#[test]
+fn shells_complete_choices_and_no_others() {
+    let folder = Folder::new("completions");
+    let pages = mgn()
+        .current_dir(&folder.0)
+        .args(["pages", "--man", "man", "--completions", "shells"])
+        .status();
+    assert!(pages.unwrap().success());
+    folder.file("afile", b"", 0o644);
+    let offered = |words: &[&str]| -> Vec<String> {
+        let script = "source shells/mgn.bash 2>/dev/null; compopt() { case $2 in plusdirs) COMPREPLY+=($(compgen -d)) ;; esac; }; COMP_WORDS=(mgn \"$@\" ''); COMP_CWORD=$(($# + 1)); \
+                      _mgn mgn '' \"${!#}\" 2>/dev/null; printf '%s\\n' \"${COMPREPLY[@]}\"";
+        let output = Command::new("bash")
+            .current_dir(&folder.0)
+            .args(["-c", script, "bash"])
+            .args(words)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(
+        offered(&["run", "--transport"]),
+        ["shm", "unix", "tcp", "null", "file:"]
+    );
+    assert_eq!(offered(&["run", "--weld"]), ["auto", "always", "never"]);
+    assert!(offered(&["run", "--spu"]).contains(&"print".into()));
+    for words in [
+        &["run", "--frames"][..],
+        &["run", "--server"],
+        &["run", "--needs"],
+        &["server", "--watchdog"],
+    ] {
+        assert_eq!(offered(words), [""; 0], "{words:?}");
+    }
+    assert!(offered(&["run", "--token-file"]).contains(&"afile".into()));
+    let folders = offered(&["run", "--save"]);
+    assert!(
+        folders.contains(&"man".into()) && !folders.contains(&"afile".into()),
+        "{folders:?}"
+    );
+    let commands = offered(&["config"]);
+    assert!(
+        commands.contains(&"check".into()) && commands.contains(&"schema".into()),
+        "{commands:?}"
+    );
+}
+
+/// What help texts name is there once the documentation is installed.
+#[test]
+fn the_documentation_is_installed() {
+    let folder = Folder::new("docs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let made = Command::new("make")
+        .current_dir(source)
+        .args(["-s", "install-docs", "PREFIX=/usr"])
+        .arg(format!("DESTDIR={}", folder.0.display()))
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", stderr(&made));
+    for file in [
+        "spu.md",
+        "walls.md",
+        "walls.schema.json",
+        "examples/2x2.toml",
+        "README.md",
+        "ARCHITECTURE.md",
+    ] {
+        let file = folder.0.join("usr/share/doc/manganese").join(file);
+        assert!(file.is_file(), "{}", file.display());
+    }
+    // Its links lead to where the others are.
+    let readme = fs::read_to_string(folder.0.join("usr/share/doc/manganese/README.md")).unwrap();
+    assert!(readme.contains("](walls.md)") && !readme.contains("](docs/"));
+}
+
+/// A wall of a file, and one that was written as walls once were.
+#[test]
+fn walls_of_files_are_read_or_explained() {
+    let folder = Folder::new("wall-files");
+    let refused = |wall: &str, words: &[&str]| {
+        let output = output(&["run", "--wall", wall, "--", "true"]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(125), "{said}");
+        for word in words {
+            assert!(said.contains(word), "{word} is not in {said}");
+        }
+    };
+    let file = |name: &str, text: &str| {
+        folder
+            .file(name, text.as_bytes(), 0o644)
+            .display()
+            .to_string()
+    };
+    let old = r#"{"name":"lab","size":[30,10],"fit":"1:1","tiles":[{"name":"left","rect":{"x":0,"y":0,"width":10,"height":10}}]}"#;
+    let told = [
+        "no longer written in JSON",
+        "[[wall]]",
+        "name = \"left\"",
+        "rect = [0, 0, 10, 10]",
+    ];
+    refused(&file("old.json", old), &told);
+    refused(old, &told);
+    let wrong = file(
+        "wrong.toml",
+        "[[wall]]\nname = \"w\"\ngird = [2, 2]\ntile_size = [9, 9]\n",
+    );
+    refused(
+        &wrong,
+        &[
+            "error: the wall has no key \"gird\"; did you mean grid?",
+            "wrong.toml:3:1",
+            "gird = [2, 2]\n  │ ^^^^",
+        ],
+    );
+    let wall = |name: &str, more: &str| {
+        format!("[[wall]]\nname = \"{name}\"\ngrid = [2, 1]\ntile_size = [9, 9]\n{more}")
+    };
+    let two = file("two.toml", &(wall("v", "") + &wall("w", "")));
+    refused(&two, &["several walls", "two.toml:v"]);
+    refused(&format!("{two}:x"), &["no wall called x", "it has v, w"]);
+    let stacked = "tile_present = [{ window = \":0\" }, { window = \":0\", position = [1, 1] }]\n";
+    refused(
+        &file("stacked.toml", &wall("v", stacked)),
+        &["on top of each other", "of this host"],
+    );
+    let chained = file("chained.toml", &wall("v", "chain = [\"nop\"]\n"));
+    refuses(
+        &[
+            "run",
+            "--server",
+            "unix:@nobody",
+            "--wall",
+            &chained,
+            "--",
+            "true",
+        ],
+        125,
+        &["has a chain", "--spu"],
+    );
+    refuses(
+        &[
+            "run",
+            "--mothership",
+            "unix:@nobody",
+            "--wall",
+            &two,
+            "--",
+            "true",
+        ],
+        125,
+        &["several walls"],
+    );
+    refuses(&["mothership", &two], 1, &["add a [[server]]"]);
 }
 
 #[test]
@@ -680,9 +870,9 @@ fn a_viewer_says_where_its_page_is() {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpStream;
     let folder = Folder::new("viewer");
-    let wall = r#"{"name":"lab","size":[30,10],"fit":"1:1",
-        "tiles":[{"name":"left","rect":{"x":0,"y":0,"width":10,"height":10}}]}"#;
-    let wall = folder.file("wall.json", wall.as_bytes(), 0o644);
+    let wall = "[[wall]]\nname = \"lab\"\nsize = [30, 10]\nfit = \"1:1\"\n\
+                [[wall.tile]]\nname = \"left\"\nrect = [0, 0, 10, 10]\n";
+    let wall = folder.file("wall.toml", wall.as_bytes(), 0o644);
     let feeds = format!("unix:{}", folder.0.join("feeds").display());
     let mut viewer = mgn()
         .args(["viewer", "--feeds", &feeds, "--wall"])
@@ -722,8 +912,12 @@ fn a_viewer_says_where_its_page_is() {
 
     for (arguments, words) in [
         (["--wall", "9x9"], "COLUMNSxROWS"),
-        (["--wall", "/dev/null"], "not a wall"),
-        (["--wall", "/nowhere.json"], "name of a file"),
+        (
+            ["--wall", "/dev/null"],
+            "has no wall; it has none; add a [[wall]]",
+        ),
+        (["--wall", "/nowhere.toml"], "/nowhere.toml: No such file"),
+        (["--wall", "lab"], "a file whose name ends with .toml"),
         (["--wall=2x2", "--listen=unix:@page"], "tcp:HOST:PORT"),
         (["--wall=2x2", "--listen=tls:localhost:0"], "proxy"),
         (["--wall=2x2", "--feeds=tcp:localhost:0"], "token"),

@@ -122,7 +122,7 @@ impl Options {
         )?;
         let wall = var("MGN_WALL")
             .filter(|text| !text.is_empty())
-            .map(|text| Wall::from_str(&text).map_err(|e| format!("MGN_WALL: {e}")))
+            .map(|text| Wall::from_json(&text).map_err(|e| format!("MGN_WALL: {e}")))
             .transpose()?;
         let save = match var("MGN_SAVE_DIR") {
             None => None,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use mgn_mothership::config::{Config, Start, Units, WallPlan};
+use mgn_wall::{Place, Target};
 
 fn example(name: &str) -> Config {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
@@ -37,6 +38,12 @@ fn nine_tiles_by_ssh() {
     for (tile, server) in plan.wall.tiles.iter().zip(&plan.servers) {
         let column = ["left", "middle", "right"][tile.rect.x as usize / 1920];
         assert_eq!(server, column);
+        // Each machine shows its three on its own display, one below the other.
+        let screen = Target::Window {
+            display: ":0".into(),
+            place: Place::At(0, tile.rect.y as i32),
+        };
+        assert_eq!(tile.present, [screen]);
     }
     for server in &config.servers {
         let Start::Ssh { destination, .. } = config.start(server) else {

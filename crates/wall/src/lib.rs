@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod areas;
+mod displays;
 mod layout;
 mod rect;
 mod replicas;
@@ -13,6 +14,7 @@ mod target;
 mod windows;
 
 pub use areas::Area;
+pub use displays::Covered;
 pub use layout::{Fit, Replica, Tile, Tiling, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
 pub use sorter::{Bounds, Boxes, Judged, Sorter, GROUP};

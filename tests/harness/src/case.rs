@@ -14,26 +14,33 @@ use crate::expected::Expected;
 use crate::job::in_parallel;
 use crate::outcome::{figures, Outcome};
 use crate::stage::{root, Stage};
+use crate::wall::{wall_file, Tile};
 
 /// More than any program takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Tiles of different sizes, with bezels between some and overlaps of others, and one that is reached
 /// by large windows only.
-const UNEVEN: &str = r#"{"name": "uneven", "size": [300, 260], "fit": "1:1", "tiles": [
-    {"name": "left", "rect": {"x": 0, "y": 0, "width": 90, "height": 200}},
-    {"name": "right", "rect": {"x": 101, "y": 7, "width": 199, "height": 83}},
-    {"name": "middle", "rect": {"x": 80, "y": 70, "width": 100, "height": 150}},
-    {"name": "far", "rect": {"x": 290, "y": 250, "width": 10, "height": 10}}
-]}"#;
+fn uneven(fit: &str) -> String {
+    let tiles = [
+        ("left", [0, 0, 90, 200]),
+        ("right", [101, 7, 199, 83]),
+        ("middle", [80, 70, 100, 150]),
+        ("far", [290, 250, 10, 10]),
+    ];
+    of_tiles("uneven", [300, 260], fit, &tiles)
+}
 
 /// Four tiles with bezels between them.
-const BEZELS: &str = r#"{"name": "bezels", "size": [256, 256], "fit": "1:1", "tiles": [
-    {"name": "a", "rect": {"x": 0, "y": 0, "width": 120, "height": 120}},
-    {"name": "b", "rect": {"x": 130, "y": 0, "width": 126, "height": 120}},
-    {"name": "c", "rect": {"x": 0, "y": 133, "width": 120, "height": 123}},
-    {"name": "d", "rect": {"x": 130, "y": 133, "width": 126, "height": 123}}
-]}"#;
+fn bezels() -> String {
+    let tiles = [
+        ("a", [0, 0, 120, 120]),
+        ("b", [130, 0, 126, 120]),
+        ("c", [0, 133, 120, 123]),
+        ("d", [130, 133, 126, 123]),
+    ];
+    of_tiles("bezels", [256, 256], "1:1", &tiles)
+}
 
 /// Ten tiles of a mural that is larger than viewports are.
 fn mural() -> String {
@@ -41,11 +48,19 @@ fn mural() -> String {
     let columns = EDGES.iter().zip(&EDGES[1..]);
     let places = columns.flat_map(|(x, end)| [(x, end - x, 0), (x, end - x, 150)]);
     let tiles = places.map(|(x, width, y)| {
-        format!(r#"{{"name": "{x},{y}", "rect": {{"x": {x}, "y": {y}, "width": {width}, "height": 150}}}}"#)
+        let name = format!("{x},{y}");
+        (name, [*x, y, width, 150], String::new())
     });
-    let tiles: Vec<String> = tiles.collect();
-    let tiles = tiles.join(", ");
-    format!(r#"{{"name": "mural", "size": [40000, 300], "fit": "1:1", "tiles": [{tiles}]}}"#)
+    let tiles: Vec<Tile> = tiles.collect();
+    wall_file("mural", [40000, 300], "fit = \"1:1\"", &tiles)
+}
+
+fn of_tiles(name: &str, size: [u32; 2], fit: &str, tiles: &[(&str, [u32; 4])]) -> String {
+    let tiles = tiles
+        .iter()
+        .map(|(name, rect)| (name.to_string(), *rect, String::new()));
+    let tiles: Vec<Tile> = tiles.collect();
+    wall_file(name, size, &format!("fit = \"{fit}\""), &tiles)
 }
 
 type Arguments = dyn Fn(&Path) -> Vec<OsString> + Sync + Send;
@@ -257,12 +272,12 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     }
     let transport = staged.unwrap_or(transport);
     match transport.strip_prefix("wall-") {
-        Some("uneven") => command.args(["--wall", UNEVEN]),
+        Some("uneven") => command.args(["--wall", &uneven("1:1")]),
         Some("replicas") => command.args(["--wall", "2x2", "--wall", "1x1"]),
         Some("offset") => command.args(["--wall", "2x2", "--tiling", "offset"]),
         Some("mural") => command.args(["--wall", &mural()]),
-        Some("bezels") => command.args(["--wall", BEZELS]),
-        Some("scaled") => command.args(["--wall", &UNEVEN.replace("1:1", "scale")]),
+        Some("bezels") => command.args(["--wall", &bezels()]),
+        Some("scaled") => command.args(["--wall", &uneven("scale")]),
         Some("tcp") => command.args(["--wall", "2x2", "--transport", "tcp"]),
         Some(wall) => command.args(["--wall", wall]),
         None => command.args(["--transport", transport]),

@@ -15,6 +15,7 @@ mod page;
 pub mod piglit;
 mod processes;
 mod stage;
+mod wall;
 
 pub use camera::{camera, still, still_gears};
 pub use case::{compare_all, Case};
@@ -25,3 +26,4 @@ pub use outcome::{Outcome, Running};
 pub use page::{watch, Live, Watcher};
 pub use processes::{children, parent, processes};
 pub use stage::{programs, root, target, Stage};
+pub use wall::{wall_file, Tile};

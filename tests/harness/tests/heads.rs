@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mgn_tests::{
-    children, parent, processes, programs, still, still_gears, watch, Head, Live, Outcome, Running,
-    Stage,
+    children, parent, processes, programs, still, still_gears, wall_file, watch, Head, Live,
+    Outcome, Running, Stage, Tile,
 };
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
@@ -18,33 +18,26 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way, with what each tile is shown on, in JSON.
+/// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way, in a file, with what each tile is shown on, in TOML.
 fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
-    bezelled([150 * scale; 2], [0; 2], present)
+    bezelled([150 * scale; 2], [0; 2], "scale", present)
 }
 
 /// Likewise of tiles of any size, with bezels between them.
 fn bezelled(
     [width, height]: [u32; 2],
     [across, down]: [u32; 2],
+    fit: &str,
     present: impl Fn(usize) -> String,
 ) -> String {
-    let tile = |n: usize| {
+    let tile = |n: usize| -> Tile {
         let (x, y) = (n as u32 % 2, n as u32 / 2);
-        let rect = format!(
-            r#"{{"x": {}, "y": {}, "width": {width}, "height": {height}}}"#,
-            x * (width + across),
-            y * (height + down)
-        );
-        let present = present(n);
-        format!(r#"{{"name": "{x},{y}", "rect": {rect}, "present": [{present}]}}"#)
+        let rect = [x * (width + across), y * (height + down), width, height];
+        (format!("{x},{y}"), rect, format!("[{}]", present(n)))
     };
-    let tiles: Vec<String> = (0..4).map(tile).collect();
-    let (width, height) = (2 * width + across, 2 * height + down);
-    let tiles = tiles.join(", ");
-    format!(
-        r#"{{"name": "heads", "size": [{width}, {height}], "fit": "scale", "tiles": [{tiles}]}}"#
-    )
+    let tiles: Vec<Tile> = (0..4).map(tile).collect();
+    let size = [2 * width + across, 2 * height + down];
+    wall_file("heads", size, &format!("fit = \"{fit}\""), &tiles)
 }
 
 /// What the `n`-th of four tiles shows of a picture, each pixel `scale` times each way.
@@ -82,12 +75,12 @@ fn each_head_shows_its_quarter() {
     for scale in [1, 2] {
         // One of them covers its screen, the others have their places.
         let place = |n: usize| match n {
-            0 => ([0, 0], r#""fullscreen""#.to_owned()),
-            n => ([n as u32 * 10, 7], format!(r#"{{"at": [{}, 7]}}"#, n * 10)),
+            0 => ([0, 0], "fullscreen = true".to_owned()),
+            n => ([n as u32 * 10, 7], format!("position = [{}, 7]", n * 10)),
         };
         let wall = wall(scale, |n| {
             let (display, place) = (heads[n].display(), place(n).1);
-            format!(r#"{{"window": {{"display": "{display}", "place": {place}}}}}"#)
+            format!("{{ window = \"{display}\", {place} }}")
         });
         let mut command = stage.mgn();
         command.args(["run", "--wall", &wall, "--", "/usr/bin/env"]);
@@ -114,7 +107,7 @@ fn heads_are_drawn_again_where_they_were_covered() {
     let head = Head::start();
     let display = head.display();
     let wall = wall(1, |_| {
-        format!(r#"{{"window": {{"display": "{display}", "place": {{"at": [0, 0]}}}}}}"#)
+        format!(r#"{{ window = "{display}", position = [0, 0] }}"#)
     });
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--", "glxgears"]);
@@ -187,8 +180,8 @@ fn all_tiles_show_every_frame() {
     let stage = Stage::new();
     let (shown, saved) = (stage.folder(), stage.folder());
     let wall = wall(1, |n| match n {
-        0 => format!(r#""program", {{"files": "{}"}}"#, shown.display()),
-        _ => format!(r#"{{"files": "{}"}}"#, shown.display()),
+        0 => format!(r#""program", {{ files = "{}" }}"#, shown.display()),
+        _ => format!(r#"{{ files = "{}" }}"#, shown.display()),
     });
     let mut command = stage.mgn();
     command
@@ -229,7 +222,11 @@ fn tiles_between_bezels_show_what_lies_under_them() {
     ] {
         let files = Files(stage.folder());
         let mut command = stage.mgn();
-        command.args(["run", "--wall", &bezelled(tile, bezel, |_| files.target())]);
+        command.args([
+            "run",
+            "--wall",
+            &bezelled(tile, bezel, "scale", |_| files.target()),
+        ]);
         command.args(["--frames", "5", "--", "/usr/bin/env"]);
         command.args(still().assignments(None));
         let outcome = Outcome::of(command.arg("glxgears"), LIMIT);
@@ -267,22 +264,19 @@ fn a_wall_takes_the_window_that_it_wants() {
     let program = programs("tests/conformance").join("windows");
     let cases = [
         ("{}", 0),
-        (r#"{"title": "second *"}"#, 1),
-        (r#"{"class": "Large", "nth": 2}"#, 2),
-        (r#"{"min_size": [257, 1]}"#, 2),
-        (r#"{"title": "*of three", "class": "conform", "nth": 2}"#, 1),
+        (r#"{ title = "second *" }"#, 1),
+        (r#"{ class = "Large", nth = 2 }"#, 2),
+        ("{ min_size = [257, 1] }", 2),
+        (r#"{ title = "*of three", class = "conform", nth = 2 }"#, 1),
     ];
     for (windows, nth) in cases {
         // The program is short, and what it shows last may be lost with it.
         until(windows, || {
             let (shown, drawn) = (stage.folder(), stage.folder());
-            let tile = format!(
-                r#"{{"name": "all", "rect": {{"x": 0, "y": 0, "width": 300, "height": 300}}, "present": [{{"files": "{}"}}]}}"#,
-                shown.display()
-            );
-            let wall = format!(
-                r#"{{"name": "one", "size": [300, 300], "fit": "1:1", "windows": {windows}, "tiles": [{tile}]}}"#
-            );
+            let present = format!("{{ files = {:?} }}", shown.display().to_string());
+            let tile = ("all".to_string(), [0, 0, 300, 300], present);
+            let more = format!("fit = \"1:1\"\nwindows = {windows}");
+            let wall = wall_file("one", [300, 300], &more, &[tile]);
             let mut command = stage.mgn();
             command.args(["run", "--wall", &wall, "--"]).arg(&program);
             command.args(["--scene", "three_windows", "--out"]);
@@ -302,8 +296,8 @@ fn a_window_is_made_as_large_as_the_mural() {
     let stage = Stage::new();
     let shown = stage.folder();
     let want = quarter(&still_gears(&stage, &["-geometry", "600x600"]), 3, 1);
-    let wall = wall(2, |_| format!(r#"{{"files": "{}"}}"#, shown.display()));
-    let wall = wall.replace(r#""fit": "scale""#, r#""fit": "window""#);
+    let present = |_| format!(r#"{{ files = "{}" }}"#, shown.display());
+    let wall = bezelled([300; 2], [0; 2], "window", present);
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--", "/usr/bin/env"]);
     command.args(still().assignments(None));
@@ -327,7 +321,7 @@ fn a_head_that_stands_still_holds_all_others() {
     // A frame is written to a file as soon as it is to be seen.
     let wall = wall(1, |n| {
         let (display, file) = (heads[n].display(), files.target());
-        format!(r#"{{"window": {{"display": "{display}", "place": {{"at": [0, 0]}}}}}}, {file}"#)
+        format!(r#"{{ window = "{display}", position = [0, 0] }}, {file}"#)
     });
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--", "glxgears"]);
@@ -357,9 +351,9 @@ fn a_head_that_stands_still_holds_all_others() {
 struct Files(PathBuf);
 
 impl Files {
-    /// Where a tile is to be shown, in JSON.
+    /// Where a tile is to be shown, in TOML.
     fn target(&self) -> String {
-        format!(r#"{{"files": "{}"}}"#, self.0.display())
+        format!(r#"{{ files = "{}" }}"#, self.0.display())
     }
 
     fn of_tile(&self, n: usize) -> PathBuf {
@@ -463,24 +457,22 @@ fn a_server_that_stands_still_holds_all_tiles() {
 #[test]
 fn what_cannot_be_shown_is_said_to_the_program() {
     let stage = Stage::new();
-    let cases = [
-        (
-            r#"{"window": {"display": ":4123", "place": {"at": [0, 0]}}}"#,
-            "no connection to the X server :4123",
-        ),
-        (r#"{"files": "somewhere"}"#, "give an absolute path"),
+    let targets = [
+        r#"{ window = ":4123" }"#,
+        "\"none\"",
+        "\"none\"",
+        "\"none\"",
     ];
-    for (target, words) in cases {
-        let wall = wall(1, |_| target.into());
-        let mut command = stage.mgn();
-        command.args(["run", "--wall", &wall, "--frames", "3", "--", "glxgears"]);
-        let outcome = Outcome::of(&mut command, LIMIT);
-        assert!(
-            outcome.status != Some(0) && outcome.stderr.contains(words),
-            "{}",
-            outcome.describe()
-        );
-    }
+    let wall = wall(1, |n| targets[n].into());
+    let mut command = stage.mgn();
+    command.args(["run", "--wall", &wall, "--frames", "3", "--", "glxgears"]);
+    let outcome = Outcome::of(&mut command, LIMIT);
+    let words = "no connection to the X server :4123";
+    assert!(
+        outcome.status != Some(0) && outcome.stderr.contains(words),
+        "{}",
+        outcome.describe()
+    );
 }
 
 /// By network a client gets what the server's owner allows.
@@ -491,7 +483,7 @@ fn servers_show_programs_elsewhere_what_is_allowed() {
     let token = stage.folder().join("token");
     let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
     assert_eq!(made.status, Some(0), "{}", made.describe());
-    let target = format!(r#"{{"files": "{}"}}"#, shown.display());
+    let target = format!(r#"{{ files = "{}" }}"#, shown.display());
     let wall = wall(1, |_| target.clone());
     for is_allowed in [false, true] {
         let mut server = stage.mgn();

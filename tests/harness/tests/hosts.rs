@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mgn_tests::frames::{drawing, picture, some_more, wait_for};
-use mgn_tests::{still, still_gears, Head, Live, Running, Watcher};
+use mgn_tests::{still, still_gears, wall_file, Head, Live, Running, Tile, Watcher};
 use mgn_verify::Picture;
 use rustix::process::Signal;
 use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
@@ -108,15 +108,9 @@ fn finished(running: Running) {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
-/// A tile of a wall in JSON, from the left edge on so wide, with where it is shown.
-fn tile(name: &str, [left, width, height]: [u32; 3], present: &str) -> String {
-    let rect = format!(r#"{{"x": {left}, "y": 0, "width": {width}, "height": {height}}}"#);
-    format!(r#"{{"name": "{name}", "rect": {rect}, "present": [{present}]}}"#)
-}
-
-fn wall([width, height]: [u32; 2], tiles: &[String]) -> String {
-    let tiles = tiles.join(", ");
-    format!(r#"{{"name": "far", "size": [{width}, {height}], "fit": "scale", "tiles": [{tiles}]}}"#)
+/// A tile of a wall, from the left edge on so wide, with where it is shown.
+fn tile(name: &str, [left, width, height]: [u32; 3], present: &str) -> Tile {
+    (name.into(), [left, 0, width, height], present.into())
 }
 
 /// The others go on, and whoever comes on line elsewhere is filled from them.
@@ -205,14 +199,14 @@ fn tiles_are_shown_where_their_servers_are() {
     let files = format!("files={}", shown.display());
     hosts.serve(0, &["--present", &files]);
     hosts.serve(1, &["--present", &format!("window={display}")]);
-    let in_file = format!(r#"{{"files": "{}"}}"#, shown.display());
-    let on_head = format!(r#"{{"window": {{"display": "{display}", "place": {{"at": [0, 0]}}}}}}"#);
+    let in_file = format!(r#"{{ files = "{}" }}"#, shown.display());
+    let on_head = format!(r#"{{ window = "{display}" }}"#);
     let tiles = [
         tile("left", [0, 150, 300], &in_file),
         tile("right", [150, 150, 300], &on_head),
     ];
     let mut command = hosts.mgn();
-    command.args(["run", "--wall", &wall([300, 300], &tiles)]);
+    command.args(["run", "--wall", &wall_file("far", [300, 300], "", &tiles)]);
     for server in [0, 1].map(Hosts::address) {
         command.args(["--server", &server]);
     }
@@ -283,8 +277,13 @@ fn walls_of_several_hosts_show_one_program() {
     hosts.serve(0, &[]);
     let files = format!("files={}", shown.display());
     hosts.serve(1, &["--present", &files]);
-    let in_file = format!(r#"{{"files": "{}"}}"#, shown.display());
-    let beamer = wall([200, 100], &[tile("all", [0, 200, 100], &in_file)]);
+    let in_file = format!(r#"{{ files = "{}" }}"#, shown.display());
+    let beamer = wall_file(
+        "far",
+        [200, 100],
+        "",
+        &[tile("all", [0, 200, 100], &in_file)],
+    );
     let [one, other] = [0, 1].map(Hosts::address);
     let (saved, direct) = (hosts.folder(), hosts.folder());
     let walls = ["--wall", "2x1", "--wall", &beamer];

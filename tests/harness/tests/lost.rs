@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mgn_tests::frames::{drawing, hole, picture, progress, saved, some_more, wait_for};
-use mgn_tests::{camera, children, programs, Live, Outcome, Running, Stage, Watcher};
+use mgn_tests::{camera, children, programs, wall_file, Live, Outcome, Running, Stage, Watcher};
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 
@@ -433,18 +433,13 @@ fn a_viewer_outlives_a_program() {
     let stage = Stage::new();
     let feeds = format!("unix:@mgn-{}-feeds", std::process::id());
     let tile = |n: u32| {
-        let x = 150 * n;
-        let rect = format!(r#"{{"x": {x}, "y": 0, "width": 150, "height": 300}}"#);
-        format!(r#"{{"name": "{n}", "rect": {rect}, "present": [{{"viewer": "{feeds}"}}]}}"#)
+        let present = format!("{{ viewer = \"{feeds}\" }}");
+        (n.to_string(), [150 * n, 0, 150, 300], present)
     };
-    let tiles = [0, 1].map(tile).join(", ");
-    let wall =
-        format!(r#"{{"name": "pair", "size": [300, 300], "fit": "scale", "tiles": [{tiles}]}}"#);
-    let file = stage.folder().join("wall.json");
-    fs::write(&file, &wall).unwrap();
+    let wall = wall_file("pair", [300, 300], "", &[0, 1].map(tile));
     let mut viewer = stage.mgn();
     viewer.args(["viewer", "--feeds", &feeds, "--wall"]);
-    viewer.arg(&file).env("MGN_LOG", "warn");
+    viewer.arg(&wall).env("MGN_LOG", "warn");
     let viewer = Live::viewer(viewer);
     let mut page = Watcher::open(&viewer.urls[0], 2, LIMIT);
     for _ in 0..2 {

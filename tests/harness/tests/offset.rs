@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use mgn_tests::{camera, compare_all, programs, Case, Outcome, Stage};
+use mgn_tests::{camera, compare_all, programs, wall_file, Case, Outcome, Stage, Tile};
 use mgn_verify::{Camera, Picture};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -15,13 +15,10 @@ fn strip([width, height]: [u32; 2]) -> String {
             true => [width / 4 * n, 0, width / 4, height],
             false => [0, height / 4 * n, width, height / 4],
         };
-        format!(
-            r#"{{"name": "t{n}", "rect": {{"x": {x}, "y": {y}, "width": {w}, "height": {h}}}}}"#
-        )
+        (format!("t{n}"), [x, y, w, h], String::new())
     };
-    let tiles: Vec<String> = (0..4).map(tile).collect();
-    let tiles = tiles.join(", ");
-    format!(r#"{{"name": "strip", "size": [{width}, {height}], "fit": "1:1", "tiles": [{tiles}]}}"#)
+    let tiles: Vec<Tile> = (0..4).map(tile).collect();
+    wall_file("strip", [width, height], "fit = \"1:1\"", &tiles)
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mgn_tests::{camera, compare_all, programs, watch, Case, Live, Outcome, Stage};
+use mgn_tests::{
+    camera, compare_all, programs, wall_file, watch, Case, Live, Outcome, Stage, Tile,
+};
 use mgn_verify::{Camera, Picture};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -13,13 +15,11 @@ fn wall(name: &str, columns: u32, folder: &Path) -> String {
     let side = 300 / columns;
     let tile = |n: u32| {
         let (x, y) = (n % columns * side, n / columns * side);
-        let rect = format!(r#"{{"x": {x}, "y": {y}, "width": {side}, "height": {side}}}"#);
-        let present = format!(r#"["program", {{"files": "{}"}}]"#, folder.display());
-        format!(r#"{{"name": "t{n}", "rect": {rect}, "present": {present}}}"#)
+        let present = format!("[\"program\", {{ files = \"{}\" }}]", folder.display());
+        (format!("t{n}"), [x, y, side, side], present)
     };
-    let tiles: Vec<String> = (0..columns * columns).map(tile).collect();
-    let tiles = tiles.join(", ");
-    format!(r#"{{"name": "{name}", "size": [300, 300], "fit": "scale", "tiles": [{tiles}]}}"#)
+    let tiles: Vec<Tile> = (0..columns * columns).map(tile).collect();
+    wall_file(name, [300, 300], "", &tiles)
 }
 
 /// The rectangle of a picture that is a tile's.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, compare_all, programs, Case, Outcome, Running, Stage};
+use mgn_tests::{camera, compare_all, programs, wall_file, Case, Outcome, Running, Stage};
 use rustix::process::Signal;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -324,9 +324,9 @@ fn pixels_behind_bezels_are_counted_once() {
 fn samples_are_counted_in_tiles() {
     let stage = Stage::new();
     let program = programs("tests/conformance").join("counts");
-    let overlapping = r#"{"name": "overlap", "size": [256, 256], "fit": "1:1", "tiles": [
-        {"name": "a", "rect": {"x": 0, "y": 0, "width": 140, "height": 256}},
-        {"name": "b", "rect": {"x": 120, "y": 0, "width": 136, "height": 256}}]}"#;
+    let tile = |name: &str, x, width| (name.to_string(), [x, 0, width, 256], String::new());
+    let tiles = [tile("a", 0, 140), tile("b", 120, 136)];
+    let overlapping = wall_file("overlap", [256, 256], "fit = \"1:1\"", &tiles);
     let round_trips = |wall: &str, scene: &str| {
         let stats = stage.folder().join("stats.json");
         let mut command = stage.mgn();
@@ -347,7 +347,7 @@ fn samples_are_counted_in_tiles() {
         let exact = round_trips("2x2", scene);
         assert!(exact["mgnCounted"].as_u64() > Some(0), "{exact}");
         assert!(exact.get("mgnTakeTiles").is_none(), "{exact}");
-        let overlapped = round_trips(overlapping, scene);
+        let overlapped = round_trips(&overlapping, scene);
         assert!(
             overlapped["mgnTakeTiles"].as_u64() > Some(0),
             "{overlapped}"

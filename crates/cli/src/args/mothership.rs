@@ -1,41 +1,67 @@
 //! The flags of commands about walls.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use mgn_fabric::Address;
+use mgn_mothership::config::{ConfigError, WallPlan};
 use mgn_wall::{Wall, WallError};
 
 /// What a picture is divided among.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum WallName {
     Tiles(Wall),
     /// A wall of the mothership's configuration.
     Named(String),
+    /// A wall of a file, or why there is none, which is said when it is needed.
+    File(Result<Box<WallPlan>, Arc<ConfigError>>),
 }
 
 impl WallName {
     /// The walls as one, where none of them is the mothership's to know; none where there is no wall.
-    pub fn tiles(all: &[WallName]) -> Result<Option<Wall>, WallError> {
+    pub fn tiles(all: &[WallName]) -> anyhow::Result<Option<Wall>> {
         let mut walls = Vec::new();
         for name in all {
             match name {
                 WallName::Tiles(wall) => walls.push(wall.clone()),
                 WallName::Named(_) => return Ok(None),
+                WallName::File(plan) => walls.push(plan.clone()?.wall),
             }
         }
         let mut walls = walls.into_iter();
         let first = walls.next();
-        first.map(|first| first.with_replicas(walls)).transpose()
+        Ok(first.map(|first| first.with_replicas(walls)).transpose()?)
+    }
+
+    /// What files say of walls.
+    pub fn plans(all: &[WallName]) -> impl Iterator<Item = &WallPlan> {
+        all.iter().filter_map(|name| match name {
+            WallName::File(Ok(plan)) => Some(&**plan),
+            _ => None,
+        })
     }
 
     /// The name of the first that has one.
     pub fn first_name(all: &[WallName]) -> Option<&str> {
         all.iter().find_map(|name| match name {
             WallName::Named(name) => Some(name.as_str()),
-            WallName::Tiles(_) => None,
+            WallName::Tiles(_) | WallName::File(_) => None,
         })
+    }
+
+    /// A wall in a file, named FILE or FILE:WALL, if this is such a name.
+    fn in_file(text: &str) -> Option<WallName> {
+        let is_file =
+            |name: &str| name.contains('/') || name.ends_with(".toml") || name.ends_with(".json");
+        let (file, name) = match text.rsplit_once(':') {
+            Some((file, name)) if is_file(file) && !is_file(name) => (file, Some(name)),
+            _ if is_file(text) => (text, None),
+            _ => return None,
+        };
+        let plan = mgn_mothership::Config::read_wall(Path::new(file), name, crate::config::UNITS);
+        Some(WallName::File(plan.map(Box::new).map_err(Arc::new)))
     }
 }
 
@@ -43,6 +69,13 @@ impl FromStr for WallName {
     type Err = WallError;
 
     fn from_str(text: &str) -> Result<WallName, WallError> {
+        if text.starts_with('{') {
+            let error = ConfigError::json(Path::new("--wall"), text);
+            return Ok(WallName::File(Err(Arc::new(error))));
+        }
+        if let Some(wall) = WallName::in_file(text) {
+            return Ok(wall);
+        }
         match text.starts_with(|c: char| c.is_ascii_alphabetic()) {
             true => Ok(WallName::Named(text.into())),
             false => text.parse().map(WallName::Tiles),
@@ -57,7 +90,7 @@ impl FromStr for WallName {
 /// an interrupt, disturbs nobody, and the next one finds everything as it was.
 #[derive(Debug, Args)]
 pub struct Mothership {
-    /// What the walls are made of, in TOML; see `mgn config`
+    /// What the walls are made of, in TOML; see manganese-walls(5)
     pub config: Option<PathBuf>,
 
     /// Address to listen on, instead of the configuration's, at port 7400 where it names none; may be repeated [default: unix:@manganese-mothership]
@@ -117,4 +150,8 @@ pub enum Config {
         /// The configuration, in TOML
         file: PathBuf,
     },
+    /// Print the JSON Schema of configurations, for editors
+    ///
+    /// An editor that knows TOML checks and completes a file whose first line is `#:schema` and the name of a file with this.
+    Schema,
 }

@@ -1,23 +1,167 @@
-//! Manual pages and completions, from the definition of the command line.
+//! Manual pages and completions, from the definition of the command line and the schema of walls.
+
+mod completions;
+mod examples;
+mod walls;
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::Context;
-use clap::CommandFactory;
-use clap_complete::Shell;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use roff::{bold, roman, Roff};
 
 use crate::args::{Cli, Pages};
+
+/// Commands that read a file of walls.
+const OF_WALLS: [&str; 7] = [
+    "mgn-run",
+    "mgn-verify",
+    "mgn-viewer",
+    "mgn-mothership",
+    "mgn-config",
+    "mgn-config-check",
+    "mgn-config-show",
+];
 
 pub fn write(pages: &Pages) -> anyhow::Result<()> {
     for dir in [&pages.man, &pages.completions] {
         fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
     }
-    let command = Cli::command();
-    clap_mangen::generate_to(command.clone(), &pages.man)
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    manual(&command, &pages.man)
+        .and_then(|()| fs::write(pages.man.join("manganese-walls.5"), walls::page()))
         .with_context(|| format!("writing manual pages into {}", pages.man.display()))?;
-    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut command.clone(), "mgn", &pages.completions)
-            .with_context(|| format!("writing completions into {}", pages.completions.display()))?;
+    completions::write(&Cli::command(), &pages.completions)
+        .with_context(|| format!("writing completions into {}", pages.completions.display()))
+}
+
+/// The pages of a command and of those below it.
+fn manual(command: &Command, folder: &Path) -> std::io::Result<()> {
+    for below in command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set())
+    {
+        manual(below, folder)?;
     }
-    Ok(())
+    let man = Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    let page = String::from_utf8_lossy(&page).into_owned();
+    let name = man.get_filename();
+    let more = more(name.trim_end_matches(".1"));
+    let page = match page.find(".SH VERSION") {
+        Some(at) => format!("{}{more}{}", &page[..at], &page[at..]),
+        None => page + &more,
+    };
+    fs::write(folder.join(name), page)
+}
+
+/// What the command line's definition does not say: examples, and where there is more to read.
+fn more(name: &str) -> String {
+    let mut page = Roff::new();
+    let examples = examples::of(name);
+    if !examples.is_empty() {
+        page.control("SH", ["EXAMPLES"]);
+        for (what, line) in examples {
+            page.control("PP", []);
+            page.text([roman(format!("{what}:"))]);
+            shown(&mut page, line);
+        }
+    }
+    page.control("SH", ["SEE ALSO"]);
+    let mut also = Vec::new();
+    also.extend((name != "mgn").then_some(("mgn", "1")));
+    also.extend(OF_WALLS.contains(&name).then_some(("manganese-walls", "5")));
+    for (page_name, section) in also {
+        page.text([bold(page_name), roman(format!("({section}),"))]);
+    }
+    page.text([roman(
+        "and the documentation in share/doc/manganese, below the folder that mgn is installed in.",
+    )]);
+    page.to_roff()
+}
+
+/// Lines as they are.
+fn shown(page: &mut Roff, lines: &str) {
+    page.control("PP", []);
+    page.control("RS", ["4"]);
+    page.control("nf", []);
+    for line in lines.lines() {
+        page.text([roman(line)]);
+    }
+    page.control("fi", []);
+    page.control("RE", []);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of all commands that people see, with the file names of their pages.
+    fn visible(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
+        found.push((name.into(), command.clone()));
+        for below in command
+            .get_subcommands()
+            .filter(|below| !below.is_hide_set())
+        {
+            visible(below, &format!("{name}-{}", below.get_name()), found);
+        }
+    }
+
+    fn all() -> Vec<(String, Command)> {
+        let mut found = Vec::new();
+        visible(&Cli::command(), "mgn", &mut found);
+        found
+    }
+
+    /// Each command has examples, of this command, which it takes as they stand.
+    #[test]
+    fn examples_are_taken() {
+        use clap::Parser;
+        for (name, _) in all() {
+            let examples = examples::of(&name);
+            assert!(!examples.is_empty(), "{name} has no examples");
+            for (_, line) in examples {
+                let line = line.trim_end_matches(" &");
+                let words: Vec<&str> = line
+                    .split_whitespace()
+                    .map(|word| word.trim_matches('\''))
+                    .collect();
+                let starts = words.join("-").starts_with(&name);
+                assert!(starts, "{line} is no example of {name}");
+                if let Err(error) = Cli::try_parse_from(words) {
+                    panic!("{line}\n{error}");
+                }
+            }
+        }
+    }
+
+    /// Help texts name no file that `make install` does not install.
+    #[test]
+    fn help_names_what_is_installed() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let mut named = 0;
+        for (name, mut command) in all() {
+            let help = command.render_long_help().to_string();
+            let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                !help.contains("docs/"),
+                "mgn {name} --help names a file in docs/"
+            );
+            for (at, place) in help.match_indices("share/doc/manganese/") {
+                let file = help[at + place.len()..].split([' ', ';', ',', ')']).next();
+                let file = docs.join(file.unwrap_or_default());
+                assert!(
+                    file.is_file(),
+                    "{name}: {} is not installed",
+                    file.display()
+                );
+                named += 1;
+            }
+        }
+        assert!(named > 0);
+    }
 }

@@ -92,9 +92,13 @@ impl WallPlan {
                 true => "not shown".into(),
                 false => shown.join(", "),
             };
+            let by = match &server[..] {
+                "" => String::new(),
+                server => format!(", rendered by {server}"),
+            };
             let _ = writeln!(
                 text,
-                "  {}: {width} x {height} at {x}, {y}, rendered by {server}, {shown}",
+                "  {}: {width} x {height} at {x}, {y}{by}, {shown}",
                 tile.name
             );
         }

@@ -3,12 +3,17 @@
 use std::fmt;
 use std::ops::Range;
 
-/// All that is wrong in a configuration, in the file's order. Shown as one block each: place and sentence, the line, and a caret below.
+use codespan_reporting::diagnostic::{Diagnostic, Label};
+use codespan_reporting::files::{Files, SimpleFile};
+use codespan_reporting::term;
+
+/// All that is wrong in a configuration, in the file's order. Shown as one block each: the sentence, the place, and the line with what is meant underlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistakes {
     /// The file as it was named.
     pub file: String,
     pub list: Vec<Mistake>,
+    text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +24,8 @@ pub struct Mistake {
     pub column: usize,
     /// One sentence: what is wrong, and what to do.
     pub what: String,
-    /// The whole line.
-    pub text: String,
-    /// How many characters of it are meant, at least 1.
-    pub length: usize,
+    /// The bytes of the file that are meant, at character boundaries.
+    pub span: Range<usize>,
 }
 
 impl Mistakes {
@@ -30,49 +33,60 @@ impl Mistakes {
     pub(super) fn new(file: &str, text: &str, mut found: Vec<(Range<usize>, String)>) -> Mistakes {
         found.sort_by_key(|(span, _)| span.start);
         found.dedup();
-        let place = |(span, what)| Mistake::new(text, span, what);
+        let source = SimpleFile::new(file, text);
+        let place = |(span, what)| Mistake::new(&source, span, what);
         Mistakes {
             file: file.into(),
             list: found.into_iter().map(place).collect(),
+            text: text.into(),
         }
     }
 }
 
 impl Mistake {
-    fn new(text: &str, span: Range<usize>, what: String) -> Mistake {
-        let mut start = span.start.min(text.len());
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        let before = &text[..start];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = text[line_start..].lines().next().unwrap_or_default();
-        let column = text[line_start..start].chars().count();
-        let upto = (span.end.max(start) - line_start).min(line.len());
-        let meant = line.char_indices().filter(|(at, _)| *at < upto).count();
+    fn new(source: &SimpleFile<&str, &str>, span: Range<usize>, what: String) -> Mistake {
+        let text = *source.source();
+        let inside = |mut at: usize| {
+            at = at.min(text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = inside(span.start);
+        // Of what takes several lines the first is shown.
+        let line_end = text[start..].find('\n').map_or(text.len(), |n| start + n);
+        let end = inside(span.end).clamp(start, line_end.max(start));
+        let at = source.location((), start);
         Mistake {
-            line: before.matches('\n').count() + 1,
-            column: column + 1,
+            line: at.as_ref().map_or(1, |at| at.line_number),
+            column: at.as_ref().map_or(1, |at| at.column_number),
             what,
-            text: line.into(),
-            length: meant.saturating_sub(column).max(1),
+            span: start..end,
         }
     }
 }
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = SimpleFile::new(self.file.as_str(), self.text.as_str());
+        let config = term::Config::default();
         for (n, mistake) in self.list.iter().enumerate() {
             if n > 0 {
-                writeln!(out)?;
+                out.write_str("\n\n")?;
             }
-            let (line, column) = (mistake.line, mistake.column);
-            writeln!(out, "{}:{line}:{column}: {}", self.file, mistake.what)?;
-            writeln!(out, "{line:5} | {}", mistake.text)?;
-            // Tabs stay tabs, so that the caret stands below what it means.
-            let blank = mistake.text.chars().take(column - 1);
-            let blank: String = blank.map(|c| if c == '\t' { c } else { ' ' }).collect();
-            write!(out, "      | {blank}{}", "^".repeat(mistake.length))?;
+            let label = Label::primary((), mistake.span.clone());
+            let shown = Diagnostic::error()
+                .with_message(&mistake.what)
+                .with_labels(vec![label]);
+            match term::emit_into_string(&config, &source, &shown) {
+                Ok(block) => out.write_str(block.trim_end())?,
+                Err(_) => write!(
+                    out,
+                    "{}:{}:{}: {}",
+                    self.file, mistake.line, mistake.column, mistake.what
+                )?,
+            }
         }
         Ok(())
     }

@@ -1,9 +1,14 @@
-//! What a wall is made of, as a person writes it down: hosts, servers, walls. `docs/walls.md` is the reference.
+//! What a wall is made of, as a person writes it down: hosts, servers, walls. The one format that there is, read by whatever takes walls from a file.
+//! [`schema`] and `docs/walls.md` are the reference.
 
 mod drawing;
+mod file;
 mod mistakes;
 mod reading;
-mod section;
+mod table;
+mod values;
+mod walls;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +19,7 @@ use mgn_wall::{Target, Wall};
 
 pub(crate) use reading::is_vague;
 
+pub use file::schema;
 pub use mistakes::{Mistake, Mistakes};
 
 /// Everything that a file says. Names are unique, and those that are mentioned exist.
@@ -79,10 +85,12 @@ pub struct Server {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WallPlan {
     pub wall: Wall,
-    /// The names of one for each of the wall's tiles.
+    /// The names of one for each of the wall's tiles; empty in a file without servers.
     pub servers: Vec<String>,
     /// The names of walls that show the same.
     pub replicas: Vec<String>,
+    /// Of its servers, which have it in theirs too.
+    pub chain: Vec<Stage>,
     /// Of its programs, in their own processes.
     pub client_chain: Vec<Stage>,
 }
@@ -148,6 +156,56 @@ pub enum ConfigError {
     },
     #[error("{0}")]
     Mistakes(Mistakes),
+    /// A wall as earlier versions read it.
+    #[error("{}: walls are no longer written in JSON; {}", path.display(), now(instead))]
+    Json {
+        path: PathBuf,
+        /// The same in TOML, where it was one.
+        instead: Option<String>,
+    },
+    #[error("{} has no wall{}; {}", path.display(), called(name), known(walls))]
+    NoWall {
+        path: PathBuf,
+        name: Option<String>,
+        walls: Vec<String>,
+    },
+    #[error("{} has several walls; write one of them behind a colon, as {}:{}", path.display(), path.display(), walls[0])]
+    WhichWall { path: PathBuf, walls: Vec<String> },
+    #[error("nobody is named who draws the wall {0}; add a [[server]] for a mothership, or use the file with `mgn run --wall FILE`")]
+    Undrawn(String),
+}
+
+impl ConfigError {
+    /// For a wall in JSON, whatever it says.
+    pub fn json(path: &Path, text: &str) -> ConfigError {
+        ConfigError::Json {
+            path: path.into(),
+            instead: Wall::from_json(text)
+                .ok()
+                .map(|wall| writing::toml_of(&wall)),
+        }
+    }
+}
+
+fn now(instead: &Option<String>) -> String {
+    match instead {
+        Some(text) => {
+            format!("write this into a file that ends with .toml, and give that:\n\n{text}")
+        }
+        None => "write a [[wall]] in TOML, see manganese-walls(5)".into(),
+    }
+}
+
+fn called(name: &Option<String>) -> String {
+    name.as_ref()
+        .map_or(String::new(), |name| format!(" called {name}"))
+}
+
+fn known(walls: &[String]) -> String {
+    match walls {
+        [] => "it has none; add a [[wall]]".into(),
+        walls => format!("it has {}", walls.join(", ")),
+    }
 }
 
 impl Default for Mothership {
@@ -172,11 +230,70 @@ impl Config {
             source,
         };
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        if text.trim_start().starts_with('{') {
+            return Err(ConfigError::json(path, &text));
+        }
         let folder = std::path::absolute(path).map_err(unreadable)?;
         let folder = folder.parent().unwrap_or(Path::new("/"));
         reading::read(&text, folder, units)
             .map_err(|found| Mistakes::new(&path.display().to_string(), &text, found))
             .map_err(ConfigError::Mistakes)
+    }
+
+    /// The wall of a file, and those that show the same, as one. `name` is needed only where there are several.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for a file with mistakes, and for one that has no such wall.
+    pub fn read_wall(
+        path: &Path,
+        name: Option<&str>,
+        units: Units<'_>,
+    ) -> Result<WallPlan, ConfigError> {
+        let config = Config::read(path, units)?;
+        let walls = || {
+            config
+                .walls
+                .iter()
+                .map(|plan| plan.wall.name.clone())
+                .collect()
+        };
+        let path = || path.to_path_buf();
+        let plan = match (name, &config.walls[..]) {
+            (Some(name), _) => config.wall(name),
+            (None, [plan]) => Some(plan),
+            (None, []) => None,
+            (None, _) => {
+                let (path, walls) = (path(), walls());
+                return Err(ConfigError::WhichWall { path, walls });
+            }
+        };
+        let Some(plan) = plan else {
+            return Err(ConfigError::NoWall {
+                path: path(),
+                name: name.map(str::to_owned),
+                walls: walls(),
+            });
+        };
+        let mut plan = plan.clone();
+        let others = plan.replicas.iter().filter_map(|name| config.wall(name));
+        let others = others.map(|other| other.wall.clone());
+        // Their number was checked when they were read.
+        if let Ok(wall) = plan.wall.clone().with_replicas(others) {
+            plan.wall = wall;
+        }
+        Ok(plan)
+    }
+
+    /// Whether each tile has a server, as a mothership needs.
+    ///
+    /// # Errors
+    /// [`ConfigError::Undrawn`].
+    pub fn check_drawn(&self) -> Result<(), ConfigError> {
+        let undrawn = |plan: &&WallPlan| plan.servers.iter().any(String::is_empty);
+        match self.walls.iter().find(undrawn) {
+            Some(plan) => Err(ConfigError::Undrawn(plan.wall.name.clone())),
+            None => Ok(()),
+        }
     }
 
     pub fn host(&self, name: &str) -> Option<&Host> {

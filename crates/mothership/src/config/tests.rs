@@ -210,11 +210,11 @@ fn mistakes_are_explained_where_they_are() {
         ("[[server]]\n", "1:1", "add name"),
         ("[[server]]\nname = \"a b\"\n", "2:8", "letters"),
         ("[[server]]\nname = \"-a\"\n", "2:8", "letters"),
-        ("[[server]]\nname = 3\n", "2:8", "text in quotes"),
+        ("[[server]]\nname = 3\n", "2:8", "expected a string"),
         (&format!("{server}{server}"), "4:8", "another server"),
         (&format!("{server}host = \"x\"\n"), "3:8", "[[host]]"),
         (&format!("{server}color = 1\n"), "3:1", "it may have"),
-        (&format!("{server}discard = 1\n"), "3:11", "true or false"),
+        (&format!("{server}discard = 1\n"), "3:11", "expected a boolean"),
         (&format!("{server}listen = [\"tcp:x\"]\n"), "3:11", "port"),
         (&format!("{server}listen = [\"unix:@a\", \"unix:@a\"]\n"), "3:22", "choose another"),
         (&format!("{server}listen = [\"tcp:h:0\"]\n"), "3:11", "port"),
@@ -222,11 +222,11 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{server}listen = [\"tls:h:1\"]\n"), "3:11", "mgn token new"),
         (&format!("{server}transports = [\"null\"]\n"), "3:15", "shm"),
         (&format!("{server}chain = [\"prin\"]\n"), "3:10", "did you mean print?"),
-        (&format!("{server}chain = [{{ spu = \"x\" }}]\n"), "3:18", "there are print, nop"),
+        (&format!("{server}chain = [{{ spu = \"x\" }}]\n"), "3:10", "there are print, nop"),
         (&format!("{server}chain = [{{ name = \"x\" }}]\n"), "3:10", "spu"),
         (&format!("{server}chain = [{{ spu = \"nop\", a = [1] }}]\n"), "3:29", "a number"),
-        (&format!("{server}chain = [{{ spu = \"nop\", a = 1 }}]\n"), "3:25", "no such a"),
-        (&format!("{server}chain = [{{ spu = \"nop\", level = \"x\" }}]\n"), "3:25", "no such level"),
+        (&format!("{server}chain = [{{ spu = \"nop\", a = 1 }}]\n"), "3:29", "no such a"),
+        (&format!("{server}chain = [{{ spu = \"nop\", level = \"x\" }}]\n"), "3:33", "no such level"),
         (&format!("{server}chain = [{{ spu = \"print\", file = \"a,b\" }}]\n"), "3:34", "commas"),
         (&format!("{wall}chain = [\"prin\"]\n"), "5:10", "did you mean print?"),
         (&format!("{wall}client_chain = [\"print\", \"nop\"]\n"), "5:26", "for servers"),
@@ -235,10 +235,10 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{tiled}chain = [\"nop\"]\n[[wall]]\nname = \"v\"\n{grid}"), "9:1", "another chain"),
         (&format!("{tiled}replicas = [\"v\"]\n[[wall]]\nname = \"v\"\n{grid}").replace("[2, 2]", "[6, 6]"), "8:13", "72 tiles"),
         (&format!("[[host]]\nname = \"h\"\n{tiled}chain = [\"nop\"]\n").replace("[[wall]]", "host = \"h\"\n[[wall]]"), "11:9", "somebody else"),
-        ("[[host]]\nname = \"h\"\nstart = \"now\"\n", "3:9", "\"ssh\""),
+        ("[[host]]\nname = \"h\"\nstart = \"now\"\n", "3:9", "`ssh`"),
         ("[[host]]\nname = \"h\"\nstart = \"ssh\"\n", "1:1", "address"),
         ("[[host]]\nname = \"h\"\nssh = \"-o x\"\n", "1:1", "address"),
-        ("[[host]]\nname = \"h\"\nmgn = \"mgn\"\n", "1:1", "leave it out"),
+        ("[[host]]\nname = \"h\"\nmgn = \"mgn\"\n", "3:7", "leave it out"),
         ("[[host]]\nname = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\ndiscard = true\n", "3:1", "somebody else"),
         ("[[host]]\nname = \"h\"\naddress = \"fd00::1\"\n", "3:11", "brackets"),
         ("[[host]]\nname = \"h\"\nrelay = \"tls:r:1/h\"\n", "3:9", "relay's address"),
@@ -253,8 +253,8 @@ fn mistakes_are_explained_where_they_are() {
         ("[mothership]\n[[host]]\nname = \"h\"\nssh = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\n", "5:1", "has no listen"),
         (&wall, "3:1", "no tiles"),
         (&wall.replace("\"w\"", "\"2x2\""), "4:8", "a letter"),
-        (&format!("{wall}fit = \"big\"\n"), "5:7", "\"1:1\""),
-        (&format!("{wall}size = [1]\n"), "5:8", "[width, height]"),
+        (&format!("{wall}fit = \"big\"\n"), "5:7", "`1:1`"),
+        (&format!("{wall}size = [1]\n"), "5:8", "an array of length 2"),
         (&format!("{wall}size = [1, 0]\n"), "5:12", "from 1"),
         (&format!("{wall}size = [1, 2000000000000]\n"), "5:12", "from 1"),
         (&format!("{wall}bezel = [1, 1]\n"), "5:9", "grid"),
@@ -267,8 +267,8 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{wall}windows = {{ nth = 0 }}\n"), "5:19", "from 1"),
         (&format!("{wall}windows = {{ name = \"x\" }}\n"), "5:13", "windows has no key"),
         (&format!("{wall}present = \"here\"\n"), "5:11", "\"viewer\""),
-        (&format!("{wall}present = {{ window = \":0\", position = [1, 1], fullscreen = true }}\n"), "5:39", "either"),
-        (&format!("{wall}present = {{ files = \"d\", fullscreen = true }}\n"), "5:11", "files have no"),
+        (&format!("{wall}present = {{ window = \":0\", position = [1, 1], fullscreen = true }}\n"), "5:11", "either"),
+        (&format!("{wall}present = {{ files = \"d\", fullscreen = true }}\n"), "5:11", "only windows"),
         (&format!("{wall}[[wall.tile]]\nname = \"t\"\nserver = \"a\"\n"), "5:1", "add rect"),
         (&format!("{wall}[[wall.tile]]\nname = \"t\"\nrect = [0, 0, 9, 9]\n"), "5:1", "add server"),
         (&format!("{wall}[[wall.tile]]\nname = \"t\"\nrect = [0, 0, 0, 9]\nserver = \"a\"\n"), "7:8", "no pixels"),
@@ -295,16 +295,233 @@ fn all_mistakes_are_shown_with_their_lines() {
     let text = "[[server]]\nname = \"ä\"\n\n[[wall]]\nname = \"w\"\n\tfti = \"1:1\"\n";
     let shown = read(text).unwrap_err().to_string();
     let expected =
-        "wall.toml:2:8: a name has 1 to 64 letters, digits and . _ - , and begins with neither - nor .
-    2 | name = \"ä\"
-      |        ^^^
-wall.toml:4:1: the wall w has no tiles; add a [[wall.tile]] for each, or grid = [columns, rows]
-    4 | [[wall]]
-      | ^^^^^^^^
-wall.toml:6:2: the wall w has no key \"fti\"; did you mean fit?
-    6 | \tfti = \"1:1\"
-      | \t^^^";
+        "error: name: a name has 1 to 64 letters, digits and . _ - , and begins with neither - nor .
+  ┌─ wall.toml:2:8
+  │
+2 │ name = \"ä\"
+  │        ^^^
+
+error: the wall w has no tiles; add a [[wall.tile]] for each, or grid = [columns, rows]
+  ┌─ wall.toml:4:1
+  │
+4 │ [[wall]]
+  │ ^^^^^^^^
+
+error: the wall has no key \"fti\"; did you mean fit?
+  ┌─ wall.toml:6:2
+  │
+6 │     fti = \"1:1\"
+  │     ^^^";
     assert_eq!(shown, expected);
+}
+
+/// What follows from a mistake is not said as another one.
+#[test]
+fn a_mistake_is_said_once() {
+    let server = "[[server]]\nname = \"a\"\n";
+    let wall = format!("{server}[[wall]]\nname = \"w\"\n");
+    let grid = "grid = [2, 2]\ntile_size = [9, 9]\nservers = [\"a\"]\n";
+    let tile = "[[wall.tile]]\nname = \"t\"\nrect = [0, 0, 9, 9]\nserver = \"a\"\n";
+    let replaced = |from: &str, to: &str| format!("{wall}{grid}").replace(from, to);
+    let tiled = |from: &str, to: &str| format!("{wall}{}", tile.replace(from, to));
+    let far = "[mothership]\nlisten = \"tls:m:1\"\ntoken_file = \"t\"\n[[host]]\nname = \"h\"\nssh = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\nlisten = \"tls:h:1\"\n";
+    let cases = [
+        replaced("grid = [2, 2]", "grid = [2]"),
+        replaced("grid = [2, 2]", "grid = \"2x2\""),
+        replaced("grid = ", "gird = "),
+        replaced("tile_size = ", "tile_sise = "),
+        replaced("tile_size = [9, 9]", "tile_size = 9"),
+        replaced("tile_size = [9, 9]", "tile_size = [9, 9]\nbezel = [-1, 0]"),
+        replaced("servers = [\"a\"]", "servers = \"a\""),
+        replaced("servers = [\"a\"]", "servers = [\"a\", \"a\"]"),
+        replaced("servers = [\"a\"]", "sevrers = [\"a\"]"),
+        // The name of a server, and so whether the wall's are there.
+        replaced("name = \"a\"", "name = \"a b\""),
+        replaced("name = \"a\"", "nmae = \"a\""),
+        replaced("name = \"w\"", "name = 3"),
+        tiled("rect = [0, 0, 9, 9]", "rect = [0, 0, 9]"),
+        tiled("rect = ", "rcet = "),
+        tiled("name = \"t\"", "name = \"\""),
+        tiled("server = \"a\"", "server = 1"),
+        tiled("[[wall.tile]]", "size = [9]\n[[wall.tile]]")
+            .replace("[0, 0, 9, 9]", "[50, 50, 9, 9]"),
+        tiled("[[wall.tile]]", "[wall.tile]"),
+        tiled("[[wall.tile]]", "[[wall.tiles]]"),
+        far.replace("name = \"h\"", "name = \"h/\""),
+        far.replace("ssh = \"h\"", "ssh = 1"),
+        far.replace("listen = \"tls:h:1\"", "listen = \"tls\""),
+        far.replace("listen = \"tls:m:1\"", "listen = \"tls\""),
+        far.replace(
+            "listen = \"tls:m:1\"",
+            "listen = \"tls:0.0.0.0:1\"\naddress = 1",
+        ),
+        far.replace("token_file = \"t\"", "token_file = 1"),
+        far.replace("token_file", "token-file"),
+        "mothership = 1\n".to_owned() + server + "token_file = \"t\"\n",
+    ];
+    for text in cases {
+        let mistakes = match read(&text) {
+            Err(mistakes) => mistakes,
+            Ok(config) => panic!("{text}\nis taken as {config:?}"),
+        };
+        assert_eq!(mistakes.list.len(), 1, "{text}\n{mistakes}");
+    }
+    assert_eq!(read(far).map(|_| ()), Ok(()));
+}
+
+/// Tiles of a grid that share a display lie there as in the mural, and each may be shown where its own line says.
+#[test]
+fn grids_are_shown_side_by_side() {
+    let servers = "[[server]]\nname = \"a\"\n[mothership]\n[[host]]\nname = \"h\"\n[[server]]\nname = \"b\"\nhost = \"h\"\n";
+    let wall = "[[wall]]\nname = \"w\"\ngrid = [2, 2]\ntile_size = [100, 50]\nbezel = [7, 9]\n";
+    let places = |rest: &str| -> Vec<Place> {
+        let config = read(&format!("{servers}{wall}{rest}")).unwrap();
+        let tiles = config.walls[0].wall.tiles.iter();
+        let place = |target: &Target| match target {
+            Target::Window { place, .. } => *place,
+            other => panic!("{other:?} is no window"),
+        };
+        tiles.map(|tile| place(&tile.present[0])).collect()
+    };
+    let at = |places: [(i32, i32); 4]| places.map(|(x, y)| Place::At(x, y)).to_vec();
+    let one = "servers = [\"a\"]\npresent = { window = \":0\", position = [1000, 20] }\n";
+    assert_eq!(
+        places(one),
+        at([(1000, 20), (1100, 20), (1000, 70), (1100, 70)])
+    );
+    // A column on each of two hosts.
+    let two = "servers = [\"a\", \"b\", \"a\", \"b\"]\npresent = { window = \":0\" }\n";
+    assert_eq!(places(two), at([(0, 0), (0, 0), (0, 50), (0, 50)]));
+    let each = "servers = [\"a\"]\ntile_present = [{ window = \":0\" }, { window = \":1\" }, { window = \":2\" }, { window = \":0\", position = [0, 50] }]\n";
+    assert_eq!(places(each), at([(0, 0), (0, 0), (0, 0), (0, 50)]));
+
+    let wrong = |rest: &str| {
+        let mistakes = read(&format!("{servers}{wall}{rest}")).unwrap_err();
+        assert_eq!(mistakes.list.len(), 1, "{rest}\n{mistakes}");
+        mistakes.list[0].clone()
+    };
+    let full = wrong("servers = [\"a\"]\npresent = { window = \":0\", fullscreen = true }\n");
+    assert!(
+        full.what
+            .contains("0,0 and 1,0 are shown on top of each other"),
+        "{}",
+        full.what
+    );
+    assert_eq!((full.line, full.column), (15, 11));
+    let few = wrong("servers = [\"a\"]\ntile_present = [\"none\"]\n");
+    assert!(few.what.contains("needs 4"), "{}", few.what);
+    let same = "servers = [\"b\"]\ntile_present = [\"none\", { window = \":0\" }, \"program\", { window = \":0\" }]\n";
+    let same = wrong(same);
+    assert!(
+        same.what.contains("1,0 and 1,1") && same.what.contains("the host h"),
+        "{}",
+        same.what
+    );
+    assert_eq!((same.line, same.column), (15, 55));
+}
+
+/// A file without servers arranges a wall for whoever draws it.
+#[test]
+fn a_wall_needs_no_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    };
+    let wall =
+        |name: &str| format!("[[wall]]\nname = \"{name}\"\ngrid = [2, 1]\ntile_size = [9, 9]\n");
+    let one = file("one.toml", &wall("v"));
+    let plan = Config::read_wall(&one, None, UNITS).unwrap();
+    assert_eq!((plan.wall.tiles.len(), plan.servers.len()), (2, 2));
+    let shown = Config::read(&one, UNITS).unwrap().describe(40);
+    assert!(
+        shown.contains("0,0: 9 x 9 at 0, 0, shown in the program's window"),
+        "{shown}"
+    );
+    let error = Config::read(&one, UNITS)
+        .unwrap()
+        .check_drawn()
+        .unwrap_err();
+    assert!(error.to_string().contains("add a [[server]]"), "{error}");
+
+    let two = file(
+        "two.toml",
+        &format!(
+            "{}replicas = [\"w\"]\nclient_chain = [\"print\"]\n{}",
+            wall("v"),
+            wall("w")
+        ),
+    );
+    let plan = Config::read_wall(&two, Some("v"), UNITS).unwrap();
+    assert_eq!((plan.wall.walls(), plan.client_chain.len()), (2, 1));
+    let error = Config::read_wall(&two, None, UNITS)
+        .unwrap_err()
+        .to_string();
+    assert!(error.ends_with("two.toml:v"), "{error}");
+    let error = Config::read_wall(&two, Some("x"), UNITS)
+        .unwrap_err()
+        .to_string();
+    assert!(error.ends_with("it has v, w"), "{error}");
+    let full = read(FULL).unwrap();
+    assert!(full.check_drawn().is_ok());
+}
+
+/// What walls were written in once is refused with the same in TOML.
+#[test]
+fn a_wall_in_json_is_shown_in_toml() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("old.json");
+    let mut wall = read(FULL).unwrap().walls[0].wall.clone();
+    wall.tiles[0].present.push(Target::Viewer("unix:@v".into()));
+    wall.tiles[1].present.push(Target::Window {
+        display: ":1".into(),
+        place: Place::At(3, 4),
+    });
+    wall.tiles[1].name = "the \"right\" one".into();
+    std::fs::write(&old, wall.to_json()).unwrap();
+    let Err(ConfigError::Json {
+        instead: Some(text),
+        ..
+    }) = Config::read(&old, UNITS)
+    else {
+        panic!("JSON is not refused, or not in other words");
+    };
+    // A name with quotes in it is told apart, and the rest is the same wall.
+    let mistakes = read(&text).unwrap_err();
+    assert_eq!(mistakes.list.len(), 1, "{mistakes}");
+    wall.tiles[1].name = "right".into();
+    let text = text.replace(r#"'the "right" one'"#, "\"right\"");
+    assert_eq!(read(&text).unwrap().walls[0].wall, wall);
+    std::fs::write(&old, "{\"name\": 1}").unwrap();
+    let error = Config::read(&old, UNITS).unwrap_err().to_string();
+    assert!(error.contains("manganese-walls(5)"), "{error}");
+}
+
+/// The published schema is that of what is read, and the reference knows every key.
+#[test]
+fn the_schema_is_published() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let published = std::fs::read_to_string(docs.join("walls.schema.json")).unwrap();
+    let published: serde_json::Value = serde_json::from_str(&published).unwrap();
+    let remedy = "make it anew: mgn config schema >docs/walls.schema.json";
+    assert!(published == schema(), "{remedy}");
+    let reference = std::fs::read_to_string(docs.join("walls.md")).unwrap();
+    let schema = schema();
+    for (table, described) in schema["$defs"].as_object().unwrap() {
+        let Some(keys) = described["properties"].as_object() else {
+            continue;
+        };
+        for (key, described) in keys {
+            assert!(
+                described["description"].is_string(),
+                "{table}.{key} is not described"
+            );
+            let is_known = reference.contains(&format!("`{key}"))
+                || reference.contains(&format!("[[wall.{key}]]"));
+            assert!(is_known, "docs/walls.md says nothing of {table}.{key}");
+        }
+    }
 }
 
 #[test]

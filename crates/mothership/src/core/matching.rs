@@ -69,6 +69,7 @@ impl Core {
             wall: wall.map_err(|error| error.to_string())?,
             servers: servers.collect(),
             replicas: Vec::new(),
+            chain: Vec::new(),
             client_chain,
         })
     }

@@ -1,0 +1,67 @@
+//! Completions of shells: of what people see, with the choices that a value has, and files only where a file is meant.
+
+use std::path::Path;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command, ValueHint};
+use clap_complete::Shell;
+
+/// What a shell offers of --transport.
+const TRANSPORTS: [&str; 5] = ["shm", "unix", "tcp", "null", "file:"];
+
+pub fn write(command: &Command, folder: &Path) -> std::io::Result<()> {
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        clap_complete::generate_to(shell, &mut visible(command), "mgn", folder)?;
+    }
+    Ok(())
+}
+
+/// The command without what is hidden, which a shell would offer as well, and with the meaning of its values.
+fn visible(command: &Command) -> Command {
+    // Names live as long as the process, which ends when the files are written.
+    let name: &'static str = Box::leak(command.get_name().to_owned().into_boxed_str());
+    let mut shown = Command::new(name);
+    if let Some(about) = command.get_about() {
+        shown = shown.about(about.clone());
+    }
+    if let Some(version) = command.get_version() {
+        let version: &'static str = Box::leak(version.to_owned().into_boxed_str());
+        shown = shown.version(version);
+    }
+    let arguments = command
+        .get_arguments()
+        .filter(|argument| !argument.is_hide_set());
+    let below = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set());
+    shown
+        .args(arguments.map(|argument| meant(argument.clone())))
+        .subcommands(below.map(visible))
+}
+
+/// The argument with the choices or the kind of files that its value's name stands for.
+fn meant(argument: Arg) -> Arg {
+    let takes_value = argument.get_action().takes_values();
+    if !takes_value || !argument.get_possible_values().is_empty() {
+        return argument;
+    }
+    let name = argument.get_value_names().and_then(|names| names.first());
+    let name = name.map_or(argument.get_id().as_str().to_uppercase(), |name| {
+        name.to_string()
+    });
+    let is_trailing = argument.is_trailing_var_arg_set();
+    let hint = match &name[..] {
+        "STAGE" => return argument.value_parser(PossibleValuesParser::new(mgn_spu::NAMES)),
+        "TRANSPORT" => return argument.value_parser(PossibleValuesParser::new(TRANSPORTS)),
+        // A wall may be in a file.
+        "FILE" | "CONFIG" | "WALL" => ValueHint::FilePath,
+        "DIR" => ValueHint::DirPath,
+        // Runs are in folders or in files.
+        "A" | "B" => ValueHint::AnyPath,
+        "HOST" => ValueHint::Hostname,
+        "PROGRAM" if is_trailing => ValueHint::CommandWithArguments,
+        "PROGRAM" => ValueHint::CommandName,
+        _ => ValueHint::Other,
+    };
+    argument.value_hint(hint)
+}

@@ -1,0 +1,31 @@
+//! Walls of files, as people write them.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::stage::target;
+
+/// A tile: its name, x, y, width and height, and where it is shown as TOML says it; empty for the program's window.
+pub type Tile = (String, [u32; 4], String);
+
+/// Writes a wall into a file, whose name it returns for `--wall`. `more` is what else is said of it, `fit = "1:1"` for one. The same wall is the same file.
+pub fn wall_file(name: &str, [width, height]: [u32; 2], more: &str, tiles: &[Tile]) -> String {
+    let mut text = format!("[[wall]]\nname = \"{name}\"\nsize = [{width}, {height}]\n{more}\n");
+    for (name, rect, present) in tiles {
+        let _ = writeln!(text, "[[wall.tile]]\nname = \"{name}\"\nrect = {rect:?}");
+        if !present.is_empty() {
+            let _ = writeln!(text, "present = {present}");
+        }
+    }
+    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    let folder = target().join("walls");
+    fs::create_dir_all(&folder).expect("a folder for walls");
+    let file = folder.join(format!("{name}-{sum:016x}.toml"));
+    // Others may write the same at this moment, and read it.
+    let draft = folder.join(format!("{name}-{sum:016x}.{}", std::process::id()));
+    fs::write(&draft, text).expect("a file for a wall");
+    fs::rename(&draft, &file).expect("a file for a wall");
+    file.display().to_string()
+}
