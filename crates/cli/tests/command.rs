@@ -835,7 +835,7 @@ fn walls_of_files_are_read_or_explained() {
         &file("stacked.toml", &wall("v", stacked)),
         &["on top of each other", "of this host"],
     );
-    let chained = file("chained.toml", &wall("v", "chain = [\"nop\"]\n"));
+    let chained = file("chained.toml", &wall("v", "chain = [\"wireframe\"]\n"));
     refuses(
         &[
             "run",

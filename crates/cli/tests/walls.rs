@@ -26,6 +26,9 @@ fn configurations_are_checked_and_drawn() {
         let output = mgn(&["config", "show", &example(name)]);
         let shown = text(&output.stdout);
         assert!(output.status.success() && shown.contains("┌──"), "{shown}");
+        // Where a mural is to be seen on screens, it is.
+        let is_lit = shown.contains("shown on :0");
+        assert_eq!(is_lit, name != "2x2.toml", "{shown}");
         let drawn = shown.lines().filter(|line| line.contains('│'));
         assert!(drawn.map(|line| line.chars().count()).max() <= Some(80));
     }
@@ -44,15 +47,15 @@ fn mistakes_are_shown_with_their_places() {
         assert_eq!(output.status.code(), Some(1));
         let said = text(&output.stderr);
         let (one, two) = (
-            format!("{}:1:3: ", file.display()),
-            format!("{}:5:10: ", file.display()),
+            format!("{}:1:3\n", file.display()),
+            format!("{}:5:10\n", file.display()),
         );
         assert!(
             said.contains(&one) && said.contains("did you mean server?"),
             "{said}"
         );
         assert!(
-            said.contains(&two) && said.contains("\n      |          ^\n"),
+            said.contains(&two) && said.contains("5 │ listen = 3\n  │          ^\n"),
             "{said}"
         );
     }
@@ -70,7 +73,7 @@ fn mistakes_in_chains_are_shown_with_their_places() {
         let output = mgn(&["config", "check", &file.display().to_string()]);
         assert_eq!(output.status.code(), Some(1), "{config}");
         let said = text(&output.stderr);
-        let place = format!("{}:3:{column}: ", file.display());
+        let place = format!("{}:3:{column}\n", file.display());
         assert!(said.contains(&place) && said.contains(words), "{said}");
     };
     let server = "[[server]]\nname = \"a\"\n";
@@ -78,11 +81,11 @@ fn mistakes_in_chains_are_shown_with_their_places() {
     for (stage, column, words) in [
         (r#""histogam""#, 10, "did you mean histogram?"),
         (r#""nop""#, 10, "nop answers nothing"),
-        (r#"{ spu = "save" }"#, 18, "save needs dir"),
-        (r#"{ spu = "print", fil = "x" }"#, 27, "it has file"),
+        (r#"{ spu = "save" }"#, 10, "save needs dir"),
+        (r#"{ spu = "print", fil = "x" }"#, 33, "it has file"),
         (
             r#"{ spu = "histogram", every = 0 }"#,
-            31,
+            39,
             "a whole number from 1 on",
         ),
     ] {
@@ -92,10 +95,10 @@ fn mistakes_in_chains_are_shown_with_their_places() {
     for (stage, column, words) in [
         (
             r#"{ spu = "save", dir = "x" }"#,
-            25,
+            17,
             "needs the renderer's answers",
         ),
-        (r#"{ spu = "print", file = "x" }"#, 34, "--client-spu"),
+        (r#"{ spu = "print", file = "x" }"#, 41, "--client-spu"),
         (r#""nop""#, 17, "nop answers nothing"),
     ] {
         wrong(&format!("{wall}client_chain = [{stage}]\n"), column, words);

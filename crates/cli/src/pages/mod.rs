@@ -126,10 +126,14 @@ mod tests {
             assert!(!examples.is_empty(), "{name} has no examples");
             for (_, line) in examples {
                 let line = line.trim_end_matches(" &");
-                let words: Vec<&str> = line
-                    .split_whitespace()
-                    .map(|word| word.trim_matches('\''))
-                    .collect();
+                // What is in quotes is one word.
+                let mut words = Vec::new();
+                for (n, part) in line.split('\'').enumerate() {
+                    match n % 2 {
+                        0 => words.extend(part.split_whitespace()),
+                        _ => words.push(part),
+                    }
+                }
                 let starts = words.join("-").starts_with(&name);
                 assert!(starts, "{line} is no example of {name}");
                 if let Err(error) = Cli::try_parse_from(words) {
