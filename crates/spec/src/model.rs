@@ -299,8 +299,8 @@ pub struct Command {
     pub named_by_use: bool,
     /// Whether it takes memory for as much as the program likes.
     pub storing: bool,
-    /// Whether it draws within scissor boxes.
-    pub drawing: bool,
+    /// How it draws, if it does.
+    pub draws: Option<Draws>,
     /// Whether it sets or reads scissor boxes, or changes what they are about.
     pub scissoring: bool,
     /// What it has to do with where a surface's pixels begin, a word of `emit::render`.
@@ -313,6 +313,58 @@ pub struct Command {
 impl Command {
     pub fn on_wire(&self) -> bool {
         matches!(self.carry, Carry::Async | Carry::Sync)
+    }
+
+    /// Whether it draws to what is bound for drawing, within its scissor boxes.
+    pub fn draws_in_boxes(&self) -> bool {
+        let how = self.draws.is_some_and(Draws::keeps_to_boxes);
+        how && !self.scissoring
+    }
+}
+
+/// How a command draws, the overlay's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draws {
+    Run,
+    Arrays,
+    Shapes,
+    Pixels,
+    Clears,
+    Lists,
+    Computes,
+}
+
+impl Draws {
+    fn parse(word: &str) -> Result<Draws, String> {
+        Ok(match word {
+            "Run" => Draws::Run,
+            "Arrays" => Draws::Arrays,
+            "Shapes" => Draws::Shapes,
+            "Pixels" => Draws::Pixels,
+            "Clears" => Draws::Clears,
+            "Lists" => Draws::Lists,
+            "Computes" => Draws::Computes,
+            _ => return Err(format!("`{word}` is no way to draw")),
+        })
+    }
+
+    /// Of the command called `name`.
+    fn of(overlay: &Overlay, name: &str) -> Result<Option<Draws>, String> {
+        lookup(&overlay.draws, name)
+            .map(|word| Draws::parse(word))
+            .transpose()
+    }
+
+    fn keeps_to_boxes(self) -> bool {
+        matches!(
+            self,
+            Draws::Run | Draws::Arrays | Draws::Shapes | Draws::Pixels
+        )
+    }
+
+    /// Whether all that it changes are the contents of framebuffers, and buffers that feedback goes to.
+    fn only_draws(self) -> bool {
+        self.keeps_to_boxes() || self == Draws::Clears
     }
 }
 
@@ -496,7 +548,7 @@ fn session_command(
         ident: snake(name),
         raw: None,
         aliases: Vec::new(),
-        params: wire_params(&session.params, &[]).map_err(bad)?,
+        params: wire_params(&session.params, &[]).map_err(&bad)?,
         returns: None,
         carry: if session.sync {
             Carry::Sync
@@ -513,7 +565,7 @@ fn session_command(
         watched: false,
         named_by_use: false,
         storing: false,
-        drawing: any(&overlay.drawing, name),
+        draws: Draws::of(overlay, name).map_err(bad)?,
         scissoring: any(&overlay.scissoring, name),
         offset: crate::overlay::lookup(&overlay.offset, name).cloned(),
         whole: None,
@@ -546,6 +598,10 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
     let client_hand = any(&overlay.client_hand, name) || any(&overlay.client_only, name);
     let mut returns = None;
     let mut params = Vec::new();
+    let draws = Draws::of(overlay, name).map_err(|problem| Error::Overlay {
+        command: name.clone(),
+        problem,
+    })?;
     let not_carried = lookup(&overlay.refused, name).or_else(|| lookup(&overlay.absent, name));
     let carry = if let Some(reason) = not_carried {
         Carry::Refused(reason.clone())
@@ -603,6 +659,7 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         render_hand: any(&overlay.render_hand, name),
         infallible: any(&overlay.infallible, name),
         neutral: any(&overlay.neutral, name)
+            || draws.is_some_and(Draws::only_draws)
             || any(&overlay.defining, name)
             || any(&overlay.attaching, name),
         defining: any(&overlay.defining, name),
@@ -615,7 +672,7 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         watched: !any(&overlay.infallible, name) && !any(&overlay.unwatched, name),
         named_by_use: any(&overlay.named_by_use, name),
         storing: any(&overlay.storing, name),
-        drawing: any(&overlay.drawing, name),
+        draws,
         scissoring: any(&overlay.scissoring, name),
         offset: crate::overlay::lookup(&overlay.offset, name).cloned(),
         whole: crate::overlay::lookup(&overlay.whole, name).map(|text| {

@@ -42,8 +42,8 @@ pub struct Overlay {
     pub named_by_use: Vec<String>,
     /// Commands that take memory for as much as the program likes.
     pub storing: Vec<String>,
-    /// Commands that draw within scissor boxes.
-    pub drawing: Vec<String>,
+    /// Commands that draw, and how: words of `model::Draws`.
+    pub draws: BTreeMap<String, String>,
     /// Commands that set or read scissor boxes, or change what they are about.
     pub scissoring: Vec<String>,
     /// Commands that have to do with where a surface's pixels begin, and how.

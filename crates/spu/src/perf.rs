@@ -4,7 +4,7 @@
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer, Value, Values};
-use mgn_wire::draws::Run;
+use mgn_wire::draws::{Draws, Run};
 use mgn_wire::{gl, ops, Commands, Slice};
 use std::collections::HashMap;
 use std::io::Write;
@@ -251,13 +251,19 @@ fn is_vertex(call: &Call<'_>) -> bool {
         || rest.starts_with('P') && !rest.starts_with("Po")
 }
 
-/// What a draw of arrays draws; none of other commands.
+/// What a command draws by itself; none of one that does not draw. Clearing is a change of state here, as far as anything is counted.
 fn drawn(call: &Call<'_>) -> Option<Drawn> {
-    let name = call.name();
-    let is_draw = ["glDraw", "glMultiDraw", "mgnDraw"]
-        .iter()
-        .any(|p| name.starts_with(p));
-    let mode = call.integer("mode").filter(|_| is_draw)? as u32;
+    let mode = match ops::draws(call.op)? {
+        Draws::Arrays => call.integer("mode")? as u32,
+        Draws::Shapes if call.value("mode").is_none() => return Some(draw(gl::GL_QUADS, 4, 1)),
+        Draws::Shapes | Draws::Pixels => {
+            return Some(Drawn {
+                draws: 1,
+                ..Drawn::default()
+            })
+        }
+        Draws::Run | Draws::Clears | Draws::Lists | Draws::Computes => return None,
+    };
     let instances = call
         .integer("instancecount")
         .or(call.integer("instances"))

@@ -1,6 +1,24 @@
-//! Draws whose vertices travel with them: what `mgnRun`, `mgnDrawArrays` and `mgnDrawElements` say, checked.
+//! How commands draw, and draws whose vertices travel with them: what `mgnRun`, `mgnDrawArrays` and `mgnDrawElements` say, checked.
 
 use crate::{gl, sizes, Data, Fault, Slice};
+
+/// How a command draws: see `ops::draws`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draws {
+    /// A run of immediate mode.
+    Run,
+    /// Vertices of arrays or buffers.
+    Arrays,
+    /// Vertices that follow from its own arguments: rectangles, meshes of evaluators.
+    Shapes,
+    /// Pixels of the program's or of a framebuffer.
+    Pixels,
+    Clears,
+    /// It calls display lists, which may draw.
+    Lists,
+    /// It runs compute shaders, which may write to images and buffers.
+    Computes,
+}
 
 /// Vertex attributes as the stream numbers them. Texture coordinates of unit u are `TEXCOORD + u`, generic attribute n is `GENERIC + n`.
 pub mod attr {
@@ -330,5 +348,39 @@ pub fn indices(
         Ok(copy)
     } else {
         Err(Fault::refused("a draw with an index outside its vertices"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ops;
+
+    /// OpenGL's names say which commands draw, but for those that only choose where to.
+    #[test]
+    fn all_commands_that_draw_are_known_as_such() {
+        let begins = [
+            "glDraw",
+            "glMultiDraw",
+            "glBlit",
+            "glRect",
+            "glEvalMesh",
+            "glBitmap",
+            "glCopyPixels",
+            "glAccum",
+            "glClearBuffer",
+            "glClearNamed",
+            "glCallList",
+            "glDispatch",
+            "mgnRun",
+            "mgnDraw",
+        ];
+        for (op, name) in (ops::FIRST..).zip(ops::NAMES) {
+            let of_buffer_objects = name.starts_with("glDrawBuffer")
+                || name.ends_with("BufferData")
+                || name.ends_with("BufferSubData");
+            let is_draw = *name == *"glClear" || begins.iter().any(|b| name.starts_with(b));
+            let expected = is_draw && !of_buffer_objects;
+            assert_eq!(ops::draws(op).is_some(), expected, "{name}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod client;
 mod commands;
 mod decode;
+mod discard;
 mod docs;
 mod encode;
 mod enums;
@@ -58,6 +59,7 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
             "crates/render/src/generated/execute.rs",
             render::execute(model),
         ),
+        ("crates/spu/src/generated/discard.rs", discard::emit(model)),
         ("crates/spu/src/generated/nop.rs", nop::emit(model)),
         (
             "crates/spu/src/generated/locations.rs",

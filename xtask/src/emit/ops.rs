@@ -7,7 +7,8 @@ use mgn_spec::Model;
 const FIRST: u16 = 16;
 
 pub fn emit(model: &Model) -> String {
-    let mut text = format!("{HEADER}//! Opcodes of all commands that travel.\n\n");
+    let mut text =
+        format!("{HEADER}//! Opcodes of all commands that travel.\n\nuse crate::draws::Draws;\n\n");
     let mut names = String::new();
     let mut table = String::new();
     let mut count = 0;
@@ -19,8 +20,22 @@ pub fn emit(model: &Model) -> String {
     }
     text += &format!("\npub const FIRST: u16 = {FIRST};\n\n");
     text += &format!("/// Names by opcode, from `FIRST` on.\npub static NAMES: [&str; {count}] = [\n{names}];\n\n");
+    text += &draws(model);
     text += &format!("/// Two ends whose tables differ refuse each other.\npub const TABLE_HASH: u64 = {:#018x};\n", fnv(&table));
     text
+}
+
+fn draws(model: &Model) -> String {
+    let mut arms = String::new();
+    for c in travelling(model) {
+        if let Some(how) = c.draws {
+            arms += &format!("{} => Draws::{how:?},\n", op_name(c));
+        }
+    }
+    format!(
+        "/// How a command draws; none if it does not.\n\
+         pub fn draws(op: u16) -> Option<Draws> {{ Some(match op {{ {arms} _ => return None }}) }}\n\n"
+    )
 }
 
 fn fnv(text: &str) -> u64 {

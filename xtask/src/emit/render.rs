@@ -7,7 +7,7 @@ use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Param, Scalar, Wire
 /// What a renderer of a wall does before a command.
 fn before(c: &Command) -> String {
     let offset = c.offset.as_deref().unwrap_or_default();
-    let tile = match (offset, c.drawing, c.scissoring) {
+    let tile = match (offset, c.draws_in_boxes(), c.scissoring) {
         ("Clears", ..) => "self.clear_in_tile();\n",
         (_, true, _) => "self.keep_to_tile();\n",
         (_, _, true) => "self.leave_tile();\n",

@@ -2600,16 +2600,13 @@ impl Commands for Renderer {
         self.hand_gl_draw_arrays_instanced_base_instance(mode, first, count, instancecount, baseinstance)
     }
     fn gl_draw_buffer(&mut self, buf: u32) -> Result<(), Fault> {
-        self.keep_to_tile();
         self.hand_gl_draw_buffer(buf)
     }
     fn gl_draw_buffers(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
-        self.keep_to_tile();
         self.hand_gl_draw_buffers(n, bufs)
     }
     fn gl_draw_buffers_nv(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        self.keep_to_tile();
         if bufs.is_null() && n > 0 {
             return Ok(());
         }
@@ -9314,6 +9311,7 @@ impl Commands for Renderer {
     }
     fn gl_rectdv(&mut self, v1: Slice<'_, f64>, v2: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if v1.is_null() {
             return Ok(());
         }
@@ -9338,6 +9336,7 @@ impl Commands for Renderer {
     }
     fn gl_rectfv(&mut self, v1: Slice<'_, f32>, v2: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if v1.is_null() {
             return Ok(());
         }
@@ -9355,6 +9354,7 @@ impl Commands for Renderer {
     }
     fn gl_rectiv(&mut self, v1: Slice<'_, i32>, v2: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if v1.is_null() {
             return Ok(());
         }
@@ -9379,6 +9379,7 @@ impl Commands for Renderer {
     }
     fn gl_rectsv(&mut self, v1: Slice<'_, i16>, v2: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if v1.is_null() {
             return Ok(());
         }

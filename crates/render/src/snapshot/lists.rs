@@ -4,6 +4,7 @@ use super::script::{say, Script};
 use super::{refusal, Objects};
 use crate::hand::split_lists::Compiling;
 use crate::renderer::Renderer;
+use mgn_wire::draws::Draws;
 use mgn_wire::{gl::*, ops, Fault, Slice};
 use std::collections::BTreeMap;
 
@@ -129,11 +130,7 @@ impl Renderer {
     /// Why a command cannot be compiled again from its record: its data lies in buffers, which may change.
     fn depends_on_buffers(&self, op: u16) -> Option<&'static str> {
         let name = mgn_wire::name(op);
-        let draws = name.starts_with("glDraw")
-            && name != "glDrawPixels"
-            && !name.starts_with("glDrawBuffer")
-            || name.starts_with("glMultiDraw")
-            || name.starts_with("mgnDraw");
+        let draws = ops::draws(op) == Some(Draws::Arrays);
         let cx = self.cx.as_deref()?;
         if draws && cx.vertex_arrays.reads_buffers() {
             return Some("a display list has drawn from a buffer");

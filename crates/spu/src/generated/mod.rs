@@ -1,4 +1,5 @@
 //! Written by `cargo xtask generate`.
+mod discard;
 mod locations;
 pub mod names;
 mod nop;

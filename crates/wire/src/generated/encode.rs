@@ -1374,7 +1374,6 @@ impl Encoder {
         filter: u32,
     ) {
         self.doubt = ops::GL_BLIT_NAMED_FRAMEBUFFER;
-        self.changes = self.changes.wrapping_add(1);
         self.scissors = true;
         unsafe {
             let p = self.room(52);
@@ -4942,7 +4941,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_eval_mesh1(&mut self, mode: u32, i1: i32, i2: i32) {
         self.doubt = ops::GL_EVAL_MESH1;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_EVAL_MESH1) | 4 << 16);
@@ -4954,7 +4952,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_eval_mesh2(&mut self, mode: u32, i1: i32, i2: i32, j1: i32, j2: i32) {
         self.doubt = ops::GL_EVAL_MESH2;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_EVAL_MESH2) | 6 << 16);

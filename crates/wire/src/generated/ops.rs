@@ -2,6 +2,8 @@
 
 //! Opcodes of all commands that travel.
 
+use crate::draws::Draws;
+
 pub const MGN_BEGIN_COUNT: u16 = 16;
 pub const MGN_BUFFER_READ: u16 = 17;
 pub const MGN_BUFFER_WRITE: u16 = 18;
@@ -2990,6 +2992,77 @@ pub static NAMES: [&str; 1491] = [
     "glWindowPos4sMESA",
     "glWindowPos4svMESA",
 ];
+
+/// How a command draws; none if it does not.
+pub fn draws(op: u16) -> Option<Draws> {
+    Some(match op {
+        MGN_DRAW_ARRAYS => Draws::Arrays,
+        MGN_DRAW_ELEMENTS => Draws::Arrays,
+        MGN_RUN => Draws::Run,
+        GL_ACCUM => Draws::Pixels,
+        GL_BITMAP => Draws::Pixels,
+        GL_BLIT_FRAMEBUFFER => Draws::Pixels,
+        GL_BLIT_NAMED_FRAMEBUFFER => Draws::Pixels,
+        GL_CALL_LIST => Draws::Lists,
+        GL_CALL_LISTS => Draws::Lists,
+        GL_CLEAR => Draws::Clears,
+        GL_CLEAR_BUFFERFI => Draws::Clears,
+        GL_CLEAR_BUFFERFV => Draws::Clears,
+        GL_CLEAR_BUFFERIV => Draws::Clears,
+        GL_CLEAR_BUFFERUIV => Draws::Clears,
+        GL_CLEAR_NAMED_FRAMEBUFFERFI => Draws::Clears,
+        GL_CLEAR_NAMED_FRAMEBUFFERFV => Draws::Clears,
+        GL_CLEAR_NAMED_FRAMEBUFFERIV => Draws::Clears,
+        GL_CLEAR_NAMED_FRAMEBUFFERUIV => Draws::Clears,
+        GL_COPY_PIXELS => Draws::Pixels,
+        GL_DISPATCH_COMPUTE => Draws::Computes,
+        GL_DISPATCH_COMPUTE_INDIRECT => Draws::Computes,
+        GL_DRAW_ARRAYS => Draws::Arrays,
+        GL_DRAW_ARRAYS_INDIRECT => Draws::Arrays,
+        GL_DRAW_ARRAYS_INSTANCED => Draws::Arrays,
+        GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE => Draws::Arrays,
+        GL_DRAW_ELEMENTS => Draws::Arrays,
+        GL_DRAW_ELEMENTS_BASE_VERTEX => Draws::Arrays,
+        GL_DRAW_ELEMENTS_INDIRECT => Draws::Arrays,
+        GL_DRAW_ELEMENTS_INSTANCED => Draws::Arrays,
+        GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE => Draws::Arrays,
+        GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX => Draws::Arrays,
+        GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE => Draws::Arrays,
+        GL_DRAW_PIXELS => Draws::Pixels,
+        GL_DRAW_RANGE_ELEMENTS => Draws::Arrays,
+        GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX => Draws::Arrays,
+        GL_DRAW_TEXF_OES => Draws::Shapes,
+        GL_DRAW_TEXFV_OES => Draws::Shapes,
+        GL_DRAW_TEXI_OES => Draws::Shapes,
+        GL_DRAW_TEXIV_OES => Draws::Shapes,
+        GL_DRAW_TEXS_OES => Draws::Shapes,
+        GL_DRAW_TEXSV_OES => Draws::Shapes,
+        GL_DRAW_TEXX_OES => Draws::Shapes,
+        GL_DRAW_TEXXV_OES => Draws::Shapes,
+        GL_DRAW_TRANSFORM_FEEDBACK => Draws::Arrays,
+        GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED => Draws::Arrays,
+        GL_DRAW_TRANSFORM_FEEDBACK_STREAM => Draws::Arrays,
+        GL_DRAW_TRANSFORM_FEEDBACK_STREAM_INSTANCED => Draws::Arrays,
+        GL_EVAL_MESH1 => Draws::Shapes,
+        GL_EVAL_MESH2 => Draws::Shapes,
+        GL_MULTI_DRAW_ARRAYS => Draws::Arrays,
+        GL_MULTI_DRAW_ARRAYS_INDIRECT => Draws::Arrays,
+        GL_MULTI_DRAW_ARRAYS_INDIRECT_COUNT => Draws::Arrays,
+        GL_MULTI_DRAW_ELEMENTS => Draws::Arrays,
+        GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX => Draws::Arrays,
+        GL_MULTI_DRAW_ELEMENTS_INDIRECT => Draws::Arrays,
+        GL_MULTI_DRAW_ELEMENTS_INDIRECT_COUNT => Draws::Arrays,
+        GL_RECTD => Draws::Shapes,
+        GL_RECTDV => Draws::Shapes,
+        GL_RECTF => Draws::Shapes,
+        GL_RECTFV => Draws::Shapes,
+        GL_RECTI => Draws::Shapes,
+        GL_RECTIV => Draws::Shapes,
+        GL_RECTS => Draws::Shapes,
+        GL_RECTSV => Draws::Shapes,
+        _ => return None,
+    })
+}
 
 /// Two ends whose tables differ refuse each other.
 pub const TABLE_HASH: u64 = 0xd360f34891a0e52f;
