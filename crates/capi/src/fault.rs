@@ -100,6 +100,7 @@ impl From<Error> for Fault {
             | Error::Settings(_)
             | Error::Address { .. } => Code::Job,
             Error::Refused(_)
+            | Error::NotNow(_)
             | Error::Auth(_)
             | Error::Version { .. }
             | Error::NotManganese(_)

@@ -15,6 +15,7 @@ use mgn_fabric::{Message, Receiver, Segment, Sender};
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
 use mgn_wall::Rect;
 use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, Release, HEADER};
+use mgn_wire::End;
 use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 use std::sync::atomic::Ordering;
@@ -83,9 +84,9 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             return NONSENSE.into();
         };
         if header.kind == FrameKind::Ended {
-            let mut text = Vec::new();
-            message.copy_range(HEADER, header.payload as usize, &mut text);
-            return String::from_utf8_lossy(&text).into();
+            let mut why = Vec::new();
+            message.copy_range(HEADER, header.payload as usize, &mut why);
+            return End::decode(&why).map_or_else(|| NONSENSE.into(), |end| end.to_string());
         }
         let mut presenter = lock(presenter);
         if header.kind == FrameKind::Shown {

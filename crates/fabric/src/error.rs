@@ -17,6 +17,10 @@ pub enum Error {
     #[error("refused: {0}")]
     Refused(String),
 
+    /// The same, and it is worth coming again.
+    #[error("refused for now: {0}")]
+    NotNow(String),
+
     #[error("not authenticated: {0}")]
     Auth(String),
 

@@ -20,13 +20,13 @@ mod client;
 mod server;
 
 pub(crate) use client::{Agreed, ClientSide, Step};
-pub(crate) use server::{accepted, forbidden, refused, Progress, ServerSide};
+pub(crate) use server::{accepted, forbidden, put_off, refused, Progress, ServerSide};
 
 use crate::token::Token;
 use crate::{Error, Transport};
 
 /// The version of everything in this crate that two processes must agree on.
-pub(crate) const VERSION: u16 = 3;
+pub(crate) const VERSION: u16 = 4;
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
 
@@ -54,12 +54,15 @@ enum Refusal {
     Application = 1,
     Auth = 2,
     Protocol = 3,
+    /// The application's own reason, which will pass.
+    Later = 4,
 }
 
 impl Refusal {
     fn error(code: u8, reason: String) -> Error {
         match code {
             2 => Error::Auth(reason),
+            4 => Error::NotNow(reason),
             _ => Error::Refused(reason),
         }
     }

@@ -243,7 +243,7 @@ impl Renderer {
                 reservation.ptr().wrapping_add(HEADER)
             }
             Room::Private(buffer) if buffer.len() >= bytes => buffer.as_mut_ptr(),
-            _ => return Err(Fault::refused("the room for a picture is too small")),
+            _ => return Err(Fault::server("the room for a picture is too small")),
         };
         self.readable(surface, pixels)?;
         // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack

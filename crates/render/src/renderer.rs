@@ -202,7 +202,7 @@ impl Renderer {
         let read = cx.read.as_ref().map(|s| s.borrow().target(cx.read_buffer));
         let none = self.keeper.stand_in;
         self.make_current(cx.egl, draw.unwrap_or(none), read.unwrap_or(none))
-            .map_err(|e| Fault::refused(e.to_string()))
+            .map_err(|e| Fault::driver(e.to_string()))
     }
 
     pub(crate) fn make_current(

@@ -54,7 +54,7 @@ impl Renderer {
             share,
         );
         let bytes = postcard::to_allocvec(&created)
-            .map_err(|_| Fault::refused("a context's constants cannot be sent"))?;
+            .map_err(|_| Fault::server("a context's constants cannot be sent"))?;
         reply.array(&bytes, bytes.len() as u32);
         self.bind()
     }

@@ -397,7 +397,7 @@ impl Renderer {
             .egl
             .create_pbuffer(choice.egl, choice.srgb, width, height)
             .map_err(|e| {
-                Fault::refused(format!(
+                Fault::driver(format!(
                     "a framebuffer of {width} x {height} is not to be had: {e}"
                 ))
             })?;
@@ -442,5 +442,22 @@ fn too_large(width: impl Display, height: impl Display) -> Fault {
 }
 
 pub(crate) fn fault(error: EglError) -> Fault {
-    Fault::refused(error.to_string())
+    Fault::driver(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_wire::Blame;
+
+    #[test]
+    fn what_egl_refuses_is_the_drivers_fault_and_what_is_too_large_the_clients() {
+        let refused = EglError::Call {
+            doing: "make a context current",
+            code: "EGL_BAD_MATCH",
+        };
+        assert_eq!(fault(refused).blame(), Blame::Driver);
+        let large = fits([0, 0, i32::MAX, i32::MAX]).unwrap_err();
+        assert_eq!(large.blame(), Blame::Client);
+    }
 }

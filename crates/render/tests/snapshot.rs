@@ -7,7 +7,7 @@ mod support;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
-use mgn_wire::{ops, Encoder, Fault, SNAPSHOT_PART};
+use mgn_wire::{ops, Encoder, Fault, NoSnapshot, SNAPSHOT_PART};
 use support::{message, Session};
 
 fn snapshot(s: &mut Session) -> Result<Vec<Vec<u8>>, Fault> {
@@ -119,7 +119,16 @@ fn what_is_under_way_is_said() {
     let mut s = Session::new(api::COMPAT, 0);
     s.encode(|e| unsafe { e.gl_push_attrib(GL_ALL_ATTRIB_BITS) });
     let why = snapshot(&mut s).expect_err("a stack that cannot be read");
-    assert!(why.to_string().starts_with("not now: "), "{why}");
+    assert!(
+        matches!(why, Fault::NoSnapshot(NoSnapshot::NotNow(_))),
+        "{why:?}"
+    );
+    // And so is the client told.
+    s.encode(|e| unsafe { e.mgn_snapshot(0, 1 << 10, 1 << 20) });
+    let mut answer = s.answer();
+    let told = NoSnapshot::decode(answer.next_array(1));
+    assert!(matches!(told, Some(NoSnapshot::NotNow(_))), "{told:?}");
+    assert!(answer.next_array(1).is_empty());
     s.encode(|e| unsafe {
         e.gl_pop_attrib();
         e.mgn_snapshot(0, 1 << 10, 1 << 20);

@@ -1,7 +1,7 @@
 //! Answers on their way to the client.
 
 use crate::watchdog::Activity;
-use mgn_fabric::Sender;
+use mgn_fabric::{Error, Sender};
 use mgn_render::Errors;
 use mgn_wire::{Fault, Reply};
 use std::cell::{Cell, RefCell};
@@ -28,11 +28,6 @@ struct Kept {
     header: [u8; HEADER],
     bytes: Vec<u8>,
 }
-
-/// The client has gone: that ends the session, and is nobody's fault.
-pub(crate) const GONE: &str = "the client has gone";
-/// So does that.
-pub(crate) const OVER: &str = "the server ends";
 
 impl Answers {
     pub fn new(
@@ -117,9 +112,13 @@ impl Answers {
 }
 
 /// What a connection that fails means to the session.
-pub(crate) fn gone(error: &mgn_fabric::Error) -> Fault {
+pub(crate) fn gone(error: &Error) -> Fault {
     match error {
-        mgn_fabric::Error::Closed(_) => Fault::refused(GONE),
-        error => Fault::refused(error.to_string()),
+        Error::Closed(_) => Fault::Gone,
+        Error::PeerMisbehaved(why) => Fault::refused(*why),
+        error @ (Error::NoMemory(_) | Error::NoSpace(_) | Error::Misuse(_)) => {
+            Fault::server(error.to_string())
+        }
+        error => Fault::Network(error.to_string()),
     }
 }

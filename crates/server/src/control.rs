@@ -5,6 +5,7 @@ use mgn_spu::Chain;
 use mgn_sys::passing;
 use mgn_wall::Target;
 use mgn_wire::hello::Shown;
+use mgn_wire::End;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -53,7 +54,7 @@ pub(crate) enum FromWorker {
     /// What the session has done so far: frames, and bytes of commands.
     Drawn { frames: u64, bytes: u64 },
     /// Why the session ends, if not because its client has gone.
-    Ended(String),
+    Ended(End),
 }
 
 /// Longer than any message: a client's opening is bounded far below.

@@ -6,7 +6,7 @@ use crate::watchdog::Activity;
 use mgn_fabric::Sender;
 use mgn_render::{Pictures, Room};
 use mgn_wire::frames::{want, Encoding, Header, Kind, Release, HEADER};
-use mgn_wire::Fault;
+use mgn_wire::{End, Fault};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread;
@@ -160,7 +160,7 @@ impl FramesSlot {
     }
 
     /// Tells the client why its session ends.
-    pub fn farewell(&self, why: &str) {
+    pub fn farewell(&self, end: &End) {
         // A client that does not hear of that hears of nothing.
         let _ = self.tell();
         let mut state = self.lock();
@@ -174,12 +174,13 @@ impl FramesSlot {
         let Some(way) = opened.unwrap_or_else(|e| e.into_inner()).0.way.clone() else {
             return;
         };
+        let why = end.encode();
         let header = Header {
             payload: why.len() as u32,
             ..Header::plain(Kind::Ended, 0, 0)
         };
         let mut message = header.encode().to_vec();
-        message.extend(why.as_bytes());
+        message.extend(why);
         // A client that is gone needs no farewell.
         let _ = way.sender.send(&message);
     }
@@ -368,7 +369,7 @@ impl Way {
             .unwrap_or_else(|e| e.into_inner())
             .clone();
         Err(failed
-            .unwrap_or_else(|| Fault::refused("the thread that compresses pictures has ended")))
+            .unwrap_or_else(|| Fault::server("the thread that compresses pictures has ended")))
     }
 
     fn send_compressed(&self, header: &Header, pixels: &[u8]) -> Result<(), Fault> {
@@ -500,6 +501,6 @@ mod tests {
             thread::sleep(Duration::from_millis(2));
             end.done(&header).err()
         });
-        assert_eq!(fault, Some(Fault::refused(crate::answers::GONE)));
+        assert_eq!(fault, Some(Fault::Gone));
     }
 }

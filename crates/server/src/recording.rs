@@ -209,7 +209,7 @@ impl Relay {
         if self.middle == Middle::Succeed {
             // EGL's display is one a process, and ends with its renderer.
             self.renderer = None;
-            let mut next = a_tile(&self.view).map_err(|e| Fault::refused(e.to_string()))?;
+            let mut next = a_tile(&self.view).map_err(|e| Fault::driver(e.to_string()))?;
             next.restore(&messages)?;
             self.renderer = Some(next);
         }
@@ -279,13 +279,13 @@ impl Pictures for Frames {
 
     fn send(&mut self, _: u32, header: &Header, _: (u32, u32), room: Room) -> Result<(), Fault> {
         let Room::Private(pixels) = room else {
-            return Err(Fault::refused(
+            return Err(Fault::server(
                 "a picture came in memory that it was not given",
             ));
         };
         let mut view = self.0.borrow_mut();
         view.viewer.show(header, pixels).map_err(|why| {
-            let fault = Fault::refused(why.as_str());
+            let fault = Fault::server(why.as_str());
             view.failed = Some(why);
             fault
         })

@@ -1,6 +1,6 @@
 //! The session's thread: messages in, commands to the driver, answers out.
 
-use crate::answers::{gone, Answers, OVER};
+use crate::answers::{gone, Answers};
 use crate::pictures::FramesSlot;
 use crate::watchdog::Activity;
 use mgn_fabric::Receiver;
@@ -49,7 +49,7 @@ pub(crate) fn serve(
         if ending.is_some_and(Ending::is_announced)
             && last.get_or_insert_with(Instant::now).elapsed() > GRACE
         {
-            return Fault::refused(OVER);
+            return Fault::Over;
         }
         // Whether the client is there still, the next message says.
         let idle = || drop(frames.tell());

@@ -406,7 +406,6 @@ fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::GONE;
     use mgn_wall::{Fit, Tile};
     use mgn_wire::frames::Kind;
 
@@ -459,11 +458,8 @@ mod tests {
         assert!(kept.take(release(1)).is_none());
         // There is room again.
         kept.keep(part(5, [4, 0, 4, 4])).unwrap();
-        kept.end(Fault::refused(GONE));
-        assert_eq!(
-            kept.keep(part(6, [4, 0, 4, 4])).unwrap_err(),
-            Fault::refused(GONE)
-        );
+        kept.end(Fault::Gone);
+        assert_eq!(kept.keep(part(6, [4, 0, 4, 4])).unwrap_err(), Fault::Gone);
     }
 
     #[test]

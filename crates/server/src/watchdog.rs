@@ -1,5 +1,6 @@
 //! What the session's thread does, as seen by a thread that ends the process when a command hangs or memory runs out.
 
+use mgn_wire::{Blame, End};
 use rustix::process::{getpid, kill_process, Signal};
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
@@ -128,19 +129,19 @@ pub(crate) fn watch(
     activity: Arc<Activity>,
     pulse: Arc<AtomicU64>,
     limits: Limits,
-    farewell: impl FnOnce(&str) + Send + 'static,
+    farewell: impl FnOnce(&End) + Send + 'static,
 ) -> std::io::Result<()> {
     thread::Builder::new()
         .name("watchdog".into())
         .spawn(move || {
             let why = wait_for_trouble(&activity, &pulse, &limits);
-            end_now(&why, farewell);
+            end_now(&End::new(Blame::Limits, why), farewell);
         })?;
     Ok(())
 }
 
 /// Says why the process ends, and ends it.
-pub(crate) fn end_now(why: &str, farewell: impl FnOnce(&str) + Send) -> ! {
+pub(crate) fn end_now(end: &End, farewell: impl FnOnce(&End) + Send) -> ! {
     /// A client that does not take its farewell does not get it.
     const MOMENT: Duration = Duration::from_millis(500);
     thread::scope(|scope| {
@@ -148,7 +149,7 @@ pub(crate) fn end_now(why: &str, farewell: impl FnOnce(&str) + Send) -> ! {
             thread::sleep(MOMENT);
             kill();
         });
-        farewell(why);
+        farewell(end);
         kill();
     })
 }

@@ -1,6 +1,6 @@
 //! A worker process: it opens the driver, waits for a session, serves it and ends.
 
-use crate::answers::{Answers, GONE, OVER};
+use crate::answers::{gone, Answers};
 use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
@@ -12,7 +12,7 @@ use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Place;
 use mgn_wire::hello::{Shown, Welcome};
-use mgn_wire::{CHUNK, MESSAGE_MAX};
+use mgn_wire::{Blame, End, Fault, CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
 use rustix::process::{set_parent_process_death_signal, Signal};
 use std::io;
@@ -70,9 +70,9 @@ pub fn worker() -> Result<(), ServerError> {
     };
     let farewell = {
         let (control, slot) = (control.clone(), slot.clone());
-        move |why: &str| {
-            tell(&control, &FromWorker::Ended(why.into()));
-            slot.farewell(why);
+        move |end: &End| {
+            tell(&control, &FromWorker::Ended(end.clone()));
+            slot.farewell(end);
         }
     };
     if let Some(tile) = session.tile {
@@ -141,12 +141,12 @@ fn serve_session(
     slot: &FramesSlot,
     activity: &Arc<Activity>,
     ending: Option<Arc<Ending>>,
-    farewell: impl FnOnce(&str),
+    farewell: impl FnOnce(&End),
 ) {
     let connection = match open_session(&renderer, session, socket, slot, activity) {
         Ok(connection) => connection,
         Err(mgn_fabric::Error::Closed(_)) => return,
-        Err(error) => return farewell(&error.to_string()),
+        Err(error) => return farewell(&End::from(&gone(&error))),
     };
     let (sender, mut receiver) = connection.split();
     let answers = Answers::new(
@@ -160,7 +160,7 @@ fn serve_session(
     };
     let mut chain = match session.chain.build(&place, Box::new(renderer)) {
         Ok(chain) => chain,
-        Err(error) => return farewell(&error.to_string()),
+        Err(error) => return farewell(&End::new(Blame::Server, error.to_string())),
     };
     let ending = ending.as_deref();
     let fault = serve(
@@ -171,14 +171,12 @@ fn serve_session(
         slot,
         activity,
         ending,
-    )
-    .to_string();
+    );
     chain.end();
     // While the command connection is still open, or the client would find it closed before it knows why.
-    match fault.as_str() {
-        GONE => slot.settle(),
-        OVER => farewell(OVER),
-        fault => farewell(&format!("the client misbehaved: {fault}")),
+    match fault {
+        Fault::Gone => slot.settle(),
+        fault => farewell(&End::from(&fault)),
     }
     // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
     std::mem::forget(chain);
@@ -239,7 +237,7 @@ fn follow_parent(
                 if let Some(ending) = &ending {
                     ending.announce();
                 }
-                watchdog::end_now(OVER, |why| slot.farewell(why))
+                watchdog::end_now(&End::from(&Fault::Over), |end| slot.farewell(end))
             }
         }
     };

@@ -7,6 +7,7 @@ mod support;
 use mgn_fabric::Transport;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
+use mgn_wire::{Blame, End};
 use std::time::Duration;
 use support::{message, wait_until, Client, Server, CONFIG};
 
@@ -58,8 +59,8 @@ fn garbage_ends_its_session() {
         let length = 8 + random.next() as usize % 4096 / 4 * 4;
         let garbage = random.bytes(length);
         client.sender.send(&garbage).unwrap();
-        let why = client.ending().expect("a reason");
-        assert!(why.contains("misbehaved"), "{why}");
+        let end = client.end().expect("a reason");
+        assert_eq!(end.blame, Blame::Client, "{end}");
     }
     server.expect_log("misbehaved");
     assert!(
@@ -83,9 +84,7 @@ fn commands_without_a_context_and_bad_names_end_their_session() {
     for case in cases {
         let mut client = server.client(Transport::Shm);
         client.encode(0, case);
-        assert!(client
-            .ending()
-            .is_some_and(|why| why.contains("misbehaved")));
+        assert_eq!(client.end().map(|end| end.blame), Some(Blame::Client));
     }
 }
 
@@ -105,9 +104,7 @@ fn addresses_of_the_server_are_never_read() {
         let mut client = server.client(Transport::Shm);
         client.set_up();
         client.encode(1, case);
-        assert!(client
-            .ending()
-            .is_some_and(|why| why.contains("misbehaved")));
+        assert_eq!(client.end().map(|end| end.blame), Some(Blame::Client));
     }
     let log = server.log();
     assert!(!log.contains("signal"), "{log}");
@@ -251,10 +248,9 @@ fn what_does_not_fit_ends_its_session_or_is_an_error() {
                 assert_ne!(error, GL_NO_ERROR, "{what}");
             }
             _ => {
-                let why = client
-                    .ending()
-                    .unwrap_or_else(|| panic!("{what}: no reason"));
-                assert!(why.contains("misbehaved"), "{what}: {why}");
+                let end = client.end();
+                let end = end.unwrap_or_else(|| panic!("{what}: no reason"));
+                assert_eq!(end.blame, Blame::Client, "{what}: {end}");
             }
         }
     }
@@ -405,8 +401,11 @@ fn an_endless_shader_is_ended_by_the_watchdog() {
         e.gl_rectf(-1.0, -1.0, 1.0, 1.0);
         e.mgn_swap_buffers(1, 1, 1);
     });
-    let why = client.ending().expect("a reason");
-    assert!(why.contains("a command has run for more than 1 s"), "{why}");
+    let end = client.end().expect("a reason");
+    assert_eq!(
+        end,
+        End::new(Blame::Limits, "a command has run for more than 1 s")
+    );
     server.expect_log("a command has run for more than 1 s");
     server.client(Transport::Shm).set_up();
 }
@@ -479,8 +478,9 @@ fn too_much_memory_ends_the_session() {
             break;
         }
     }
-    let why = client.ending().expect("a reason");
-    assert!(why.contains("MiB of memory"), "{why}");
+    let end = client.end().expect("a reason");
+    assert_eq!(end.blame, Blame::Limits, "{end}");
+    assert!(end.why.contains("MiB of memory"), "{end}");
 }
 
 #[test]

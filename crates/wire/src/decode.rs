@@ -1,12 +1,13 @@
 //! Reading messages. Every word is read once, into a private copy, and checked there.
 
 use crate::encoder::{NULL, OFFSET};
+use crate::ending::{Blame, End, NoSnapshot};
 use crate::generated::decode::record;
 use crate::{ops, sift, stream, Commands, Data, Plain, Reply, Slice, LONG_MAX, MESSAGE_HEADER};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
-/// What a client must not send. It ends the session.
+/// Why a session ends: what a client must not send, unless a variant says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     #[error("a message of {0} bytes is too short or not a multiple of 4")]
@@ -27,11 +28,64 @@ pub enum Fault {
     NoContext,
     #[error("{0}")]
     Refused(String),
+    /// The driver has failed at what it must be able to do, whatever the client has sent.
+    #[error("{0}")]
+    Driver(String),
+    /// This end has failed by itself.
+    #[error("{0}")]
+    Server(String),
+    /// The connection to the client broke.
+    #[error("{0}")]
+    Network(String),
+    /// The client has left, which is nobody's fault.
+    #[error("the client has gone")]
+    Gone,
+    /// The server was told to end, which is nobody's fault either.
+    #[error("the server ends")]
+    Over,
+    /// There is no snapshot. That ends no session, but the snapshot.
+    #[error(transparent)]
+    NoSnapshot(#[from] NoSnapshot),
 }
 
 impl Fault {
+    /// The client is to blame.
     pub fn refused(why: impl Into<String>) -> Fault {
         Fault::Refused(why.into())
+    }
+
+    /// The driver is to blame.
+    pub fn driver(why: impl Into<String>) -> Fault {
+        Fault::Driver(why.into())
+    }
+
+    /// The server is to blame.
+    pub fn server(why: impl Into<String>) -> Fault {
+        Fault::Server(why.into())
+    }
+
+    pub fn blame(&self) -> Blame {
+        match self {
+            Fault::BadMessage(_)
+            | Fault::UnknownOpcode(_)
+            | Fault::BadLength
+            | Fault::ShortArray
+            | Fault::BadString
+            | Fault::HugeCount(_)
+            | Fault::BadLong
+            | Fault::NoContext
+            | Fault::Refused(_) => Blame::Client,
+            Fault::Driver(_) => Blame::Driver,
+            Fault::Server(_) | Fault::NoSnapshot(_) => Blame::Server,
+            Fault::Network(_) => Blame::Network,
+            Fault::Gone | Fault::Over => Blame::Nobody,
+        }
+    }
+}
+
+impl From<&Fault> for End {
+    fn from(fault: &Fault) -> End {
+        End::new(fault.blame(), fault.to_string())
     }
 }
 

@@ -10,7 +10,7 @@ pub enum Kind {
     Done,
     /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a pixel: blue, green, red, unused.
     Picture,
-    /// The session ends; the reason follows as text.
+    /// The session ends; why follows, an [`End`](crate::End).
     Ended,
     /// The frame was released, and is now to be seen where the server shows its tile. Each release is answered so.
     Shown,

@@ -7,6 +7,7 @@ pub mod debug;
 pub mod decode;
 pub mod draws;
 pub mod encoder;
+pub mod ending;
 pub mod frames;
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
@@ -22,6 +23,7 @@ pub mod sizes;
 
 pub use decode::{again, Decoder, Fault};
 pub use encoder::Encoder;
+pub use ending::{Blame, End, NoSnapshot};
 pub use generated::commands::Commands;
 pub use generated::{gl, ops};
 pub use pack::Pack;

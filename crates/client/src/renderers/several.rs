@@ -6,7 +6,7 @@
 use super::{message, Renderer, Sent, Successor};
 use crate::replies::{Answered, NoAnswer};
 use mgn_fabric::{Error, Multicast, Receiver, Reservation, Sender};
-use mgn_wire::{sift, Answer, Encoder, MESSAGE_HEADER, SNAPSHOT_PART};
+use mgn_wire::{sift, Answer, Encoder, NoSnapshot, MESSAGE_HEADER, SNAPSHOT_PART};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -247,13 +247,13 @@ impl Several {
                 return Err(self.lose_giver(speaker, &mut order));
             };
             let mut answer = Answer::new(answered.bytes);
-            let why = String::from_utf8_lossy(answer.next_array(1)).into_owned();
-            if let Some(why) = why.strip_prefix("not now: ") {
-                return Err(NoSuccessor::Waiting(why.into(), new));
-            }
+            let why = answer.next_array(1);
             if !why.is_empty() {
-                let why = why.strip_prefix("never: ").unwrap_or(&why);
-                return Err(NoSuccessor::Never(why.into()));
+                return Err(match NoSnapshot::decode(why) {
+                    Some(NoSnapshot::NotNow(why)) => NoSuccessor::Waiting(why, new),
+                    Some(NoSnapshot::Never(why)) => NoSuccessor::Never(why),
+                    None => NoSuccessor::Never("a snapshot makes no sense".into()),
+                });
             }
             let mut messages = answer.next_array(1);
             if messages.is_empty() {

@@ -181,6 +181,11 @@ pub(crate) fn refused(why: &str) -> Vec<u8> {
     verdict(Some(Refusal::Application), why)
 }
 
+/// The same, for now: it may come again.
+pub(crate) fn put_off(why: &str) -> Vec<u8> {
+    verdict(Some(Refusal::Later), why)
+}
+
 /// What a client hears that may not even begin.
 pub(crate) fn forbidden(why: &str) -> Vec<u8> {
     match fail(Refusal::Auth, why.into()) {

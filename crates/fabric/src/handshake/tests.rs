@@ -167,6 +167,13 @@ fn refusals_carry_their_reason() {
 
     let (agreed, _) = run(client(), ServerSide::new(None, &[Transport::Unix]), b"", 99);
     assert!(matches!(agreed.unwrap_err(), Error::Refused(why) if why.contains("only unix")));
+
+    // Whether it is worth coming again is not a matter of words.
+    let (agreed, _) = run(client(), ServerSide::new(None, ANY), &put_off("full"), 99);
+    assert!(matches!(agreed.unwrap_err(), Error::NotNow(why) if why == "full"));
+    let bytes = refused("not now: full");
+    let (agreed, _) = run(client(), ServerSide::new(None, ANY), &bytes, 99);
+    assert!(matches!(agreed.unwrap_err(), Error::Refused(why) if why == "not now: full"));
 }
 
 #[test]

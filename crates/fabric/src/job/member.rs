@@ -366,8 +366,8 @@ impl Member {
             let time = deadline.left(ATTEMPT).max(Duration::from_millis(1));
             match connect(&address, &transport, token, time) {
                 Ok(made) => return Ok(Some(made)),
-                Err(Error::Refused(why)) if why.starts_with(LATER) => {
-                    *last = Some(Error::Refused(why));
+                Err(error @ Error::NotNow(_)) => {
+                    *last = Some(error);
                     break;
                 }
                 Err(Error::Refused(why)) => return Err(Error::Refused(why)),
@@ -510,9 +510,6 @@ impl std::fmt::Debug for Member {
     }
 }
 
-/// How refusals begin that are not for ever.
-const LATER: &str = "not now: ";
-
 impl Shared {
     fn peers(&self) -> MutexGuard<'_, Vec<Peer>> {
         lock(&self.peers)
@@ -584,7 +581,7 @@ impl Shared {
                 return self.refuse_stranger(incoming);
             }
             if let Some(incoming) = self.broadcasts.let_in(number, incoming) {
-                incoming.refuse(&format!("{LATER}broadcast {number} is not open"));
+                incoming.put_off(&format!("broadcast {number} is not open"));
             }
             return;
         }
@@ -598,7 +595,7 @@ impl Shared {
             let is_ours = peer.is_opening && self.rank < rank;
             if is_ours || self.come(peer).is_some() {
                 drop(peers);
-                return incoming.refuse(&format!("{LATER}there is a link, or one is being made"));
+                return incoming.put_off("there is a link, or one is being made");
             }
             peer.coming = Some(Instant::now());
             coming = Some(rank);

@@ -109,6 +109,12 @@ impl Incoming {
         let _ = self.line.send(&[IoSlice::new(&handshake::refused(why))]);
     }
 
+    /// Sends the client away for now; its `connect` fails with [`Error::NotNow`] and this reason.
+    pub fn put_off(self, why: &str) {
+        // As above.
+        let _ = self.line.send(&[IoSlice::new(&handshake::put_off(why))]);
+    }
+
     /// Who it is, for people.
     pub(crate) fn name(&self) -> String {
         name(&self.line, &self.transport)

@@ -392,7 +392,7 @@ impl Renderer {
 
 fn send(reply: &mut Reply, messages: &[Message], count: u32) -> Result<(), Fault> {
     let bytes = postcard::to_allocvec(messages)
-        .map_err(|_| Fault::refused("messages of debug output cannot be sent"))?;
+        .map_err(|_| Fault::server("messages of debug output cannot be sent"))?;
     reply.array(&bytes, count);
     Ok(())
 }

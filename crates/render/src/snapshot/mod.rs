@@ -28,7 +28,7 @@ use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
 use driver::{tell, Driver};
 use mgn_wire::hello::{plane, surface, Config};
-use mgn_wire::{gl::*, Decoder, Fault, Reply, Slice, SNAPSHOT_PART};
+use mgn_wire::{gl::*, Decoder, Fault, NoSnapshot, Reply, Slice, SNAPSHOT_PART};
 use script::{list, say, Script};
 use std::collections::{BTreeMap, HashMap};
 
@@ -55,12 +55,12 @@ struct Own<'a> {
 
 /// Something is under way that a stream cannot begin in the middle of.
 fn why_not_now(what: &str) -> Fault {
-    Fault::refused(format!("not now: {what}"))
+    NoSnapshot::NotNow(what.into()).into()
 }
 
 /// Something cannot be read back from the driver.
 fn refusal(what: &str) -> Fault {
-    Fault::refused(format!("never: {what}"))
+    NoSnapshot::Never(what.into()).into()
 }
 
 impl Renderer {
@@ -68,8 +68,7 @@ impl Renderer {
     /// different afterwards.
     ///
     /// # Errors
-    /// What `send` fails with; or why there is no snapshot, in words that begin with `not now: ` if there may be one after other commands, and with
-    /// `never: ` if something is there that cannot be read back. What was sent until then is of no use.
+    /// What `send` fails with, or [`Fault::NoSnapshot`]. What was sent until then is of no use.
     pub fn snapshot(
         &mut self,
         send: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
@@ -104,7 +103,7 @@ impl Renderer {
         }
         match failed {
             None => Ok(()),
-            Some((context, error)) => Err(Fault::refused(format!(
+            Some((context, error)) => Err(Fault::server(format!(
                 "a command of a snapshot has raised error {error:#x} in context {context}"
             ))),
         }
@@ -446,7 +445,7 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.beat();
-        let mut why = String::new();
+        let mut none = None;
         if part == 0 {
             let mut parts: Vec<Vec<u8>> = Vec::new();
             let taken = self.snapshot(&mut |message| {
@@ -463,11 +462,13 @@ impl Renderer {
             });
             match taken {
                 Ok(()) => self.taken = parts.into(),
-                Err(fault) => why = fault.to_string(),
+                Err(Fault::NoSnapshot(why)) => none = Some(why),
+                Err(fault) => none = Some(NoSnapshot::Never(fault.to_string())),
             }
         }
-        let part = self.taken.pop_front().filter(|_| why.is_empty());
-        reply.array(why.as_bytes(), why_count);
+        let part = self.taken.pop_front().filter(|_| none.is_none());
+        let why = none.map_or(Vec::new(), |why| why.encode(why_count as usize));
+        reply.array(&why, why_count);
         reply.array(&part.unwrap_or_default(), messages_count);
         Ok(())
     }

@@ -81,7 +81,9 @@ impl Process {
                 FromWorker::Ready(abilities) => self.standing = Standing::Ready(abilities),
                 FromWorker::Failed(why) => self.standing = Standing::Failed(why),
                 FromWorker::Drawn { frames, bytes } => self.drawn = (frames, bytes),
-                FromWorker::Ended(why) => self.last_words = Some(printable(&why, WORDS_MAX)),
+                FromWorker::Ended(end) => {
+                    self.last_words = Some(printable(&end.to_string(), WORDS_MAX));
+                }
             }
         }
         if !matches!(open, Ok(true)) {

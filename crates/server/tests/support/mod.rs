@@ -10,7 +10,7 @@ use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::frames::{Header, Kind, HEADER};
 use mgn_wire::hello::{self, api, Color, Config, Created, Hello, Role, Shown, Welcome};
-use mgn_wire::{gl::*, ops, Answer, Encoder, Plain, CHUNK, MESSAGE_HEADER};
+use mgn_wire::{gl::*, ops, Answer, Encoder, End, Plain, CHUNK, MESSAGE_HEADER};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -316,14 +316,20 @@ impl Client {
     }
 
     #[allow(dead_code)]
-    /// Waits for the session's end; gives the reason that the server told.
+    /// Waits for the session's end; gives the reason that the server told, for people.
     pub fn ending(&mut self) -> Option<String> {
+        self.end().map(|end| end.to_string())
+    }
+
+    #[allow(dead_code)]
+    /// The same, with whose fault it is.
+    pub fn end(&mut self) -> Option<End> {
         loop {
             match self.frames.recv(Some(LONG)) {
                 Ok(Some(message)) => {
                     let (header, payload) = split(&message);
                     if header.kind == Kind::Ended {
-                        return Some(String::from_utf8(payload).expect("text"));
+                        return Some(End::decode(&payload).expect("an end"));
                     }
                 }
                 Ok(None) => panic!("the session goes on"),
