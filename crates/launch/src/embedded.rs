@@ -30,7 +30,7 @@ impl EmbeddedServer {
     /// # Errors
     /// [`Error::ServerFailed`] if it ends, says something else or says nothing.
     pub fn start(executable: &Path, arguments: &[OsString]) -> Result<EmbeddedServer, Error> {
-        EmbeddedServer::start_with(executable, arguments, &[])
+        StartingServer::spawn(executable, arguments, &[])?.ready()
     }
 
     /// As [`EmbeddedServer::start`], with variables added to its environment.
@@ -42,6 +42,30 @@ impl EmbeddedServer {
         arguments: &[OsString],
         variables: &[(&str, &str)],
     ) -> Result<EmbeddedServer, Error> {
+        StartingServer::spawn(executable, arguments, variables)?.ready()
+    }
+
+    /// The address it listens on.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.helper.pid()
+    }
+}
+
+/// A server that has been started and need not be there yet: a driver takes a while to open, in which others can be started. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct StartingServer(Helper);
+
+impl StartingServer {
+    /// As [`EmbeddedServer::start_with`], without waiting for the server.
+    pub fn spawn(
+        executable: &Path,
+        arguments: &[OsString],
+        variables: &[(&str, &str)],
+    ) -> Result<StartingServer, Error> {
         // A process group of its own: an interrupt from the terminal is for the program, which may
         // want its server a little longer.
         let mut command = Command::new(executable);
@@ -53,7 +77,12 @@ impl EmbeddedServer {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0);
-        let mut helper = Helper::start(&mut command)?;
+        Ok(StartingServer(Helper::start(&mut command)?))
+    }
+
+    /// Waits until it takes clients.
+    pub fn ready(self) -> Result<EmbeddedServer, Error> {
+        let StartingServer(mut helper) = self;
         let line = helper
             .first_line(START_TIMEOUT)
             .map_err(|why| Error::ServerFailed {
@@ -68,14 +97,5 @@ impl EmbeddedServer {
                 why: format!("it said {line:?}"),
             }),
         }
-    }
-
-    /// The address it listens on.
-    pub fn address(&self) -> &str {
-        &self.address
-    }
-
-    pub fn pid(&self) -> u32 {
-        self.helper.pid()
     }
 }

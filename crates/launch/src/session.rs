@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{pidfd_open, set_child_subreaper, Pid, PidfdFlags};
 
+use crate::embedded::StartingServer;
 use crate::environment::{environment, x11_toolkits, Change};
 use crate::helper::{readable, Helper};
 use crate::signals::Signals;
@@ -123,11 +124,24 @@ impl Session {
         // Processes that the program leaves behind become our children, so that they can be
         // watched.
         set_child_subreaper(Pid::from_raw(1)).map_err(Error::system("becoming a subreaper"))?;
+        // Both take a while, and neither needs the other.
+        let starting = match &plan.driver {
+            Driver::Ours {
+                server:
+                    Server::Embedded {
+                        executable,
+                        arguments,
+                    },
+                ..
+            } => Some(StartingServer::spawn(executable, arguments, &[])?),
+            _ => None,
+        };
         let xvfb = match plan.display {
             Display::Headless => Some(Xvfb::start(&run)?),
             _ => None,
         };
-        let (server, changes) = driver(&run, plan.driver)?;
+        let server = starting.map(StartingServer::ready).transpose()?;
+        let changes = changes(&run, plan.driver, server.as_ref())?;
         if let Some(signal) = signals.last() {
             return Err(Error::Interrupted(signal));
         }
@@ -257,29 +271,22 @@ impl Session {
     }
 }
 
-/// Starts the server of the run's own, if it has one, and returns what to change in the program's
-/// environment for its OpenGL to go where it should.
-fn driver(run: &RunDir, driver: Driver) -> Result<(Option<EmbeddedServer>, Vec<Change>), Error> {
-    let (library, server, mut settings) = match driver {
-        Driver::Local => return Ok((None, x11_toolkits())),
+/// What to change in the program's environment for its OpenGL to go where it should.
+fn changes(
+    run: &RunDir,
+    driver: Driver,
+    server: Option<&EmbeddedServer>,
+) -> Result<Vec<Change>, Error> {
+    let (library, mut settings) = match driver {
+        Driver::Local => return Ok(x11_toolkits()),
         Driver::Ours {
-            library,
-            server,
-            settings,
-        } => (library, server, settings),
+            library, settings, ..
+        } => (library, settings),
     };
-    let server = match server {
-        Server::Embedded {
-            executable,
-            arguments,
-        } => {
-            let server = EmbeddedServer::start(&executable, &arguments)?;
-            settings.servers = vec![server.address().to_owned()];
-            Some(server)
-        }
-        Server::Elsewhere => None,
-    };
-    Ok((server, environment(run, &library, &settings)?))
+    if let Some(server) = server {
+        settings.servers = vec![server.address().to_owned()];
+    }
+    environment(run, &library, &settings)
 }
 
 fn open_pidfd(pid: u32) -> Result<std::os::fd::OwnedFd, Error> {

@@ -15,8 +15,8 @@ use crate::helper::Helper;
 use crate::{inspect, Error, RunDir};
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Between looks whether it is there.
-const STEP: Duration = Duration::from_millis(10);
+/// Between looks whether it is there, at first and at most.
+const STEPS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(10)];
 
 /// Display numbers from here on are tried. X servers that are told no number take the lowest ones, and those in other networks take them from each other:
 /// they see no sockets there but in files, which they replace.
@@ -149,13 +149,15 @@ fn serve(
         .stderr(log_file)
         .process_group(0);
     let mut helper = Helper::start(&mut command)?;
+    let [mut step, longest] = STEPS;
     loop {
         let is_there = helper.alive();
         // Whoever takes the cookie is ours.
         let why = match connect(number, cookie) {
             Ok(client) => return Ok((helper, client)),
             Err(_) if is_there && Instant::now() < deadline => {
-                thread::sleep(STEP);
+                thread::sleep(step);
+                step = (step * 2).min(longest);
                 continue;
             }
             Err(_) if !is_there => last_words(log).unwrap_or_else(|| "it ended at once".into()),
@@ -252,7 +254,7 @@ mod tests {
             &[0; 16],
             &[],
             &log,
-            now + STEP
+            now + STEPS[1]
         )
         .is_err());
         let pid = Pid::from_raw(server.pid() as i32).unwrap();

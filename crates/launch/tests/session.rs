@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -64,6 +65,41 @@ fn wait_for(path: &Path) {
         );
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The X server is one that waits for the server's process, which would not come before the X server is there if one was started after the other.
+#[test]
+fn x_server_and_server_start_at_once() {
+    let _alone = alone();
+    let Some(xvfb) = find_xvfb() else {
+        return eprintln!("SKIPPED: Xvfb is not installed");
+    };
+    let folder = std::env::temp_dir().join(format!("mgn-at-once-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let (sign, fake) = (folder.join("server"), folder.join("Xvfb"));
+    let script = format!(
+        "#!/bin/sh\ni=0; while [ ! -e {} ]; do i=$((i+1)); [ $i -gt 100 ] && exit 1; sleep 0.1; done\nexec {} \"$@\"\n",
+        sign.display(),
+        xvfb.display()
+    );
+    fs::write(&fake, script).unwrap();
+    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let mut with_fake = OsString::from(&folder);
+    with_fake.push(":");
+    with_fake.push(&path);
+    std::env::set_var("PATH", with_fake);
+    let mut plan = plan("exit 5");
+    plan.display = Display::Headless;
+    let server = format!(
+        "> {}; echo listening on unix:/nowhere; cat > /dev/null",
+        sign.display()
+    );
+    plan.driver = through(fake_server(&server), ClientSettings::default());
+    let session = Session::start(RunDir::create().unwrap(), plan);
+    std::env::set_var("PATH", path);
+    assert_eq!(finish(&mut session.unwrap()).status, 5);
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
