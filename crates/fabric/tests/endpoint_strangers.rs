@@ -195,7 +195,7 @@ fn another_user_gets_nowhere_and_stops_nobody() {
             works(&endpoint, &listener, &kind);
         }
         assert!(
-            start.elapsed() < Duration::from_secs(10),
+            start.elapsed() < Duration::from_secs(60),
             "{:?}",
             start.elapsed()
         );

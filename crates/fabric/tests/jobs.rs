@@ -40,7 +40,9 @@ fn child() {
         let start = Instant::now();
         let error = member.open(1, Duration::from_millis(700)).unwrap_err();
         assert!(matches!(error, Error::TimedOut(_)), "{error}");
-        assert!((650..3000).contains(&start.elapsed().as_millis()));
+        // It waits as long as it was told, and not for ever.
+        assert!(start.elapsed() >= Duration::from_millis(650));
+        assert!(start.elapsed() < PATIENCE);
         println!("{error}");
         return;
     }
@@ -455,7 +457,12 @@ fn hosts_that_fall_silent() {
     for child in children {
         let text = finish(child);
         let took = text.split_once("took ").unwrap().1.lines().next().unwrap();
-        assert!((2000..6000).contains(&took.parse().unwrap()), "{took} ms");
+        // After the silence that was set, and not after TCP's own quarter of an hour.
+        let took = Duration::from_millis(took.parse().unwrap());
+        assert!(
+            took >= Duration::from_secs(2) && took < PATIENCE,
+            "{took:?}"
+        );
     }
 }
 
@@ -491,7 +498,7 @@ fn any_of_a_job_may_be_killed() {
             }
         }
         let took = killed.elapsed();
-        assert!(took < Duration::from_secs(10), "{round} {told}: {took:?}");
+        assert!(took < PATIENCE, "{round} {told}: {took:?}");
         let sockets = std::fs::read("/proc/net/unix").unwrap();
         let sockets = String::from_utf8_lossy(&sockets);
         assert!(!sockets.contains(&names.0), "{round} {told}: {sockets}");

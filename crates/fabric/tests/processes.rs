@@ -112,7 +112,7 @@ fn client(role: &str, kind: &Kind) -> (Other, Connection) {
     })
 }
 
-/// Kills the other process and wants `blocked` to notice within a second.
+/// Kills the other process and wants `blocked` to notice, and not to hang.
 fn kill(other: &Other, blocked: impl FnOnce() -> Error + Send) {
     thread::scope(|scope| {
         let blocked = scope.spawn(blocked);
@@ -123,7 +123,7 @@ fn kill(other: &Other, blocked: impl FnOnce() -> Error + Send) {
         let error = blocked.join().unwrap();
         assert!(matches!(error, Error::Closed(_)), "{error}");
         assert!(
-            start.elapsed() < Duration::from_secs(10),
+            start.elapsed() < Duration::from_secs(60),
             "{:?}",
             start.elapsed()
         );
