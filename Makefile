@@ -6,7 +6,7 @@
 #   make test-pictures  the conformance programs alone, in release mode
 #   make test-apps the gallery: other people's programs, compared with direct rendering
 #   make stress    endpoints: more messages and orders than make test tries
-#   make miri      the parts of endpoints that need no system calls, checked by Miri (nightly Rust)
+#   make miri      the parts of endpoints and of the client that need no system calls, checked by Miri (nightly Rust)
 #   make bench     measure, against direct rendering
 #   make lint      formatting, clippy, licences
 #   make deb       Debian packages, in target/deb
@@ -67,6 +67,7 @@ stress:
 miri:
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows" cargo +nightly miri test --locked -p mgn-fabric --lib -- \
 	  block:: endpoint::head endpoint::memory endpoint::simulated --skip of_all_lengths --skip cancelled
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" "$(CARGO)" +nightly miri test --locked -p mgn-client --lib -- alone_tests::
 
 bench: deps-bench build
 	mkdir -p $(TARGET)/bench
