@@ -225,12 +225,15 @@ fn perform(op: u16, body: &[u8], chain: &mut dyn Commands) -> Result<(), Fault> 
 fn every_command() -> impl Iterator<Item = (u16, Vec<u8>)> {
     let mut end = nop();
     (ops::FIRST..).take(ops::NAMES.len()).map(move |op| {
-        let zeros = (0..24).map(|words| vec![0; words * 4]);
-        let with_nulls = (0..10u32).flat_map(|words| {
-            let null = |mask: u32| move |word| [0, 0xff][(mask >> word & 1) as usize];
-            (0..1u32 << words).map(move |mask| {
-                let bytes = (0..words).flat_map(|word| [null(mask)(word); 4]);
-                bytes.collect::<Vec<u8>>()
+        let zeros = (0..24usize).map(|words| vec![0u8; words * 4]);
+        let with_nulls = (0..18usize).flat_map(|words| {
+            let pairs = (0..words).flat_map(move |a| (a..words).map(move |b| [a, b]));
+            pairs.map(move |nulls| {
+                let mut body = vec![0u8; words * 4];
+                for word in nulls {
+                    body[word * 4..][..4].fill(0xff);
+                }
+                body
             })
         });
         let mut bodies = zeros.chain(with_nulls);
