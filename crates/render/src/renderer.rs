@@ -10,8 +10,9 @@ use crate::names::{Class, Names, UNKNOWN};
 use crate::offset::Large;
 use crate::present::{Keeper, Pictures};
 use crate::storage::Storage;
-use crate::surface::SharedSurface;
+use crate::surface::{is_both, SharedSurface};
 use mgn_fabric::Message;
+use mgn_wire::gl::GL_BACK;
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::cell::Cell;
@@ -198,8 +199,15 @@ impl Renderer {
     /// Makes the entered context current in EGL with the surfaces it draws to and reads from now.
     pub(crate) fn bind(&mut self) -> Result<(), Fault> {
         let Some(cx) = &self.cx else { return Ok(()) };
+        let same = |a: &Option<SharedSurface>, b: &Option<SharedSurface>| match (a, b) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        };
         let draw = cx.draw.as_ref().map(|s| s.borrow().target(cx.draw_buffer));
-        let read = cx.read.as_ref().map(|s| s.borrow().target(cx.read_buffer));
+        // While both buffers are drawn to, only the back is, and the front would follow it.
+        let follows = is_both(cx.draw_buffer) && same(&cx.draw, &cx.read);
+        let read_buffer = if follows { GL_BACK } else { cx.read_buffer };
+        let read = cx.read.as_ref().map(|s| s.borrow().target(read_buffer));
         let none = self.keeper.stand_in;
         self.make_current(cx.egl, draw.unwrap_or(none), read.unwrap_or(none))
             .map_err(|e| Fault::driver(e.to_string()))

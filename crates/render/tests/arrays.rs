@@ -255,6 +255,30 @@ fn arrays_that_lie_nowhere_are_not_read() {
     });
 }
 
+/// Mesa lets glEnable switch arrays too, which is no way around what is followed.
+#[test]
+fn arrays_that_gl_enable_switches_are_not_read_either() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        e.gl_color4f(1.0, 0.0, 1.0, 1.0);
+        e.gl_enable(GL_COLOR_ARRAY);
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 5);
+        e.gl_buffer_data(GL_ARRAY_BUFFER, 48, bytes(&CORNERS), GL_STATIC_DRAW);
+        e.gl_vertex_pointer(2, GL_FLOAT, 0, 0);
+        e.gl_enable(GL_VERTEX_ARRAY);
+        e.gl_draw_arrays(GL_TRIANGLES, 0, 6);
+        e.gl_is_enabled(GL_COLOR_ARRAY);
+    });
+    assert!(is_filled(&mut s, [255, 0, 255]));
+    assert_eq!(s.answer().value::<u8>(), 1);
+    // A list that switched one would do so unseen.
+    let listed = s.try_encode(|e| unsafe {
+        e.gl_new_list(1, GL_COMPILE);
+        e.gl_enable(GL_COLOR_ARRAY);
+    });
+    assert!(matches!(listed, Err(Fault::Refused(_))), "{listed:?}");
+}
+
 #[test]
 fn vertex_array_objects_keep_their_arrays() {
     for (api, version) in [

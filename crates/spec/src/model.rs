@@ -285,6 +285,8 @@ pub struct Command {
     pub client_hand: bool,
     pub render_hand: bool,
     pub infallible: bool,
+    /// Whether it is carried out at once while a display list is compiled.
+    pub unlisted: bool,
     /// Whether other commands succeed and fail after it as before, but for what the client follows.
     pub neutral: bool,
     /// Whether it defines the image that is bound to its target.
@@ -558,6 +560,7 @@ fn session_command(
         client_hand: true,
         render_hand: true,
         infallible: !session.fallible,
+        unlisted: true,
         neutral: true,
         defining: false,
         attaching: false,
@@ -658,6 +661,7 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         client_hand,
         render_hand: any(&overlay.render_hand, name),
         infallible: any(&overlay.infallible, name),
+        unlisted: any(&overlay.unlisted, name),
         neutral: any(&overlay.neutral, name)
             || draws.is_some_and(Draws::only_draws)
             || any(&overlay.defining, name)

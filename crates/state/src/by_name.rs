@@ -280,6 +280,10 @@ mod tests {
             .gl_texture_parameteri(5, GL_TEXTURE_MAG_FILTER, 0)
             .unwrap();
         assert!(state.tex_parameter(filter.0, filter.1).is_none());
+        // It may have got storage too, to which the driver limits its levels.
+        let level = (GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL);
+        state.gl_tex_parameteri(level.0, level.1, 4).unwrap();
+        assert!(state.tex_parameter(level.0, level.1).is_none());
         assert!(matches!(state.get(GL_MODELVIEW_MATRIX), Answer::Values(_)));
         state.gl_matrix_load_identity_ext(GL_PROJECTION).unwrap();
         assert!(matches!(state.get(GL_MODELVIEW_MATRIX), Answer::Unknown));

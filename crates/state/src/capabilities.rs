@@ -115,7 +115,31 @@ impl State {
         (!is_unknown(value)).then_some(value != 0.)
     }
 
+    /// Whether glEnable and glDisable switch a vertex array by this name, as Mesa has it.
+    pub fn is_array_switch(&self, cap: u32) -> bool {
+        match cap {
+            GL_VERTEX_ARRAY | GL_NORMAL_ARRAY | GL_COLOR_ARRAY | GL_TEXTURE_COORD_ARRAY => {
+                matches!(self.limits.api, Api::Compat | Api::Es1)
+            }
+            GL_INDEX_ARRAY | GL_EDGE_FLAG_ARRAY | GL_FOG_COORD_ARRAY | GL_SECONDARY_COLOR_ARRAY => {
+                self.limits.api == Api::Compat
+            }
+            GL_POINT_SIZE_ARRAY_OES => self.limits.api == Api::Es1,
+            _ => false,
+        }
+    }
+
+    /// The arrays that were switched since the last call, in their order. The client keeps arrays;
+    /// the shadow only tells it what display lists do to them.
+    pub fn take_array_switches(&mut self) -> Vec<(u32, bool)> {
+        std::mem::take(&mut self.array_switches)
+    }
+
     fn set_capability(&mut self, cap: u32, on: bool) -> Result<(), GlError> {
+        if self.is_array_switch(cap) {
+            self.array_switches.push((cap, on));
+            return Ok(());
+        }
         let Some(capability) = self.capability(cap) else {
             if matches!(self.index.find(cap), Some(Place::Coord(_))) {
                 self.forget_capabilities_of_units();
@@ -229,6 +253,24 @@ impl State {
 mod tests {
     use super::*;
     use crate::Class;
+
+    #[test]
+    fn lists_switch_arrays_when_they_are_called() {
+        let info = mgn_wire::hello::ContextInfo::default();
+        let mut state = State::new(&info, mgn_wire::hello::api::COMPAT);
+        state.gl_enable(GL_VERTEX_ARRAY).unwrap();
+        assert_eq!(state.take_array_switches(), [(GL_VERTEX_ARRAY, true)]);
+        state.gl_new_list(1, GL_COMPILE).unwrap();
+        state.gl_enable(GL_COLOR_ARRAY).unwrap();
+        state.gl_disable(GL_VERTEX_ARRAY).unwrap();
+        state.gl_end_list().unwrap();
+        assert_eq!(state.take_array_switches(), []);
+        state.gl_call_list(1).unwrap();
+        let switches = [(GL_COLOR_ARRAY, true), (GL_VERTEX_ARRAY, false)];
+        assert_eq!(state.take_array_switches(), switches);
+        let core = State::new(&info, mgn_wire::hello::api::CORE);
+        assert!(!core.is_array_switch(GL_VERTEX_ARRAY));
+    }
 
     #[test]
     fn exceptions_are_booleans_of_the_table() {

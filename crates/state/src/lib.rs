@@ -148,6 +148,7 @@ pub struct State {
     /// A material was set that may reach the state later than commands after it.
     material_pending: bool,
     units_used: usize,
+    array_switches: Vec<(u32, bool)>,
     /// Textures were bound to several units at once.
     bound_many: bool,
     shared: Arc<Shared>,
@@ -189,6 +190,7 @@ impl State {
             color_material_moved: false,
             material_pending: false,
             units_used: 1,
+            array_switches: Vec::new(),
             bound_many: false,
             shared,
             doubt: false,

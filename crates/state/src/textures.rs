@@ -22,7 +22,7 @@ pub(crate) struct Texture {
     /// An attribute stack bound it after it was deleted: whether it exists, and as what, only
     /// the driver knows.
     pub revived: bool,
-    /// Its storage was made once and for all, which limits its levels.
+    /// Its storage was made once and for all, for all that is known, which limits its levels.
     immutable: bool,
     pub parameters: Parameters,
 }
@@ -99,8 +99,9 @@ impl Texture {
         }
     }
 
-    /// Leaves all parameters to the driver.
+    /// Leaves all parameters to the driver, and what its levels are limited to.
     pub fn forget(&mut self) {
+        self.immutable = true;
         self.parameters = [UNKNOWN; VALUES];
     }
 
@@ -402,6 +403,7 @@ impl State {
         self.shared.texture_is_special();
         self.doubt = true;
         let Some((index, name)) = self.bound(target) else {
+            self.shared.forget_target(target);
             return;
         };
         self.shared.with_texture(index, name, |texture| {

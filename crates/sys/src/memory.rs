@@ -60,6 +60,42 @@ pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
 /// What the kernel calls the file system of huge pages (HUGETLBFS_MAGIC).
 const HUGE_PAGES: u64 = 0x9584_58f6;
 
+/// Whether every page of `address..address + len` is mapped in this process. Says yes where the
+/// system does not tell.
+pub fn is_mapped(address: usize, len: usize) -> bool {
+    /// Pages that one call asks about.
+    const PAGES: usize = 4096;
+    if len == 0 {
+        return true;
+    }
+    let page = rustix::param::page_size();
+    let Some(last) = address.checked_add(len - 1) else {
+        return false;
+    };
+    let end = last / page + 1;
+    let mut at = address / page;
+    let mut resident = [0u8; PAGES];
+    while at < end {
+        let pages = PAGES.min(end - at);
+        // SAFETY: the kernel only looks the pages up, whatever the address is, and writes a byte
+        // for each of them.
+        let result = unsafe {
+            libc::mincore(
+                (at * page) as *mut libc::c_void,
+                pages * page,
+                resident.as_mut_ptr(),
+            )
+        };
+        if result != 0 {
+            // Where the call itself is forbidden, nothing is known.
+            let error = io::Error::last_os_error().raw_os_error();
+            return !matches!(error, Some(libc::ENOMEM | libc::EINVAL | libc::EFAULT));
+        }
+        at += pages;
+    }
+    true
+}
+
 fn size_seals() -> SealFlags {
     SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL
 }
@@ -194,6 +230,22 @@ impl Drop for Mapping {
 mod tests {
     use super::*;
     use std::sync::atomic::Ordering;
+
+    #[test]
+    fn what_is_mapped_is_told() {
+        let page = rustix::param::page_size();
+        let fd = create("test", 3 * page).unwrap();
+        let mapping = Mapping::map(&fd, 3 * page, Protection::Read).unwrap();
+        let base = mapping.as_ptr() as usize;
+        assert!(is_mapped(base, 3 * page));
+        assert!(is_mapped(base + page - 1, 2));
+        assert!(is_mapped(base, 0));
+        drop(mapping);
+        // Other threads may map something there, but hardly at once.
+        assert!(!is_mapped(base, 3 * page));
+        assert!(!is_mapped(8, 1));
+        assert!(!is_mapped(usize::MAX - 10, 100));
+    }
 
     #[test]
     fn nobody_else_writes_to_what_is_read_only() {

@@ -101,7 +101,12 @@ fn entry(c: &Command, tracked: bool) -> String {
     };
     let extent = image_extent(c);
     if tracked || extent.is_some() || c.named_by_use {
-        body += "if cx.gl.in_begin() { return cx.illegal_in_begin(); }\n";
+        body += match c.unlisted {
+            true => {
+                "if cx.gl.in_begin() && !cx.gl.lists.is_open() { return cx.illegal_in_begin(); }\n"
+            }
+            false => "if cx.gl.in_begin() { return cx.illegal_in_begin(); }\n",
+        };
     }
     if let Some((class, name)) = first_name(c).filter(|_| c.named_by_use) {
         let target = match has(c, "target") {
@@ -132,7 +137,7 @@ fn entry(c: &Command, tracked: bool) -> String {
             body += "let before = cx.before_judged();\n";
         }
         body += &format!(
-            "if let Some(error) = cx.gl.state.{}({args}).refusal() {{\nif !cx.gl.debug.is_heard() {{ return cx.fail(error); }}\ncx.gl.state.doubt();\n}}\n",
+            "if let Some(error) = cx.gl.state.{}({args}).refusal() {{\nif !cx.leaves_errors() {{ return cx.fail(error); }}\ncx.gl.state.doubt();\n}}\n",
             c.ident
         );
     }

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn glActiveStencilFaceEXT(face: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_active_stencil_face_ext(face).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn glActiveTexture(texture: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_active_texture(texture).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn glAlphaFunc(func: u32, ref_: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_alpha_func(func, ref_).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn glAlphaFuncx(func: u32, ref_: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_alpha_funcx(func, ref_).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, textur
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_bind_multi_texture_ext(texunit, target, texture).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_sampler(unit, sampler).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const
         let n_samplers = lens::times(count as i64, 1);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_samplers(first, count, crate::gl::values(samplers.cast::<u32>(), n_samplers)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_texture_unit(unit, texture).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn glBindTextures(first: u32, count: i32, textures: *const
         let n_textures = lens::times(count as i64, 1);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_textures(first, count, crate::gl::values(textures.cast::<u32>(), n_textures)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -311,7 +311,7 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_transform_feedback(target, id).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f3
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_blend_color(red, green, blue, alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -357,7 +357,7 @@ pub unsafe extern "C" fn glBlendEquation(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -375,7 +375,7 @@ pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_oes(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn glBlendEquationSeparate(mode_rgb: u32, mode_alpha: u32)
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_separate(mode_rgb, mode_alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -411,7 +411,7 @@ pub unsafe extern "C" fn glBlendEquationSeparateOES(mode_rgb: u32, mode_alpha: u
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_separate_oes(mode_rgb, mode_alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -429,7 +429,7 @@ pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, mode_rgb: u32, mode_
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -447,7 +447,7 @@ pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equationi(buf, mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -465,7 +465,7 @@ pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func(sfactor, dfactor).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -483,7 +483,7 @@ pub unsafe extern "C" fn glBlendFuncSeparate(sfactor_rgb: u32, dfactor_rgb: u32,
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -501,7 +501,7 @@ pub unsafe extern "C" fn glBlendFuncSeparateOES(src_rgb: u32, dst_rgb: u32, src_
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -519,7 +519,7 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(buf: u32, src_rgb: u32, dst_rgb: u
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -537,7 +537,7 @@ pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_funci(buf, src, dst).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -680,7 +680,7 @@ pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clamp_color(target, clamp).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -711,7 +711,7 @@ pub unsafe extern "C" fn glClearAccum(red: f32, green: f32, blue: f32, alpha: f3
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_accum(red, green, blue, alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -759,7 +759,7 @@ pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f3
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_clear_color(red, green, blue, alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -775,7 +775,7 @@ pub unsafe extern "C" fn glClearColorIiEXT(red: i32, green: i32, blue: i32, alph
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_color_ii_ext(red, green, blue, alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -793,7 +793,7 @@ pub unsafe extern "C" fn glClearColorIuiEXT(red: u32, green: u32, blue: u32, alp
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_color_iui_ext(red, green, blue, alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -811,7 +811,7 @@ pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_colorx(red, green, blue, alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -828,7 +828,7 @@ pub unsafe extern "C" fn glClearDepth(depth: f64) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_clear_depth(depth).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -843,7 +843,7 @@ pub unsafe extern "C" fn glClearDepthf(d: f32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_clear_depthf(d).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -859,7 +859,7 @@ pub unsafe extern "C" fn glClearDepthx(depth: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_depthx(depth).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -876,7 +876,7 @@ pub unsafe extern "C" fn glClearIndex(c: f32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_clear_index(c).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -919,7 +919,7 @@ pub unsafe extern "C" fn glClearStencil(s: i32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_clear_stencil(s).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -935,7 +935,7 @@ pub unsafe extern "C" fn glClipControl(origin: u32, depth: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_control(origin, depth).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -954,7 +954,7 @@ pub unsafe extern "C" fn glClipPlane(plane: u32, equation: *const f64) {
         let n_equation = 4;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_plane(plane, crate::gl::values(equation.cast::<f64>(), n_equation)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -973,7 +973,7 @@ pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
         let n_eqn = 4;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_planef(p, crate::gl::values(eqn.cast::<f32>(), n_eqn)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -992,7 +992,7 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
         let n_equation = 4;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_planef_oes(plane, crate::gl::values(equation.cast::<f32>(), n_equation)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -1011,7 +1011,7 @@ pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
         let n_equation = 4;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_planex(plane, crate::gl::values(equation.cast::<i32>(), n_equation)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -1085,7 +1085,7 @@ pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_color_mask(red, green, blue, alpha).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -1101,7 +1101,7 @@ pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_color_maski(index, r, g, b, a).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -1119,7 +1119,7 @@ pub unsafe extern "C" fn glColorMaterial(face: u32, mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_color_material(face, mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2043,7 +2043,7 @@ pub unsafe extern "C" fn glCullFace(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_cull_face(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2071,7 +2071,7 @@ pub unsafe extern "C" fn glDepthFunc(func: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_func(func).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2088,7 +2088,7 @@ pub unsafe extern "C" fn glDepthMask(flag: u8) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_depth_mask(flag).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2104,7 +2104,7 @@ pub unsafe extern "C" fn glDepthRange(n: f64, f: f64) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range(n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2123,7 +2123,7 @@ pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const
         let n_v = lens::times(count as i64, 2);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_arraydv_nv(first, count, crate::gl::values(v.cast::<f64>(), n_v)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2142,7 +2142,7 @@ pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *cons
         let n_v = lens::times(count as i64, 2);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_arrayfv_oes(first, count, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2161,7 +2161,7 @@ pub unsafe extern "C" fn glDepthRangeArrayv(first: u32, count: i32, v: *const f6
         let n_v = lens::times(count as i64, 2);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_arrayv(first, count, crate::gl::values(v.cast::<f64>(), n_v)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2179,7 +2179,7 @@ pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_indexed(index, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2197,7 +2197,7 @@ pub unsafe extern "C" fn glDepthRangeIndexeddNV(index: u32, n: f64, f: f64) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_indexedd_nv(index, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2215,7 +2215,7 @@ pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_indexedf_oes(index, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2233,7 +2233,7 @@ pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_rangef(n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2251,7 +2251,7 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_rangex(n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2269,7 +2269,7 @@ pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_disablei(target, index).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2309,7 +2309,7 @@ pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
         let n_bufs = lens::times(n as i64, 1);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_draw_buffers_nv(n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2411,7 +2411,7 @@ pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_enablei(target, index).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2451,7 +2451,7 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogf(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2470,7 +2470,7 @@ pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2488,7 +2488,7 @@ pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogi(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2507,7 +2507,7 @@ pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogiv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2525,7 +2525,7 @@ pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogx(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2544,7 +2544,7 @@ pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
         let n_param = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogxv(pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2562,7 +2562,7 @@ pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32)
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         if let Some(error) = cx.gl.state.gl_framebuffer_draw_buffer_ext(framebuffer, mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2582,7 +2582,7 @@ pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, b
         if let Some(error) =
             cx.gl.state.gl_framebuffer_draw_buffers_ext(framebuffer, n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2620,7 +2620,7 @@ pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32)
         }
         crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         if let Some(error) = cx.gl.state.gl_framebuffer_read_buffer_ext(framebuffer, mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2768,7 +2768,7 @@ pub unsafe extern "C" fn glFrontFace(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_front_face(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2786,7 +2786,7 @@ pub unsafe extern "C" fn glFrustum(left: f64, right: f64, bottom: f64, top: f64,
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_frustum(left, right, bottom, top, z_near, z_far).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2804,7 +2804,7 @@ pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_frustumf(l, r, b, t, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2822,7 +2822,7 @@ pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_frustumf_oes(l, r, b, t, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -2840,7 +2840,7 @@ pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_frustumx(l, r, b, t, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4404,7 +4404,7 @@ pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_hint(target, mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4424,7 +4424,7 @@ pub unsafe extern "C" fn glIndexMask(mask: u32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_index_mask(mask).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4705,7 +4705,7 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modelf(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4724,7 +4724,7 @@ pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modelfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4742,7 +4742,7 @@ pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modeli(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4761,7 +4761,7 @@ pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modeliv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4779,7 +4779,7 @@ pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modelx(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4798,7 +4798,7 @@ pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
         let n_param = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modelxv(pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4816,7 +4816,7 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightf(light, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4835,7 +4835,7 @@ pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightfv(light, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4853,7 +4853,7 @@ pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lighti(light, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4872,7 +4872,7 @@ pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightiv(light, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4890,7 +4890,7 @@ pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightx(light, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4909,7 +4909,7 @@ pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightxv(light, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4927,7 +4927,7 @@ pub unsafe extern "C" fn glLineStipple(factor: i32, pattern: u16) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_line_stipple(factor, pattern).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4945,7 +4945,7 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_line_width(width).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4963,7 +4963,7 @@ pub unsafe extern "C" fn glLineWidthx(width: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_line_widthx(width).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4980,7 +4980,7 @@ pub unsafe extern "C" fn glListBase(base: u32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_list_base(base).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -4995,7 +4995,7 @@ pub unsafe extern "C" fn glLoadIdentity() {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_load_identity().refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5011,7 +5011,7 @@ pub unsafe extern "C" fn glLoadMatrixd(m: *const f64) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_load_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5027,7 +5027,7 @@ pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_load_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5043,7 +5043,7 @@ pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_load_matrixx(crate::gl::values(m.cast::<i32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5066,7 +5066,7 @@ pub unsafe extern "C" fn glLoadTransposeMatrixd(m: *const f64) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_load_transpose_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5082,7 +5082,7 @@ pub unsafe extern "C" fn glLoadTransposeMatrixf(m: *const f32) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_load_transpose_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5100,7 +5100,7 @@ pub unsafe extern "C" fn glLogicOp(opcode: u32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_logic_op(opcode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5205,7 +5205,7 @@ pub unsafe extern "C" fn glMapGrid1d(un: i32, u1: f64, u2: f64) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid1d(un, u1, u2).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5223,7 +5223,7 @@ pub unsafe extern "C" fn glMapGrid1f(un: i32, u1: f32, u2: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid1f(un, u1, u2).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5244,7 +5244,7 @@ pub unsafe extern "C" fn glMapGrid2d(un: i32, u1: f64, u2: f64, vn: i32, v1: f64
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid2d(un, u1, u2, vn, v1, v2).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5262,7 +5262,7 @@ pub unsafe extern "C" fn glMapGrid2f(un: i32, u1: f32, u2: f32, vn: i32, v1: f32
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid2f(un, u1, u2, vn, v1, v2).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5283,7 +5283,7 @@ pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_materialx(face, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5301,7 +5301,7 @@ pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) 
         let n_param = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_materialxv(face, pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5318,7 +5318,7 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(mode: u32, left: f64, right: f64, bo
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5336,7 +5336,7 @@ pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_load_identity_ext(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5355,7 +5355,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_load_transposed_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5374,7 +5374,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_load_transposef_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5393,7 +5393,7 @@ pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_loadd_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5412,7 +5412,7 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_loadf_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5430,7 +5430,7 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_mode(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5449,7 +5449,7 @@ pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_mult_transposed_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5468,7 +5468,7 @@ pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_mult_transposef_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5487,7 +5487,7 @@ pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_multd_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5506,7 +5506,7 @@ pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
         let n_m = 16;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_multf_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5524,7 +5524,7 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bott
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5542,7 +5542,7 @@ pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_pop_ext(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5560,7 +5560,7 @@ pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_push_ext(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5578,7 +5578,7 @@ pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f6
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_rotated_ext(mode, angle, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5596,7 +5596,7 @@ pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f3
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_rotatef_ext(mode, angle, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5614,7 +5614,7 @@ pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_scaled_ext(mode, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5632,7 +5632,7 @@ pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_scalef_ext(mode, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5650,7 +5650,7 @@ pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_translated_ext(mode, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5668,7 +5668,7 @@ pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_translatef_ext(mode, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5710,7 +5710,7 @@ pub unsafe extern "C" fn glMinSampleShading(value: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_min_sample_shading(value).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5728,7 +5728,7 @@ pub unsafe extern "C" fn glMultMatrixd(m: *const f64) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_mult_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5744,7 +5744,7 @@ pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_mult_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5760,7 +5760,7 @@ pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_mult_matrixx(crate::gl::values(m.cast::<i32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5776,7 +5776,7 @@ pub unsafe extern "C" fn glMultTransposeMatrixd(m: *const f64) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_mult_transpose_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5792,7 +5792,7 @@ pub unsafe extern "C" fn glMultTransposeMatrixf(m: *const f32) {
         }
         let n_m = 16;
         if let Some(error) = cx.gl.state.gl_mult_transpose_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5856,7 +5856,7 @@ pub unsafe extern "C" fn glMultiTexEnvfEXT(texunit: u32, target: u32, pname: u32
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_multi_tex_envf_ext(texunit, target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5877,7 +5877,7 @@ pub unsafe extern "C" fn glMultiTexEnvfvEXT(texunit: u32, target: u32, pname: u3
         if let Some(error) =
             cx.gl.state.gl_multi_tex_envfv_ext(texunit, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5895,7 +5895,7 @@ pub unsafe extern "C" fn glMultiTexEnviEXT(texunit: u32, target: u32, pname: u32
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_multi_tex_envi_ext(texunit, target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5916,7 +5916,7 @@ pub unsafe extern "C" fn glMultiTexEnvivEXT(texunit: u32, target: u32, pname: u3
         if let Some(error) =
             cx.gl.state.gl_multi_tex_enviv_ext(texunit, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5934,7 +5934,7 @@ pub unsafe extern "C" fn glMultiTexGendEXT(texunit: u32, coord: u32, pname: u32,
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_multi_tex_gend_ext(texunit, coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5955,7 +5955,7 @@ pub unsafe extern "C" fn glMultiTexGendvEXT(texunit: u32, coord: u32, pname: u32
         if let Some(error) =
             cx.gl.state.gl_multi_tex_gendv_ext(texunit, coord, pname, crate::gl::values(params.cast::<f64>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5973,7 +5973,7 @@ pub unsafe extern "C" fn glMultiTexGenfEXT(texunit: u32, coord: u32, pname: u32,
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_multi_tex_genf_ext(texunit, coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -5994,7 +5994,7 @@ pub unsafe extern "C" fn glMultiTexGenfvEXT(texunit: u32, coord: u32, pname: u32
         if let Some(error) =
             cx.gl.state.gl_multi_tex_genfv_ext(texunit, coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6012,7 +6012,7 @@ pub unsafe extern "C" fn glMultiTexGeniEXT(texunit: u32, coord: u32, pname: u32,
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_multi_tex_geni_ext(texunit, coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6033,7 +6033,7 @@ pub unsafe extern "C" fn glMultiTexGenivEXT(texunit: u32, coord: u32, pname: u32
         if let Some(error) =
             cx.gl.state.gl_multi_tex_geniv_ext(texunit, coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6125,7 +6125,7 @@ pub unsafe extern "C" fn glMultiTexParameterIivEXT(texunit: u32, target: u32, pn
         if let Some(error) =
             cx.gl.state.gl_multi_tex_parameter_iiv_ext(texunit, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6146,7 +6146,7 @@ pub unsafe extern "C" fn glMultiTexParameterIuivEXT(texunit: u32, target: u32, p
         if let Some(error) =
             cx.gl.state.gl_multi_tex_parameter_iuiv_ext(texunit, target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6164,7 +6164,7 @@ pub unsafe extern "C" fn glMultiTexParameterfEXT(texunit: u32, target: u32, pnam
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_multi_tex_parameterf_ext(texunit, target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6185,7 +6185,7 @@ pub unsafe extern "C" fn glMultiTexParameterfvEXT(texunit: u32, target: u32, pna
         if let Some(error) =
             cx.gl.state.gl_multi_tex_parameterfv_ext(texunit, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6203,7 +6203,7 @@ pub unsafe extern "C" fn glMultiTexParameteriEXT(texunit: u32, target: u32, pnam
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_multi_tex_parameteri_ext(texunit, target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6224,7 +6224,7 @@ pub unsafe extern "C" fn glMultiTexParameterivEXT(texunit: u32, target: u32, pna
         if let Some(error) =
             cx.gl.state.gl_multi_tex_parameteriv_ext(texunit, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6322,7 +6322,7 @@ pub unsafe extern "C" fn glNamedFramebufferDrawBuffer(framebuffer: u32, buf: u32
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_named_framebuffer_draw_buffer(framebuffer, buf).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6341,7 +6341,7 @@ pub unsafe extern "C" fn glNamedFramebufferDrawBuffers(framebuffer: u32, n: i32,
         if let Some(error) =
             cx.gl.state.gl_named_framebuffer_draw_buffers(framebuffer, n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6375,7 +6375,7 @@ pub unsafe extern "C" fn glNamedFramebufferReadBuffer(framebuffer: u32, src: u32
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_named_framebuffer_read_buffer(framebuffer, src).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6666,7 +6666,7 @@ pub unsafe extern "C" fn glOrtho(left: f64, right: f64, bottom: f64, top: f64, z
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_ortho(left, right, bottom, top, z_near, z_far).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6684,7 +6684,7 @@ pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_orthof(l, r, b, t, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6702,7 +6702,7 @@ pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: 
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_orthof_oes(l, r, b, t, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6720,7 +6720,7 @@ pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_orthox(l, r, b, t, n, f).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6755,7 +6755,7 @@ pub unsafe extern "C" fn glPatchParameterfv(pname: u32, values: *const f32) {
         let n_values = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_patch_parameterfv(pname, crate::gl::values(values.cast::<f32>(), n_values)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6773,7 +6773,7 @@ pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_patch_parameteri(pname, value).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6804,7 +6804,7 @@ pub unsafe extern "C" fn glPixelTransferf(pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pixel_transferf(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6822,7 +6822,7 @@ pub unsafe extern "C" fn glPixelTransferi(pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pixel_transferi(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6843,7 +6843,7 @@ pub unsafe extern "C" fn glPixelZoom(xfactor: f32, yfactor: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pixel_zoom(xfactor, yfactor).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6864,7 +6864,7 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameterf(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6883,7 +6883,7 @@ pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameterfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6901,7 +6901,7 @@ pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameteri(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6920,7 +6920,7 @@ pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameteriv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6938,7 +6938,7 @@ pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameterx(pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6957,7 +6957,7 @@ pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameterxv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6975,7 +6975,7 @@ pub unsafe extern "C" fn glPointSize(size: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_size(size).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -6993,7 +6993,7 @@ pub unsafe extern "C" fn glPointSizex(size: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_sizex(size).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7011,7 +7011,7 @@ pub unsafe extern "C" fn glPolygonMode(face: u32, mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_polygon_mode(face, mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7028,7 +7028,7 @@ pub unsafe extern "C" fn glPolygonOffset(factor: f32, units: f32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_polygon_offset(factor, units).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7044,7 +7044,7 @@ pub unsafe extern "C" fn glPolygonOffsetClamp(factor: f32, units: f32, clamp: f3
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_polygon_offset_clamp(factor, units, clamp).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7062,7 +7062,7 @@ pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_polygon_offsetx(factor, units).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7080,7 +7080,7 @@ pub unsafe extern "C" fn glPopMatrix() {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pop_matrix().refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7114,7 +7114,7 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7127,12 +7127,12 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
 pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.gl.in_begin() && !cx.gl.lists.is_open() {
             return cx.illegal_in_begin();
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_primitive_restart_index(index).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7145,12 +7145,12 @@ pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
 pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.gl.in_begin() && !cx.gl.lists.is_open() {
             return cx.illegal_in_begin();
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_primitive_restart_index_nv(index).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7179,7 +7179,7 @@ pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, prio
             )
             .refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7972,7 +7972,7 @@ pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_provoking_vertex(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -7990,7 +7990,7 @@ pub unsafe extern "C" fn glPushMatrix() {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_push_matrix().refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8188,7 +8188,7 @@ pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_read_buffer_nv(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8248,7 +8248,7 @@ pub unsafe extern "C" fn glRotated(angle: f64, x: f64, y: f64, z: f64) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_rotated(angle, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8263,7 +8263,7 @@ pub unsafe extern "C" fn glRotatef(angle: f32, x: f32, y: f32, z: f32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_rotatef(angle, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8278,7 +8278,7 @@ pub unsafe extern "C" fn glRotatex(angle: i32, x: i32, y: i32, z: i32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_rotatex(angle, x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8293,7 +8293,7 @@ pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_sample_coverage(value, invert).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8309,7 +8309,7 @@ pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_sample_coveragex(value, invert).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8334,7 +8334,7 @@ pub unsafe extern "C" fn glSampleMaski(mask_number: u32, mask: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_sample_maski(mask_number, mask).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8393,7 +8393,7 @@ pub unsafe extern "C" fn glScaled(x: f64, y: f64, z: f64) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_scaled(x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8408,7 +8408,7 @@ pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_scalef(x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8423,7 +8423,7 @@ pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_scalex(x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8439,7 +8439,7 @@ pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor(x, y, width, height).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8458,7 +8458,7 @@ pub unsafe extern "C" fn glScissorArrayv(first: u32, count: i32, v: *const i32) 
         let n_v = lens::times(count as i64, 4);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor_arrayv(first, count, crate::gl::values(v.cast::<i32>(), n_v)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8476,7 +8476,7 @@ pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, wi
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor_indexed(index, left, bottom, width, height).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8495,7 +8495,7 @@ pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
         let n_v = 4;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor_indexedv(index, crate::gl::values(v.cast::<i32>(), n_v)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8520,7 +8520,7 @@ pub unsafe extern "C" fn glShadeModel(mode: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_shade_model(mode).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8564,7 +8564,7 @@ pub unsafe extern "C" fn glStencilFunc(func: u32, ref_: i32, mask: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_func(func, ref_, mask).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8582,7 +8582,7 @@ pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, ref_: i32, 
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_func_separate(face, func, ref_, mask).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8600,7 +8600,7 @@ pub unsafe extern "C" fn glStencilFuncSeparateATI(frontfunc: u32, backfunc: u32,
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8617,7 +8617,7 @@ pub unsafe extern "C" fn glStencilMask(mask: u32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_stencil_mask(mask).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8633,7 +8633,7 @@ pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_mask_separate(face, mask).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8651,7 +8651,7 @@ pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_op(fail, zfail, zpass).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8669,7 +8669,7 @@ pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32,
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_op_separate(face, sfail, dpfail, dppass).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8735,7 +8735,7 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envf(target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8754,7 +8754,7 @@ pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32)
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envfv(target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8772,7 +8772,7 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envi(target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8791,7 +8791,7 @@ pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32)
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_enviv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8809,7 +8809,7 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envx(target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8828,7 +8828,7 @@ pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32)
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envxv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8846,7 +8846,7 @@ pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_gend(coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8865,7 +8865,7 @@ pub unsafe extern "C" fn glTexGendv(coord: u32, pname: u32, params: *const f64) 
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_gendv(coord, pname, crate::gl::values(params.cast::<f64>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8883,7 +8883,7 @@ pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genf(coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8901,7 +8901,7 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genf_oes(coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8920,7 +8920,7 @@ pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) 
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genfv(coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8939,7 +8939,7 @@ pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f3
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genfv_oes(coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8957,7 +8957,7 @@ pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geni(coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8975,7 +8975,7 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geni_oes(coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -8994,7 +8994,7 @@ pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) 
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geniv(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9013,7 +9013,7 @@ pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i3
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geniv_oes(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9031,7 +9031,7 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genx_oes(coord, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9050,7 +9050,7 @@ pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i3
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genxv_oes(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9100,7 +9100,7 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameter_iiv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9119,7 +9119,7 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameter_iuiv(target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9137,7 +9137,7 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameterf(target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9157,7 +9157,7 @@ pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *cons
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameterfv(target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9176,7 +9176,7 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameteri(target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9196,7 +9196,7 @@ pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *cons
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameteriv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9215,7 +9215,7 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameterx(target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9235,7 +9235,7 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
         let n_params = mgn_wire::sizes::pname::params(pname);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameterxv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9254,7 +9254,7 @@ pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_storage1d(target, levels, internalformat, width).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9273,7 +9273,7 @@ pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_storage2d(target, levels, internalformat, width, height).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9307,7 +9307,7 @@ pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_storage3d(target, levels, internalformat, width, height, depth).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9665,7 +9665,7 @@ pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params:
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iiv(texture, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9685,7 +9685,7 @@ pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pna
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iiv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9704,7 +9704,7 @@ pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iuiv(texture, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9724,7 +9724,7 @@ pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pn
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iuiv_ext(texture, target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9740,7 +9740,7 @@ pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f3
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_texture_parameterf(texture, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9757,7 +9757,7 @@ pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_parameterf_ext(texture, target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9774,7 +9774,7 @@ pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *
         }
         let n_param = mgn_wire::sizes::pname::params(pname);
         if let Some(error) = cx.gl.state.gl_texture_parameterfv(texture, pname, crate::gl::values(param.cast::<f32>(), n_param)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9794,7 +9794,7 @@ pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pnam
         if let Some(error) =
             cx.gl.state.gl_texture_parameterfv_ext(texture, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9810,7 +9810,7 @@ pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i3
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_texture_parameteri(texture, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9827,7 +9827,7 @@ pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_parameteri_ext(texture, target, pname, param).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9844,7 +9844,7 @@ pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *
         }
         let n_param = mgn_wire::sizes::pname::params(pname);
         if let Some(error) = cx.gl.state.gl_texture_parameteriv(texture, pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9864,7 +9864,7 @@ pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pnam
         if let Some(error) =
             cx.gl.state.gl_texture_parameteriv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9891,7 +9891,7 @@ pub unsafe extern "C" fn glTextureStorage1D(texture: u32, levels: i32, internalf
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_texture_storage1d(texture, levels, internalformat, width).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9908,7 +9908,7 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(texture: u32, target: u32, levels
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_storage1dext(texture, target, levels, internalformat, width).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9924,7 +9924,7 @@ pub unsafe extern "C" fn glTextureStorage2D(texture: u32, levels: i32, internalf
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_texture_storage2d(texture, levels, internalformat, width, height).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9941,7 +9941,7 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(texture: u32, target: u32, levels
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_storage2dext(texture, target, levels, internalformat, width, height).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -9990,7 +9990,7 @@ pub unsafe extern "C" fn glTextureStorage3D(texture: u32, levels: i32, internalf
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_texture_storage3d(texture, levels, internalformat, width, height, depth).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -10015,7 +10015,7 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
         }
         crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -10326,7 +10326,7 @@ pub unsafe extern "C" fn glTextureView(
         if let Some(error) =
             cx.gl.state.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers).refusal()
         {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -10342,7 +10342,7 @@ pub unsafe extern "C" fn glTranslated(x: f64, y: f64, z: f64) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_translated(x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -10357,7 +10357,7 @@ pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_translatef(x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -10372,7 +10372,7 @@ pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
             return cx.illegal_in_begin();
         }
         if let Some(error) = cx.gl.state.gl_translatex(x, y, z).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -11120,7 +11120,7 @@ pub unsafe extern "C" fn glUseShaderProgramEXT(type_: u32, program: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_use_shader_program_ext(type_, program).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -11201,7 +11201,7 @@ pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport(x, y, width, height).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -11220,7 +11220,7 @@ pub unsafe extern "C" fn glViewportArrayv(first: u32, count: i32, v: *const f32)
         let n_v = lens::times(count as i64, 4);
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport_arrayv(first, count, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -11238,7 +11238,7 @@ pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, 
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport_indexedf(index, x, y, w, h).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();
@@ -11257,7 +11257,7 @@ pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
         let n_v = 4;
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport_indexedfv(index, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
-            if !cx.gl.debug.is_heard() {
+            if !cx.leaves_errors() {
                 return cx.fail(error);
             }
             cx.gl.state.doubt();

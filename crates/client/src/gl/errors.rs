@@ -43,8 +43,22 @@ impl Context {
     /// A command that isn't allowed between glBegin and glEnd.
     #[cold]
     pub fn illegal_in_begin<T: Default>(&mut self) -> T {
-        self.set_error(gl::GL_INVALID_OPERATION);
+        if self.gl.lists.is_open() && self.gl.in_begin() {
+            // A display list holds the error and raises it when it is called. Of any command that is
+            // wrong here, that is all that the driver puts into the list.
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.gl_shade_model(gl::GL_SMOOTH) };
+            self.done();
+        } else {
+            self.set_error(gl::GL_INVALID_OPERATION);
+        }
         T::default()
+    }
+
+    /// Whether an error that is found here is left to the driver all the same: for its words, or
+    /// because a display list holds the command, and with it the error.
+    pub fn leaves_errors(&self) -> bool {
+        self.gl.debug.is_heard() || self.gl.lists.is_open()
     }
 
     /// To be called before the shadow's hook of a command. What doubts there were are those of commands that were sent as such that may fail.

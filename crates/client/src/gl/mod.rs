@@ -43,7 +43,7 @@ pub use framebuffers::{attached, defined};
 pub use images::{blocks, image};
 pub use names::Shared;
 pub use objects::{sync_name, use_name, Class, Need};
-pub use tracked::{values, Tracked};
+pub use tracked::{can_be_read, values, Tracked};
 
 /// Entry points written by hand, for the look-up table.
 pub mod hand {
@@ -102,7 +102,7 @@ impl GlState {
             errors: ErrorState::default(),
             claims: claims::Claims::default(),
             framebuffers: framebuffers::Framebuffers::default(),
-            arrays: Arrays::new(),
+            arrays: Arrays::new(api != mgn_wire::hello::api::CORE),
             objects: objects::ObjectState::new(info, api),
             state: State::sharing(info, api, shared.state.clone()),
             strings,

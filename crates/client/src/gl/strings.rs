@@ -196,8 +196,11 @@ pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     let cx = unsafe { context() };
     let error = if cx.gl.in_begin() || cx.gl.is_es1() {
         gl::GL_INVALID_OPERATION
-    } else if name == gl::GL_SPIR_V_EXTENSIONS {
-        return spirv_extension(cx, index);
+    } else if matches!(
+        name,
+        gl::GL_SPIR_V_EXTENSIONS | gl::GL_SHADING_LANGUAGE_VERSION
+    ) {
+        return indexed(cx, name, index);
     } else if name != gl::GL_EXTENSIONS {
         gl::GL_INVALID_ENUM
     } else if let Some(extension) = cx.gl.strings.extensions.get(index as usize) {
@@ -209,18 +212,16 @@ pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     std::ptr::null()
 }
 
-/// An extension of SPIR-V, or null with the error that the driver raises.
-fn spirv_extension(cx: &mut Context, index: u32) -> *const u8 {
-    let name = gl::GL_SPIR_V_EXTENSIONS;
+/// One of the driver's strings, or null with the error that the driver raises.
+fn indexed(cx: &mut Context, name: u32, index: u32) -> *const u8 {
     if !cx.gl.strings.indexed.contains_key(&(name, index)) {
         // SAFETY: the context's own encoder.
         unsafe { cx.enc.mgn_get_stringi(name, index, 1 << 16) };
         let said = cx.answer(ops::MGN_GET_STRINGI).next_array(1).to_vec();
-        // No extension is nameless: there was an error.
-        if said.is_empty() {
+        // The answer ends with NUL; after an error there is none.
+        let Ok(text) = CString::from_vec_with_nul(said) else {
             return std::ptr::null();
-        }
-        let text = CString::new(said).unwrap_or_default();
+        };
         cx.gl.strings.indexed.insert((name, index), text);
     }
     cx.gl.strings.indexed[&(name, index)].as_ptr().cast()

@@ -33,3 +33,14 @@ pub unsafe fn values<'a, T>(ptr: *const T, n: usize) -> &'a [T] {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts(ptr, n) }
 }
+
+/// Whether memory that the program points to is there, as far as that is worth a question: where it
+/// is large enough to have been given back to the system, or where the pointer is so low that it
+/// is an offset into a buffer object. A command that is in error may have a pointer to nowhere.
+pub fn can_be_read(address: usize, len: usize) -> bool {
+    /// Memory of fewer bytes is hardly ever given back by itself.
+    const LARGE: usize = 1 << 16;
+    /// No program has memory below this, unless the system's owner has allowed it.
+    const LOWEST: usize = 1 << 16;
+    (len < LARGE && address >= LOWEST) || mgn_sys::memory::is_mapped(address, len)
+}

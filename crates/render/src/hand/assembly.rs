@@ -3,6 +3,7 @@
 use crate::names::{Class, MOST};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
+use std::ffi::CStr;
 
 /// Above the number of parameters that any program has: drivers refuse it, and adding to it does not wrap around.
 const BEYOND: u32 = 1 << 20;
@@ -76,7 +77,13 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: no pointer goes in.
         let text = unsafe { (self.gl.glGetStringi)(name, index) };
-        reply_text(text, count, reply);
+        // With its NUL, because a version of the shading language may be the empty string.
+        let text = match text.is_null() {
+            true => &[][..],
+            // SAFETY: the driver's string ends with NUL and stays where it is.
+            false => unsafe { CStr::from_ptr(text.cast()) }.to_bytes_with_nul(),
+        };
+        reply.array(text, count);
         Ok(())
     }
 
@@ -123,7 +130,7 @@ fn reply_text(text: *const u8, count: u32, reply: &mut Reply) {
     let text = match text.is_null() {
         true => &[][..],
         // SAFETY: as said above.
-        false => unsafe { std::ffi::CStr::from_ptr(text.cast()).to_bytes() },
+        false => unsafe { CStr::from_ptr(text.cast()).to_bytes() },
     };
     reply.array(text, count);
 }

@@ -1,6 +1,6 @@
 //! Debug output and labels.
 
-use crate::context::Context;
+use crate::context::{Api, Context};
 use crate::debug::Debug;
 use crate::names::{Class, UNKNOWN};
 use crate::renderer::Renderer;
@@ -49,6 +49,22 @@ impl Text {
     fn as_ptr(&self) -> *const u8 {
         self.bytes.as_ref().map_or(std::ptr::null(), |b| b.as_ptr())
     }
+}
+
+/// Whether a capability is an array of the fixed function, which Mesa lets glEnable switch too.
+fn is_array(cap: u32) -> bool {
+    matches!(
+        cap,
+        GL_VERTEX_ARRAY
+            | GL_NORMAL_ARRAY
+            | GL_COLOR_ARRAY
+            | GL_INDEX_ARRAY
+            | GL_TEXTURE_COORD_ARRAY
+            | GL_EDGE_FLAG_ARRAY
+            | GL_FOG_COORD_ARRAY
+            | GL_SECONDARY_COLOR_ARRAY
+            | GL_POINT_SIZE_ARRAY_OES
+    )
 }
 
 impl Renderer {
@@ -107,6 +123,14 @@ impl Renderer {
         self.needs_context()?;
         if cap == GL_SCISSOR_TEST {
             self.leave_tile();
+        }
+        let has_arrays = matches!(self.cx()?.api, Api::Compat | Api::Es1);
+        if has_arrays && is_array(cap) {
+            // What is enabled is followed, so that no draw reads memory at an address of the client's.
+            if self.cx()?.compiling.is_some() {
+                return Err(Fault::refused("an array that a display list switches"));
+            }
+            self.client_state(cap, on)?;
         }
         let command = if on {
             self.gl.glEnable

@@ -119,6 +119,7 @@ impl Renderer {
         let names = strings(&names.to_vec(), count)?;
         let pointers: Vec<*const u8> = names.iter().map(|n| n.as_ptr().cast()).collect();
         let mut indices = out::<u32>(indices_count, names.len())?;
+        self.error();
         // SAFETY: there are `count` strings, each ending with NUL, and room for as many indices.
         unsafe {
             (self.gl.glGetUniformIndices)(
@@ -128,7 +129,9 @@ impl Renderer {
                 indices.as_mut_ptr(),
             )
         };
-        reply.array(&indices, indices_count);
+        // With an error, nothing is written.
+        let failed = self.failed();
+        reply.array(&indices, if failed { 0 } else { indices_count });
         Ok(())
     }
 
@@ -199,9 +202,17 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = out::<u32>(params_count, 1)?;
+        self.error();
         // SAFETY: one value is written.
         unsafe { (self.gl.glGetUniformSubroutineuiv)(shadertype, location, values.as_mut_ptr()) };
-        reply.array(&values, params_count.min(1));
+        reply.array(
+            &values,
+            if self.failed() {
+                0
+            } else {
+                params_count.min(1)
+            },
+        );
         Ok(())
     }
 }

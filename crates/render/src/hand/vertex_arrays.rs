@@ -239,7 +239,7 @@ impl Renderer {
         Ok(())
     }
 
-    fn client_state(&mut self, array: u32, on: bool) -> Result<(), Fault> {
+    pub(super) fn client_state(&mut self, array: u32, on: bool) -> Result<(), Fault> {
         let attribute = match array {
             GL_VERTEX_ARRAY => attr::POSITION,
             GL_NORMAL_ARRAY => attr::NORMAL,

@@ -2,6 +2,7 @@
 
 use super::Arrays;
 use crate::context::Context;
+use crate::gl::can_be_read;
 use mgn_wire::draws::{Array, ARRAY_WORDS};
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl, RECORD_MAX};
@@ -34,8 +35,9 @@ struct Range {
 }
 
 impl Arrays {
-    /// Describes the enabled arrays. Arrays whose elements overlap, as interleaved ones do, share a piece.
-    pub(super) fn gather(&self, reads: Reads) -> Gathered {
+    /// Describes the enabled arrays. Arrays whose elements overlap, as interleaved ones do, share a piece. None if elements lie outside the program's
+    /// memory: then the draw is in error, or undefined.
+    pub(super) fn gather(&self, reads: Reads) -> Option<Gathered> {
         let mut ranges: Vec<Range> = Vec::new();
         let mut arrays = Vec::new();
         for slot in self.bound.enabled_slots() {
@@ -66,9 +68,13 @@ impl Arrays {
                 offset: at as u64,
             };
             if binding.buffer == 0 {
-                let from = at.wrapping_add_signed(first as isize * binding.stride as isize);
-                let to =
-                    from + (last - first).max(0) as usize * binding.stride + format.element_bytes();
+                let skipped = i64::checked_mul(first, binding.stride as i64)?;
+                let from = at.wrapping_add_signed(skipped as isize);
+                let to = usize::try_from((last - first).max(0))
+                    .ok()?
+                    .checked_mul(binding.stride)?
+                    .checked_add(format.element_bytes())?
+                    .checked_add(from)?;
                 array.offset = from as u64;
                 ranges.push(Range { from, to });
             }
@@ -81,6 +87,9 @@ impl Arrays {
                 Some(last) if range.from < last.to => last.to = last.to.max(range.to),
                 _ => merged.push(range),
             }
+        }
+        if !merged.iter().all(|r| can_be_read(r.from, r.to - r.from)) {
+            return None;
         }
         let mut starts = Vec::with_capacity(merged.len());
         let mut total = 0usize;
@@ -96,13 +105,13 @@ impl Arrays {
             }
             words.extend(array.encode());
         }
-        Gathered {
+        Some(Gathered {
             words,
             pieces: merged
                 .iter()
                 .map(|r| (r.from as *const u8, r.to - r.from))
                 .collect(),
-        }
+        })
     }
 
     /// Bytes that one more vertex adds to an inline draw.
@@ -178,7 +187,9 @@ impl Context {
             instances: instances as u32,
             base_instance,
         };
-        let gathered = self.gl.arrays.gather(reads);
+        let Some(gathered) = self.gl.arrays.gather(reads) else {
+            return self.check_only(mode);
+        };
         let words = (gathered.words.as_ptr(), gathered.words.len());
         self.only(tiles, 32 + 4 * words.1 + gathered.data().extra_bytes());
         // SAFETY: the context's own encoder; the pieces are what the program's arrays hold.

@@ -3,7 +3,7 @@
 use super::draw::Reads;
 use super::sort::{touched, Piece};
 use crate::context::Context;
-use crate::gl::{buffers, context};
+use crate::gl::{buffers, can_be_read, context};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::sizes::image::draw_index_bytes;
@@ -67,7 +67,7 @@ impl Context {
         let buffer = self.gl.arrays.bound.element_buffer;
         let fetched;
         let indices = if buffer == 0 {
-            if draw.indices.is_null() {
+            if !can_be_read(draw.indices as usize, bytes) {
                 return self.check_only(draw.mode);
             }
             draw.indices.cast::<u8>()
@@ -153,7 +153,9 @@ impl Context {
             instances: draw.instances as u32,
             base_instance: draw.base_instance,
         };
-        let gathered = self.gl.arrays.gather(reads);
+        let Some(gathered) = self.gl.arrays.gather(reads) else {
+            return self.check_only(draw.mode);
+        };
         let words = (gathered.words.as_ptr(), gathered.words.len());
         // SAFETY: as above, and the pieces are what the program's arrays hold.
         unsafe {
@@ -330,6 +332,16 @@ pub(super) fn drawing<'a>() -> Option<&'a mut Context> {
     Some(cx)
 }
 
+/// The same for a draw of instances or with arguments in a buffer object, which display lists refuse to hold.
+pub(super) fn drawing_unlisted<'a>() -> Option<&'a mut Context> {
+    let cx = drawing()?;
+    if cx.gl.lists.is_open() {
+        cx.set_error(gl::GL_INVALID_OPERATION);
+        return None;
+    }
+    Some(cx)
+}
+
 /// Whether the arguments of an array draw are right and there is something to draw; else the server sees the command and raises its error.
 fn draws(mode: u32, first: i32, count: i32, instances: i32) -> bool {
     mode <= gl::GL_PATCHES && first >= 0 && count > 0 && instances > 0
@@ -355,7 +367,7 @@ pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
 }
 
 pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     cx.draw_instances(mode, first, count, instances, 0, |cx| {
         // SAFETY: the context's own encoder.
         unsafe {
@@ -372,7 +384,7 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
     instances: i32,
     base: u32,
 ) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     cx.draw_instances(mode, first, count, instances, base, |cx| {
         // SAFETY: the context's own encoder.
         unsafe {
@@ -382,11 +394,11 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
     });
 }
 
-/// Indexed draws: the entry point, what it says of the draw, and how it travels when everything is in buffer objects.
+/// Indexed draws: how it begins, the entry point, what it says of the draw, and how it travels when everything is in buffer objects.
 macro_rules! indexed {
-    ($($name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident $op:ident($($sent:expr),*);)*) => {
+    ($($begin:ident: $name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident $op:ident($($sent:expr),*);)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
-            let Some(cx) = drawing() else { return };
+            let Some(cx) = $begin() else { return };
             #[allow(clippy::needless_update, reason = "the longest of them names every field")]
             let draw = Indexed { $($field: $value,)* ..NOTHING };
             cx.send_draw([ops::$op.into(), draw.type_], draw.mode, draw.draws(), |cx| {
@@ -424,22 +436,22 @@ const NOTHING: Indexed = Indexed {
 };
 
 indexed! {
-    glDrawElements(mode: u32, count: i32, type_: u32, indices: Pointer)
+    drawing: glDrawElements(mode: u32, count: i32, type_: u32, indices: Pointer)
         {mode: mode, count: count, type_: type_, indices: indices}
         gl_draw_elements GL_DRAW_ELEMENTS(mode, count, type_, indices as u64);
-    glDrawElementsBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, base: i32)
+    drawing: glDrawElementsBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, base: i32)
         {mode: mode, count: count, type_: type_, indices: indices, base_vertex: base}
         gl_draw_elements_base_vertex GL_DRAW_ELEMENTS_BASE_VERTEX(mode, count, type_, indices as u64, base);
-    glDrawElementsInstanced(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32)
+    drawing_unlisted: glDrawElementsInstanced(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances}
         gl_draw_elements_instanced GL_DRAW_ELEMENTS_INSTANCED(mode, count, type_, indices as u64, instances);
-    glDrawElementsInstancedBaseInstance(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: u32)
+    drawing_unlisted: glDrawElementsInstancedBaseInstance(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: u32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_instance: base}
         gl_draw_elements_instanced_base_instance GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE(mode, count, type_, indices as u64, instances, base);
-    glDrawElementsInstancedBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: i32)
+    drawing_unlisted: glDrawElementsInstancedBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: i32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_vertex: base}
         gl_draw_elements_instanced_base_vertex GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX(mode, count, type_, indices as u64, instances, base);
-    glDrawElementsInstancedBaseVertexBaseInstance(
+    drawing_unlisted: glDrawElementsInstancedBaseVertexBaseInstance(
         mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, vertex: i32, instance: u32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_vertex: vertex, base_instance: instance}
         gl_draw_elements_instanced_base_vertex_base_instance GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE(mode, count, type_, indices as u64, instances, vertex, instance);

@@ -20,7 +20,7 @@ pub use super::push::*;
 
 type Pointer = *const c_void;
 
-/// Remembers an array, and says whether it lies in a buffer object, so that the server has to know of it.
+/// Remembers an array, and says whether the server has to know of it: it need not of one in the program's memory.
 fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     if cx.gl.in_begin() {
         cx.illegal_in_begin::<()>();
@@ -33,10 +33,8 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     let buffer = cx.gl.objects.bindings.array_buffer();
     let released = cx.gl.shared.notes.releases();
     let arrays = &mut cx.gl.arrays;
-    if buffer == 0
-        && !pointer.is_null()
-        && (arrays.name != 0 || cx.gl.api == mgn_wire::hello::api::CORE)
-    {
+    let only_buffers = arrays.name != 0 || cx.gl.api == mgn_wire::hello::api::CORE;
+    if buffer == 0 && !pointer.is_null() && only_buffers {
         // Vertex array objects can't hold pointers into memory.
         cx.set_error(gl::GL_INVALID_OPERATION);
         return false;
@@ -81,7 +79,8 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     } else {
         array.client &= !(1 << slot);
     }
-    buffer != 0
+    // Without a buffer it may yet get one by its binding point.
+    buffer != 0 || only_buffers
 }
 
 fn fixed(slot: u8, size: i32, type_: u32, stride: i32) -> Asked {
@@ -272,6 +271,13 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     cx.gl.arrays.client_unit = unit;
     // SAFETY: the context's own encoder.
     send_checked(cx, |enc| unsafe { enc.gl_client_active_texture(texture) });
+}
+
+/// The arrays that lists have switched on or off, which they do by glEnable and glDisable.
+pub(in crate::gl) fn follow_array_switches(cx: &mut Context) {
+    for (array, on) in cx.gl.state.take_array_switches() {
+        enable_client(array, on);
+    }
 }
 
 fn enable_client(array: u32, on: bool) {

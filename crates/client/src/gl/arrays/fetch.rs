@@ -1,56 +1,107 @@
 //! Reading elements of arrays in the program's memory: glArrayElement.
 
-use super::Arrays;
+use super::Format;
 use crate::context::Context;
+use crate::gl::immediate::entries::{
+    glPrimitiveRestartNV, glVertexAttribI4i, glVertexAttribI4ui, glVertexAttribL4d, Normally,
+    Plainly,
+};
 use crate::gl::{buffers, context};
-use mgn_wire::draws::attr;
+use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl::*;
 
-impl Arrays {
-    /// An element of a slot's format as floats.
-    ///
+/// What glArrayElement takes an array's values for. Mesa tells types apart by their last bits, so that it takes halves for integers, fixed-point numbers too, and
+/// packed values for bytes or doubles; and it does not know that blue may come first.
+fn taken_for(type_: u32) -> u32 {
+    match type_ & 7 {
+        _ if type_ == GL_DOUBLE => GL_DOUBLE,
+        7 => GL_DOUBLE,
+        n => GL_BYTE + n,
+    }
+}
+
+/// Values of an element: as many as the array has, which others follow as in (0, 0, 0, 1).
+#[derive(Clone, Copy)]
+enum Element {
+    Floats([f32; 4]),
+    Signed([i32; 4]),
+    Unsigned([u32; 4]),
+    Doubles([f64; 4]),
+}
+
+fn components(format: &Format) -> usize {
+    match format.size {
+        GL_BGRA => 4,
+        n => n as usize,
+    }
+}
+
+/// Bytes that are read of an element.
+fn bytes_read(format: &Format) -> usize {
+    let size = match taken_for(format.type_) {
+        GL_BYTE | GL_UNSIGNED_BYTE => 1,
+        GL_SHORT | GL_UNSIGNED_SHORT => 2,
+        GL_DOUBLE => 8,
+        _ => 4,
+    };
+    size * components(format)
+}
+
+impl Element {
     /// # Safety
-    /// It lies at `at`.
-    unsafe fn element(&self, slot: usize, at: *const u8) -> [f32; 4] {
-        let format = &self.bound.formats[slot];
-        let normal = format.normalized;
-        let mut value = [0.0, 0.0, 0.0, 1.0];
-        let bgra = format.size == GL_BGRA;
-        let n = if bgra { 4 } else { format.size as usize };
-        // SAFETY: the element has n values of the type.
+    /// `bytes_read` bytes lie at `at`.
+    unsafe fn read(format: &Format, at: *const u8) -> Element {
+        let (n, type_) = (components(format), taken_for(format.type_));
+        // SAFETY: the caller's promise.
         unsafe {
-            for (i, v) in value.iter_mut().take(n).enumerate() {
-                macro_rules! read {
-                    ($type:ty) => {
-                        at.cast::<$type>().add(i).read_unaligned()
-                    };
+            match (format.kind, type_) {
+                (Kind::Long, _) => Element::Doubles(values(at, n, |v: f64| v)),
+                (Kind::Integer, GL_BYTE) => Element::Signed(values(at, n, |v: i8| v.into())),
+                (Kind::Integer, GL_SHORT) => Element::Signed(values(at, n, |v: i16| v.into())),
+                (Kind::Integer, GL_INT) => Element::Signed(values(at, n, |v: i32| v)),
+                (Kind::Integer, GL_UNSIGNED_BYTE) => {
+                    Element::Unsigned(values(at, n, |v: u8| v.into()))
                 }
-                *v = match format.type_ {
-                    GL_FLOAT => read!(f32),
-                    GL_DOUBLE => read!(f64) as f32,
-                    GL_UNSIGNED_BYTE if normal => f32::from(read!(u8)) / 255.0,
-                    GL_UNSIGNED_BYTE => f32::from(read!(u8)),
-                    GL_BYTE if normal => (2.0 * f32::from(read!(i8)) + 1.0) / 255.0,
-                    GL_BYTE => f32::from(read!(i8)),
-                    GL_UNSIGNED_SHORT if normal => f32::from(read!(u16)) / 65535.0,
-                    GL_UNSIGNED_SHORT => f32::from(read!(u16)),
-                    GL_SHORT if normal => (2.0 * f32::from(read!(i16)) + 1.0) / 65535.0,
-                    GL_SHORT => f32::from(read!(i16)),
-                    GL_UNSIGNED_INT if normal => (f64::from(read!(u32)) / 4_294_967_295.0) as f32,
-                    GL_UNSIGNED_INT => read!(u32) as f32,
-                    GL_INT if normal => {
-                        ((2.0 * f64::from(read!(i32)) + 1.0) / 4_294_967_294.0) as f32
-                    }
-                    GL_INT => read!(i32) as f32,
-                    _ => return value,
-                };
+                (Kind::Integer, GL_UNSIGNED_SHORT) => {
+                    Element::Unsigned(values(at, n, |v: u16| v.into()))
+                }
+                (Kind::Integer, GL_UNSIGNED_INT) => Element::Unsigned(values(at, n, |v: u32| v)),
+                _ => Element::Floats(match (type_, format.normalized) {
+                    (GL_BYTE, false) => values(at, n, i8::plainly),
+                    (GL_BYTE, true) => values(at, n, i8::normally),
+                    (GL_UNSIGNED_BYTE, false) => values(at, n, u8::plainly),
+                    (GL_UNSIGNED_BYTE, true) => values(at, n, u8::normally),
+                    (GL_SHORT, false) => values(at, n, i16::plainly),
+                    (GL_SHORT, true) => values(at, n, i16::normally),
+                    (GL_UNSIGNED_SHORT, false) => values(at, n, u16::plainly),
+                    (GL_UNSIGNED_SHORT, true) => values(at, n, u16::normally),
+                    (GL_INT, false) => values(at, n, i32::plainly),
+                    (GL_INT, true) => values(at, n, i32::normally),
+                    (GL_UNSIGNED_INT, false) => values(at, n, u32::plainly),
+                    (GL_UNSIGNED_INT, true) => values(at, n, u32::normally),
+                    (GL_FLOAT, _) => values(at, n, f32::plainly),
+                    _ => values(at, n, f64::plainly),
+                }),
             }
         }
-        if bgra {
-            value.swap(0, 2);
-        }
-        value
     }
+}
+
+/// `n` values, and behind them those of (0, 0, 0, 1).
+///
+/// # Safety
+/// They lie at `at`.
+unsafe fn values<T: Copy, U: Default + Copy + From<u8>>(
+    at: *const u8,
+    n: usize,
+    turn: impl Fn(T) -> U,
+) -> [U; 4] {
+    let mut values = [U::default(), U::default(), U::default(), U::from(1)];
+    for (i, value) in values.iter_mut().take(n).enumerate() {
+        // SAFETY: the caller's promise.
+        *value = turn(unsafe { at.cast::<T>().add(i).read_unaligned() });
+    }
+    values
 }
 
 impl Context {
@@ -72,17 +123,30 @@ impl Context {
                 .buffers()
                 .get(buffer)
                 .map_or(0, |object| object.size as usize);
-            let elements = self.gl.arrays.element_buffer();
-            // Contents are read through the binding of indices.
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, buffer) };
-            let bytes = buffers::element_bytes(self, buffer, 0, size);
-            // SAFETY: as above.
-            unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, elements) };
-            if let Some(bytes) = bytes {
+            if let Some(bytes) = self.buffer_bytes(buffer, 0, size) {
                 self.gl.arrays.fetched.push((buffer, bytes));
             }
         }
+    }
+
+    /// Whether an element of this number means that the primitive begins anew.
+    fn restarts_at(&self, index: i32) -> bool {
+        let state = &self.gl.state;
+        let on = state.is_enabled(GL_PRIMITIVE_RESTART) == Some(true);
+        let restart = || state.get(GL_PRIMITIVE_RESTART_INDEX).values();
+        on && restart().is_some_and(|v| v.int64(0) as u32 == index as u32)
+    }
+
+    /// Bytes of any buffer object; none if they are not all there.
+    pub(super) fn buffer_bytes(&mut self, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {
+        let elements = self.gl.arrays.element_buffer();
+        // Contents are read through the binding of indices.
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, buffer) };
+        let bytes = buffers::element_bytes(self, buffer, offset, len);
+        // SAFETY: as above.
+        unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, elements) };
+        bytes
     }
 }
 
@@ -90,6 +154,9 @@ pub unsafe extern "C" fn glArrayElement(index: i32) {
     // SAFETY: the only reference in use; the program's enabled arrays have that element.
     unsafe {
         let cx = context();
+        if cx.gl.arrays.needs_client_memory() && cx.restarts_at(index) {
+            return glPrimitiveRestartNV();
+        }
         if !cx.gl.arrays.needs_client_memory() {
             cx.go_verbatim();
             cx.gl.state.current.forget_all();
@@ -112,8 +179,11 @@ unsafe fn element(cx: &mut Context, index: i32) {
         .collect();
     for slot in slots {
         // SAFETY: the caller's promise.
-        if let Some(value) = unsafe { find(cx, slot, index) } {
-            cx.set_attribute(slot as u8, value);
+        match unsafe { find(cx, slot, index) } {
+            Some(Element::Floats(value)) => cx.set_attribute(slot as u8, value),
+            // SAFETY: `cx` is not used meanwhile.
+            Some(other) => unsafe { set_generic(slot as u8 - attr::GENERIC, other) },
+            None => {}
         }
     }
     let enabled = cx.gl.arrays.bound.enabled;
@@ -124,39 +194,51 @@ unsafe fn element(cx: &mut Context, index: i32) {
     };
     if enabled & 1 << position != 0 {
         // SAFETY: the caller's promise.
-        if let Some(value) = unsafe { find(cx, position, index) } {
-            cx.make_vertex(
-                cx.gl.arrays.bound.formats[position].size.clamp(2, 4) as u8,
+        match unsafe { find(cx, position, index) } {
+            Some(Element::Floats(value)) => cx.make_vertex(
+                components(&cx.gl.arrays.bound.formats[position]).clamp(2, 4) as u8,
                 value,
-            );
+            ),
+            // SAFETY: `cx` is not used any more.
+            Some(other) => unsafe { set_generic(0, other) },
+            None => {}
+        }
+    }
+}
+
+/// Sets a generic attribute to values that stay what they are.
+///
+/// # Safety
+/// Nobody else refers to the thread's context meanwhile.
+unsafe fn set_generic(attribute: u8, element: Element) {
+    let index = u32::from(attribute);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match element {
+            Element::Floats(_) => {}
+            Element::Signed([x, y, z, w]) => glVertexAttribI4i(index, x, y, z, w),
+            Element::Unsigned([x, y, z, w]) => glVertexAttribI4ui(index, x, y, z, w),
+            Element::Doubles([x, y, z, w]) => glVertexAttribL4d(index, x, y, z, w),
         }
     }
 }
 
 /// Element `index` of an array, wherever it lies; none if it has none.
-unsafe fn find(cx: &mut Context, slot: usize, index: i32) -> Option<[f32; 4]> {
+unsafe fn find(cx: &mut Context, slot: usize, index: i32) -> Option<Element> {
     let array = &cx.gl.arrays.bound;
-    let binding = *array.binding(slot);
-    let start = binding
-        .offset
-        .wrapping_add(array.formats[slot].relative_offset as usize);
+    let (binding, format) = (*array.binding(slot), array.formats[slot]);
+    let start = binding.offset.wrapping_add(format.relative_offset as usize);
     let at = start.wrapping_add_signed(index as isize * binding.stride as isize);
     if binding.buffer != 0 {
         if !cx.gl.in_begin() {
             cx.fetch_mixed_arrays();
         }
-        let fetched = cx
-            .gl
-            .arrays
-            .fetched
-            .iter()
-            .find(|f| f.0 == binding.buffer)?;
-        let bytes = fetched
-            .1
-            .get(at..at.checked_add(cx.gl.arrays.bound.formats[slot].element_bytes())?)?;
-        // SAFETY: an element's bytes.
-        return Some(unsafe { cx.gl.arrays.element(slot, bytes.as_ptr()) });
+        let fetched = &cx.gl.arrays.fetched;
+        let (_, bytes) = fetched.iter().find(|f| f.0 == binding.buffer)?;
+        let bytes = bytes.get(at..at.checked_add(bytes_read(&format))?)?;
+        // SAFETY: as many bytes as are read.
+        return Some(unsafe { Element::read(&format, bytes.as_ptr()) });
     }
     // SAFETY: the caller's promise.
-    (start != 0).then(|| unsafe { cx.gl.arrays.element(slot, at as *const u8) })
+    (start != 0).then(|| unsafe { Element::read(&format, at as *const u8) })
 }

@@ -99,6 +99,9 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     // SAFETY: the only reference in use; the program gives room for a pointer.
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
         let slot = match pname {
             gl::GL_VERTEX_ARRAY_POINTER => attr::POSITION,
             gl::GL_NORMAL_ARRAY_POINTER => attr::NORMAL,

@@ -1,7 +1,8 @@
 //! Indirect draws, whose arguments lie in a buffer object.
 
 use super::elements::{
-    drawing, glDrawArraysInstancedBaseInstance, glDrawElementsInstancedBaseVertexBaseInstance,
+    drawing_unlisted, glDrawArraysInstancedBaseInstance,
+    glDrawElementsInstancedBaseVertexBaseInstance,
 };
 use crate::context::Context;
 use crate::gl::buffers;
@@ -80,24 +81,108 @@ fn wrong_layout(cx: &mut Context, draws: i32, stride: i32) -> bool {
     wrong
 }
 
+/// One draw of arrays, as its arguments lie in memory.
+unsafe fn draw_arrays(mode: u32, [count, instances, first, base]: [u32; 4]) {
+    // SAFETY: nothing refers to the thread's context.
+    unsafe {
+        glDrawArraysInstancedBaseInstance(mode, first as i32, count as i32, instances as i32, base);
+    }
+}
+
+/// One draw of elements, whose indices lie in the bound buffer.
+unsafe fn draw_elements(
+    mode: u32,
+    type_: u32,
+    [count, instances, first, vertex, instance]: [u32; 5],
+) {
+    let offset = first as usize * draw_index_bytes(type_).unwrap_or(0);
+    // SAFETY: nothing refers to the thread's context.
+    unsafe {
+        glDrawElementsInstancedBaseVertexBaseInstance(
+            mode,
+            count as i32,
+            type_,
+            offset as Pointer,
+            instances as i32,
+            vertex as i32,
+            instance,
+        );
+    }
+}
+
+/// Draws whose arguments lie in a buffer object and whose arrays lie in the program's memory, which only a compatibility context allows: the arguments are
+/// fetched, and the draws are sent one by one. Says whether they were: what is wrong with them is left to the driver.
+///
+/// # Safety
+/// The program's arrays have the elements that are drawn. Nothing but `cx` refers to the thread's context, and the caller does not use it afterwards if
+/// this says yes.
+unsafe fn draw_fetched(cx: &mut Context, draw: &Indirect, draws: i32, stride: i32) -> bool {
+    if !cx.gl.arrays.needs_client_memory() || !cx.gl.is_compat() || draw.mode > gl::GL_PATCHES {
+        return false;
+    }
+    if draw.type_.is_some_and(|t| draw_index_bytes(t).is_none()) {
+        return false;
+    }
+    let Some(arguments) = fetch_arguments(cx, draw, draws, stride) else {
+        return false;
+    };
+    for [a, b, c, d, e] in arguments {
+        // SAFETY: the caller's promise; `cx` is not used any more.
+        unsafe {
+            match draw.type_ {
+                Some(type_) => draw_elements(draw.mode, type_, [a, b, c, d, e]),
+                None => draw_arrays(draw.mode, [a, b, c, d]),
+            }
+        }
+    }
+    true
+}
+
+/// The arguments of each draw; the fifth of a draw without indices is 0. None if they are not all in their buffers.
+fn fetch_arguments(
+    cx: &mut Context,
+    draw: &Indirect,
+    draws: i32,
+    stride: i32,
+) -> Option<Vec<[u32; 5]>> {
+    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_ne_bytes);
+    let mut draws = usize::try_from(draws).ok()?;
+    if let Some(at) = draw.count {
+        let buffer = buffers::bound(cx, gl::GL_PARAMETER_BUFFER).ok()?;
+        let count = word(&cx.buffer_bytes(buffer, at, 4)?);
+        draws = draws.min(count as usize);
+    }
+    let one = if draw.type_.is_some() { 20 } else { 16 };
+    let stride = match usize::try_from(stride).ok()? {
+        0 => one,
+        stride => stride,
+    };
+    let offset = i64::try_from(draw.indirect as usize).ok()?;
+    if draws == 0 || offset % 4 != 0 {
+        return (offset % 4 == 0).then(Vec::new);
+    }
+    let bytes = (draws - 1).checked_mul(stride)?.checked_add(one)?;
+    let buffer = buffers::bound(cx, gl::GL_DRAW_INDIRECT_BUFFER).ok()?;
+    let bytes = cx.buffer_bytes(buffer, offset, bytes)?;
+    let arguments = |draw: usize| {
+        let words = &bytes[draw * stride..][..one];
+        let mut words = words.chunks_exact(4).map(word);
+        std::array::from_fn(|_| words.next().unwrap_or(0))
+    };
+    Some((0..draws).map(arguments).collect())
+}
+
 /// In a compatibility context the arguments are read from the program's memory if no buffer object is bound.
 fn indirect_in_memory(cx: &Context) -> bool {
     cx.gl.is_compat() && buffers::bound(cx, gl::GL_DRAW_INDIRECT_BUFFER) == Ok(0)
 }
 
 pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: Pointer) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     // SAFETY: in memory, the program gives four words.
     unsafe {
         if indirect_in_memory(cx) {
-            let [count, instances, first, base] = indirect.cast::<[u32; 4]>().read_unaligned();
-            return glDrawArraysInstancedBaseInstance(
-                mode,
-                first as i32,
-                count as i32,
-                instances as i32,
-                base,
-            );
+            return draw_arrays(mode, indirect.cast::<[u32; 4]>().read_unaligned());
         }
         let draw = Indirect {
             mode,
@@ -105,32 +190,22 @@ pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: Pointer) {
             indirect,
             count: None,
         };
-        if !draw.lacks_buffers(cx) {
+        if !draw.lacks_buffers(cx) && !draw_fetched(cx, &draw, 1, 0) {
             cx.enc.gl_draw_arrays_indirect(mode, indirect as u64);
         }
     }
 }
 
 pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, type_: u32, indirect: Pointer) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     // SAFETY: in memory, the program gives five words.
     unsafe {
         if indirect_in_memory(cx) {
             if cx.gl.arrays.bound.element_buffer == 0 {
                 return cx.set_error(gl::GL_INVALID_OPERATION);
             }
-            let [count, instances, first, vertex, instance] =
-                indirect.cast::<[u32; 5]>().read_unaligned();
-            let offset = first as usize * draw_index_bytes(type_).unwrap_or(0);
-            return glDrawElementsInstancedBaseVertexBaseInstance(
-                mode,
-                count as i32,
-                type_,
-                offset as Pointer,
-                instances as i32,
-                vertex as i32,
-                instance,
-            );
+            let arguments = indirect.cast::<[u32; 5]>().read_unaligned();
+            return draw_elements(mode, type_, arguments);
         }
         let draw = Indirect {
             mode,
@@ -138,7 +213,7 @@ pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, type_: u32, indirect:
             indirect,
             count: None,
         };
-        if !draw.lacks_buffers(cx) {
+        if !draw.lacks_buffers(cx) && !draw_fetched(cx, &draw, 1, 0) {
             cx.enc
                 .gl_draw_elements_indirect(mode, type_, indirect as u64);
         }
@@ -151,7 +226,7 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirect(
     draws: i32,
     stride: i32,
 ) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     // SAFETY: in memory, the program gives four words for each draw.
     unsafe {
         if wrong_layout(cx, draws, stride) {
@@ -170,7 +245,7 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirect(
             indirect,
             count: None,
         };
-        if !draw.lacks_buffers(cx) {
+        if !draw.lacks_buffers(cx) && !draw_fetched(cx, &draw, draws, stride) {
             cx.enc
                 .gl_multi_draw_arrays_indirect(mode, indirect as u64, draws, stride);
         }
@@ -184,7 +259,7 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirect(
     draws: i32,
     stride: i32,
 ) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     // SAFETY: in memory, the program gives five words for each draw.
     unsafe {
         if wrong_layout(cx, draws, stride) {
@@ -203,7 +278,7 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirect(
             indirect,
             count: None,
         };
-        if !draw.lacks_buffers(cx) {
+        if !draw.lacks_buffers(cx) && !draw_fetched(cx, &draw, draws, stride) {
             cx.enc
                 .gl_multi_draw_elements_indirect(mode, type_, indirect as u64, draws, stride);
         }
@@ -217,7 +292,7 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectCount(
     most: i32,
     stride: i32,
 ) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     let draw = Indirect {
         mode,
         type_: None,
@@ -227,8 +302,11 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectCount(
     if wrong_layout(cx, most, stride) || draw.lacks_buffers(cx) {
         return;
     }
-    // SAFETY: the context's own encoder.
+    // SAFETY: the program's arrays; the context's own encoder.
     unsafe {
+        if draw_fetched(cx, &draw, most, stride) {
+            return;
+        }
         cx.enc
             .gl_multi_draw_arrays_indirect_count(mode, indirect as u64, count, most, stride)
     };
@@ -242,7 +320,7 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
     most: i32,
     stride: i32,
 ) {
-    let Some(cx) = drawing() else { return };
+    let Some(cx) = drawing_unlisted() else { return };
     let draw = Indirect {
         mode,
         type_: Some(type_),
@@ -252,8 +330,11 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
     if wrong_layout(cx, most, stride) || draw.lacks_buffers(cx) {
         return;
     }
-    // SAFETY: the context's own encoder.
+    // SAFETY: the program's arrays; the context's own encoder.
     unsafe {
+        if draw_fetched(cx, &draw, most, stride) {
+            return;
+        }
         cx.enc.gl_multi_draw_elements_indirect_count(
             mode,
             type_,

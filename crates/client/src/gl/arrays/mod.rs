@@ -146,10 +146,13 @@ pub struct Arrays {
     /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where nobody can be asked for them.
     fetched: Vec<(u32, Vec<u8>)>,
     known: sort::Known,
+    /// Whether draws may bring arrays along. In a core profile an array without a buffer is the driver's affair.
+    may_bring: bool,
 }
 
 impl Arrays {
-    pub fn new() -> Arrays {
+    /// For a context in which arrays may lie in the program's memory, or for one in which they may not.
+    pub fn new(may_bring: bool) -> Arrays {
         let bound = Box::new(VertexArray {
             exists: true,
             ..VertexArray::default()
@@ -162,13 +165,14 @@ impl Arrays {
             pushed: push::Stack::default(),
             fetched: Vec::new(),
             known: sort::Known::default(),
+            may_bring,
         }
     }
 
     /// Whether a draw has to bring vertices along.
     #[inline(always)]
     pub fn needs_client_memory(&self) -> bool {
-        self.bound.enabled & self.bound.client != 0
+        self.may_bring && self.bound.enabled & self.bound.client != 0
     }
 
     /// The name of the vertex array object that is bound.

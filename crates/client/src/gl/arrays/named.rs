@@ -170,11 +170,32 @@ unsafe fn integer(pname: u32, param: *mut i32) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
+        if is_fixed_pointer(pname) {
+            // As much of it as there is room for.
+            let mut pointer = std::ptr::null_mut();
+            glGetPointerv(pname, &raw mut pointer);
+            return param.write(pointer as usize as i32);
+        }
         match cx.gl.arrays.get(pname, false) {
             Some(value) if pname != GL_VERTEX_ARRAY_BINDING => param.write(value as i32),
             _ => cx.set_error(GL_INVALID_ENUM),
         }
     }
+}
+
+/// Whether a name is that of a pointer of the fixed function.
+fn is_fixed_pointer(pname: u32) -> bool {
+    matches!(
+        pname,
+        GL_VERTEX_ARRAY_POINTER
+            | GL_NORMAL_ARRAY_POINTER
+            | GL_COLOR_ARRAY_POINTER
+            | GL_SECONDARY_COLOR_ARRAY_POINTER
+            | GL_FOG_COORD_ARRAY_POINTER
+            | GL_INDEX_ARRAY_POINTER
+            | GL_EDGE_FLAG_ARRAY_POINTER
+            | GL_TEXTURE_COORD_ARRAY_POINTER
+    )
 }
 
 unsafe fn fixed_pointer(pname: u32, param: *mut *mut c_void) {

@@ -7,6 +7,7 @@ pub mod labels;
 pub mod later;
 
 use crate::context::Context;
+use crate::gl::arrays::entries::follow_array_switches;
 use crate::gl::{context, values, Tracked};
 use crate::process::process;
 use core::ffi::c_void;
@@ -194,8 +195,13 @@ macro_rules! switches {
                     return cx.illegal_in_begin();
                 }
                 let before = cx.before_judged();
-                if let Some(error) = cx.gl.state.$method(cap).refusal() {
-                    if !cx.gl.debug.is_heard() {
+                let refusal = cx.gl.state.$method(cap).refusal();
+                if cx.gl.state.is_array_switch(cap) {
+                    // The arrays are known here, so no list of the server's has this.
+                    return follow_array_switches(cx);
+                }
+                if let Some(error) = refusal {
+                    if !cx.leaves_errors() {
                         return cx.fail(error);
                     }
                     cx.gl.state.doubt();

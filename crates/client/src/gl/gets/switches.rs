@@ -51,7 +51,10 @@ pub unsafe extern "C" fn glPushAttrib(mask: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_push_attrib(mask).refusal() {
-            return cx.set_error(error);
+            if !cx.leaves_errors() {
+                return cx.set_error(error);
+            }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_push_attrib(mask);
         cx.judged(before);
@@ -67,7 +70,10 @@ pub unsafe extern "C" fn glPopAttrib() {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pop_attrib().refusal() {
-            return cx.set_error(error);
+            if !cx.leaves_errors() {
+                return cx.set_error(error);
+            }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_pop_attrib();
         cx.judged(before);
@@ -83,7 +89,10 @@ pub unsafe extern "C" fn glDrawBuffer(buffer: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_draw_buffer(buffer).refusal() {
-            return cx.set_error(error);
+            if !cx.leaves_errors() {
+                return cx.set_error(error);
+            }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_draw_buffer(buffer);
         cx.judged(before);
@@ -100,7 +109,10 @@ pub unsafe extern "C" fn glDrawBuffers(n: i32, buffers: *const u32) {
         let buffers = values(buffers, mgn_wire::lens::times(n.into(), 1));
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_draw_buffers(n, buffers).refusal() {
-            return cx.set_error(error);
+            if !cx.leaves_errors() {
+                return cx.set_error(error);
+            }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_draw_buffers(n, (buffers.as_ptr(), buffers.len()));
         cx.judged(before);
@@ -116,7 +128,10 @@ pub unsafe extern "C" fn glReadBuffer(buffer: u32) {
         }
         let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_read_buffer(buffer).refusal() {
-            return cx.set_error(error);
+            if !cx.leaves_errors() {
+                return cx.set_error(error);
+            }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_read_buffer(buffer);
         cx.judged(before);

@@ -3,6 +3,7 @@
 use super::formats::go_together;
 use crate::context::Context;
 use crate::gl::buffers::is_locked;
+use crate::gl::can_be_read;
 use crate::gl::pixels::{Extent, Layout};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
@@ -45,7 +46,7 @@ impl Pixels {
         }
         Some(
             match Layout::new(&cx.gl.pixels.unpack, extent, format, type_) {
-                Some(layout) => Pixels::Memory(layout, pixels.cast()),
+                Some(layout) => Pixels::in_memory(layout, pixels.cast()),
                 None => Pixels::Null,
             },
         )
@@ -69,8 +70,18 @@ impl Pixels {
             _ => return Some(Pixels::Null),
         };
         match Layout::compressed(&cx.gl.pixels.unpack, extent, size) {
-            Some(layout) => Some(Pixels::Memory(layout, data.cast())),
+            Some(layout) => Some(Pixels::in_memory(layout, data.cast())),
             None => refuse(cx, gl::GL_INVALID_OPERATION),
+        }
+    }
+
+    /// An image in memory, if the memory is there. A driver that refuses a command does not follow
+    /// its pointer, so programs may pass one that leads nowhere. Then nothing is read, and the
+    /// command raises its error at the server.
+    fn in_memory(layout: Layout, memory: *const u8) -> Pixels {
+        match is_there(&layout, memory) {
+            true => Pixels::Memory(layout, memory),
+            false => Pixels::Null,
         }
     }
 
@@ -102,6 +113,19 @@ impl Pixels {
             },
         })
     }
+}
+
+fn is_there(layout: &Layout, memory: *const u8) -> bool {
+    let (row, rows) = (layout.tight_row_bytes(), layout.total_rows());
+    if rows == 0 {
+        return true;
+    }
+    let at = |row: usize| memory.wrapping_offset(layout.row_offset(row)) as usize;
+    let ends = [at(0), at(rows - 1)];
+    let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+    // Rows may lie far apart, with nothing between them.
+    can_be_read(first, last.wrapping_sub(first).wrapping_add(row))
+        || !layout.is_tight() && (0..rows).all(|n| mgn_sys::memory::is_mapped(at(n), row))
 }
 
 #[cold]

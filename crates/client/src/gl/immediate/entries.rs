@@ -60,12 +60,12 @@ fn widen<const N: usize>(v: [f32; N]) -> [f32; 4] {
 }
 
 /// A value as it is.
-pub(super) trait Plainly: Copy {
+pub(in crate::gl) trait Plainly: Copy {
     fn plainly(self) -> f32;
 }
 
 /// A value in the range of its type, mapped to 0..1 or -1..1.
-pub(super) trait Normally: Copy {
+pub(in crate::gl) trait Normally: Copy {
     fn normally(self) -> f32;
 }
 
@@ -504,7 +504,10 @@ pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32)
             .state
             .gl_materialfv(face, pname, crate::gl::values(params, n))
         {
-            return cx.set_error(error.code());
+            if !cx.leaves_errors() {
+                return cx.set_error(error.code());
+            }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_materialfv(face, pname, (params, n));
     }
@@ -521,7 +524,10 @@ pub unsafe extern "C" fn glMaterialiv(face: u32, pname: u32, params: *const i32)
             .state
             .gl_materialiv(face, pname, crate::gl::values(params, n))
         {
-            return cx.set_error(error.code());
+            if !cx.leaves_errors() {
+                return cx.set_error(error.code());
+            }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_materialiv(face, pname, (params, n));
     }

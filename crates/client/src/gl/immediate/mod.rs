@@ -299,9 +299,15 @@ impl Immediate {
 impl Context {
     fn begin(&mut self, mode: u32) {
         if self.gl.in_begin() || !self.gl.is_compat() {
-            return self.set_error(gl::GL_INVALID_OPERATION);
+            return self.illegal_in_begin();
         }
         if mode > gl::GL_PATCHES {
+            if self.gl.immediate.compiling {
+                // The list holds the error, and begins nothing.
+                // SAFETY: the context's own encoder.
+                unsafe { self.enc.gl_begin(mode) };
+                return self.done();
+            }
             return self.set_error(gl::GL_INVALID_ENUM);
         }
         if self.gl.arrays.needs_client_memory() {

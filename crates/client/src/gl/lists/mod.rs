@@ -3,6 +3,7 @@
 mod drawn;
 mod plain;
 
+use super::arrays::entries::follow_array_switches;
 use super::arrays::EVERYONE;
 use super::context;
 use super::objects::Need;
@@ -156,6 +157,7 @@ pub unsafe extern "C" fn glCallList(list: u32) {
             cx.leave_behind(&plain);
         }
         let _ = cx.gl.state.gl_call_list(list);
+        follow_array_switches(cx);
         cx.follow_list(list);
         cx.after_list(!plain.is_empty());
     }
@@ -184,6 +186,7 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
             cx.leave_behind(&plain);
         }
         let _ = cx.gl.state.gl_call_lists(n, kind, names);
+        follow_array_switches(cx);
         cx.follow_lists(kind, names);
         cx.after_list(!plain.is_empty());
     }

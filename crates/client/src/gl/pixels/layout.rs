@@ -268,7 +268,7 @@ impl Layout {
 
     /// Bytes from the program's pointer to the first byte of row `row`, counted over all
     /// images.
-    pub(super) fn row_offset(&self, row: usize) -> isize {
+    pub fn row_offset(&self, row: usize) -> isize {
         let (image, row) = (row / self.rows, row % self.rows);
         self.start + image as isize * self.image_stride + row as isize * self.row_stride
     }
