@@ -5,6 +5,8 @@
 #   make test      all tests but the gallery
 #   make test-pictures  the conformance programs alone, in release mode
 #   make test-apps the gallery: other people's programs, compared with direct rendering
+#   make conformance         piglit, all of it: what passes with the local driver has to pass; hours
+#   make conformance-sample  a fixed part of it, in five minutes
 #   make stress    endpoints: more messages and orders than make test tries
 #   make miri      the parts of endpoints and of the client that need no system calls, checked by Miri (nightly Rust)
 #   make bench     measure, against direct rendering
@@ -26,7 +28,7 @@ TARGET := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
-.PHONY: all build demo test test-pictures test-apps stress miri bench lint deb install install-docs clean programs registry
+.PHONY: all build demo test test-pictures test-apps conformance conformance-sample stress miri bench lint deb install install-docs clean programs registry
 
 all: build
 
@@ -61,13 +63,20 @@ test-pictures: deps-test build programs
 test-apps: deps-apps build
 	cargo test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 
+# OPTIONS are those of tests/harness/src/bin/conformance.rs.
+conformance: deps-conformance build
+	cargo run --release --locked -p mgn-tests --bin conformance -- $(OPTIONS)
+
+conformance-sample: deps-conformance build
+	cargo run --release --locked -p mgn-tests --bin conformance -- --sample $(OPTIONS)
+
 stress:
 	cargo test --release --locked -p mgn-fabric --lib -- --ignored --nocapture
 
 miri:
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows" cargo +nightly miri test --locked -p mgn-fabric --lib -- \
 	  block:: endpoint::head endpoint::memory endpoint::simulated --skip of_all_lengths --skip cancelled
-	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" "$(CARGO)" +nightly miri test --locked -p mgn-client --lib -- alone_tests::
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test --locked -p mgn-client --lib -- alone_tests::
 
 bench: deps-bench build
 	mkdir -p $(TARGET)/bench

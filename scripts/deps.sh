@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|apps|bench|lint|deb
+# usage: scripts/deps.sh build|demo|test|apps|bench|lint|deb|conformance
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | apps | bench | lint | deb) ;;
+build | demo | test | apps | bench | lint | deb | conformance) ;;
 *)
-    echo "usage: $0 build|demo|test|apps|bench|lint|deb" >&2
+    echo "usage: $0 build|demo|test|apps|bench|lint|deb|conformance" >&2
     exit 2
     ;;
 esac
@@ -130,6 +130,10 @@ if [ "$goal" = apps ]; then
     want python3-venv "keeps packages of PyPI apart" module venv
     want gir1.2-gtk-4.0 "GTK 4 for Python" module "gi; gi.require_version('Gtk', '4.0')"
     want gir1.2-gtk-3.0 "GTK's OpenGL area" module "gi; gi.require_version('Gtk', '3.0')"
+fi
+if [ "$goal" = conformance ]; then
+    want piglit "other people's tests of OpenGL" have piglit
+    want waffle-utils "tells piglit what the driver has" have wflinfo
 fi
 if [ "$goal" = test ]; then
     want python3-pip "fetches the registry of OpenGL" pip

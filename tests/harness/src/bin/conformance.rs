@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use clap::Parser;
 use mgn_tests::piglit::{
-    judge, once_failed, tests, Judged, Known, Profile, Report, Runner, Status, Store, Verdict, Way,
+    judge, once_failed, tests, Judged, Known, Profile, Report, Runner, Store, Verdict, Way,
 };
 use mgn_tests::{root, target};
 
@@ -103,11 +103,12 @@ fn run(options: &Options) -> Result<bool, String> {
             let missing = filtered(&wanted, |test| ours.of(test).is_empty());
             runner.run(profile, way, &missing, &mut ours)?;
             ask_locally(&runner, profile, &wanted, &ours, &mut local)?;
-            // On a busy machine a test may run out of time that needs little.
+            // On a busy machine a test may run out of time that needs little; alone it has its chance.
             let late = filtered(&wanted, |test| {
                 let runs = ours.of(test);
-                let is_late = runs.len() == 1 && runs[0].status == Status::Timeout;
-                is_late && matches!(judge(&runs[0], local.of(test)), Verdict::Fails(_))
+                runs.len() == 1
+                    && runs[0].late
+                    && matches!(judge(&runs[0], local.of(test)), Verdict::Fails(_))
             });
             runner.run_alone(profile, way, &late, &mut ours)?;
             ask_locally(&runner, profile, &wanted, &ours, &mut local)?;

@@ -229,6 +229,9 @@ impl TestResult {
             .lines()
             .find_map(|line| line.split_once("render server is lost: "))
             .map(|(_, why)| why.to_owned());
+        let mut ours = self.err.lines().filter(|line| line.starts_with("mgn: "));
+        let late =
+            self.result == Status::Timeout || ours.any(|line| line.contains("timed out while"));
         let said = if self.result == Status::Pass && lost.is_none() {
             String::new()
         } else {
@@ -241,6 +244,7 @@ impl TestResult {
         Outcome {
             status: self.result,
             parts,
+            late,
             lost,
             said,
             seconds: self.time.end - self.time.start,
@@ -284,12 +288,39 @@ mod tests {
         ];
         assert_eq!(outcomes[0].parts, BTreeMap::from(parts));
         assert_eq!(outcomes[0].lost, None);
+        assert!(!outcomes[0].late && !outcomes[1].late);
         assert_eq!(outcomes[0].said, "");
         assert_eq!(outcomes[0].seconds, 0.5);
         assert_eq!(outcomes[1].status, Status::Other);
         let lost = outcomes[1].lost.as_deref();
         assert_eq!(lost, Some("signal 11; the program ends"));
         assert!(outcomes[1].said.starts_with("b\n"));
+    }
+
+    #[test]
+    fn what_may_only_have_been_late_is_told_apart() {
+        let result = |result, err: &str| {
+            let err = err.to_owned();
+            let (out, command) = (String::new(), String::new());
+            let test = TestResult {
+                result,
+                subtests: BTreeMap::new(),
+                command,
+                out,
+                err,
+                returncode: None,
+                time: Times {
+                    start: 0.0,
+                    end: 0.0,
+                },
+            };
+            test.outcome().late
+        };
+        assert!(result(Status::Timeout, ""));
+        let busy = "mgn: cannot render by shm: timed out while connecting to the server at unix:/x";
+        assert!(result(Status::Skip, busy));
+        assert!(!result(Status::Skip, "mgn: there is no X server"));
+        assert!(!result(Status::Fail, "the test timed out while waiting"));
     }
 
     #[test]

@@ -51,6 +51,9 @@ pub struct Outcome {
     /// Tests may have parts that pass or fail on their own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, Status>,
+    /// It ran out of time, or its server did not answer in time: the machine may have been busy.
+    #[serde(default)]
+    pub late: bool,
     /// What the client library said when it lost its server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
@@ -136,6 +139,7 @@ mod tests {
         let outcome = Outcome {
             status: Status::Fail,
             parts: BTreeMap::from([("a".to_owned(), Status::Pass)]),
+            late: false,
             lost: None,
             said: "why".to_owned(),
             seconds: 0.5,

@@ -89,6 +89,7 @@ mod tests {
         Outcome {
             status,
             parts: Default::default(),
+            late: false,
             lost: None,
             said: String::new(),
             seconds: 0.0,
