@@ -81,7 +81,7 @@ want nasm "makes the JPEG library fast" have nasm
 want libgl-dev "headers of OpenGL" header GL/glx.h
 want libegl-dev "headers of EGL" header EGL/egl.h
 want libx11-dev "headers of X11" header X11/Xlib.h
-case $goal in demo | test | apps | bench)
+case $goal in demo | test | apps | bench | conformance)
     want libgl1 "the system's OpenGL library, GLVND" library libGL.so.1
     want libglx-mesa0 "OpenGL for X, to compare with" library libGLX_mesa.so.0
     want libegl1 "the system's EGL library" library libEGL.so.1

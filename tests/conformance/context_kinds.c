@@ -313,4 +313,117 @@ static void lost(void)
     after_loss(query, sync, buffer);
 }
 
-CONFORM("context_kinds", NONE, {"glx", glx}, {"egl", egl}, {"too_large", too_large}, {"lost", lost}, {"full", full})
+/* Versions before there were profiles, and what they give without asking for one. */
+static void egl_versions(void)
+{
+    static const EGLint versions[][2] = {{1, 0}, {1, 5}, {2, 1}, {3, 0}, {3, 1}, {3, 2}, {3, 3}, {4, 5}};
+    no_picture();
+    EGLDisplay egl = open_egl_on_x11();
+    if (egl == EGL_NO_DISPLAY)
+        return;
+    EGLConfig config = egl_config(egl, EGL_PBUFFER_BIT, EGL_OPENGL_BIT);
+    EGLSurface surface = eglCreatePbufferSurface(egl, config, (const EGLint[]){EGL_WIDTH, 32, EGL_HEIGHT, 32, EGL_NONE});
+    eglBindAPI(EGL_OPENGL_API);
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        for (EGLint profile = 0; profile < 4; profile++)
+            for (EGLint forward = 0; forward < 2; forward++) {
+                EGLint list[] = {EGL_CONTEXT_MAJOR_VERSION, versions[i][0], EGL_CONTEXT_MINOR_VERSION, versions[i][1], EGL_CONTEXT_OPENGL_FORWARD_COMPATIBLE, forward,
+                                 profile ? EGL_CONTEXT_OPENGL_PROFILE_MASK : EGL_NONE, profile, EGL_NONE};
+                EGLContext context = eglCreateContext(egl, config, EGL_NO_CONTEXT, list);
+                note("%d.%d, profile %d, forward %d: %s", versions[i][0], versions[i][1], profile, forward, context ? "made" : "refused");
+                egl_errors("made");
+                if (!context)
+                    continue;
+                eglMakeCurrent(egl, surface, surface, context);
+                GLuint name = 77;
+                GLint value = 0;
+                glBegin(GL_POINTS);
+                glEnd();
+                errors("old commands");
+                glBindTexture(GL_TEXTURE_2D, name);
+                errors("names of one's own");
+                note("extensions in one: %d", glGetString(GL_EXTENSIONS) != NULL);
+                errors("extensions");
+                note("compatibility: %d", has_extension("GL_ARB_compatibility"));
+                if (has_version(3, 2)) {
+                    glGetIntegerv(GL_CONTEXT_PROFILE_MASK, &value);
+                    note("profile %d", value);
+                }
+                if (has_version(3, 0)) {
+                    glGetIntegerv(GL_CONTEXT_FLAGS, &value);
+                    note("flags %d", value);
+                }
+                errors("asked");
+                eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+                eglDestroyContext(egl, context);
+            }
+    eglDestroySurface(egl, surface);
+}
+
+/* Contexts of one kind share with contexts of another, or do not. */
+static void sharing(void)
+{
+    static const struct {
+        const char *name;
+        EGLint list[5];
+    } kinds[] = {
+        {"plain", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_NONE}},
+        {"can be lost", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE}},
+        {"no errors", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE, EGL_NONE}},
+        {"robust", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE, EGL_NONE}},
+        {"debug", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE, EGL_NONE}},
+        {"no flush", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_RELEASE_BEHAVIOR_KHR, EGL_CONTEXT_RELEASE_BEHAVIOR_NONE_KHR, EGL_NONE}},
+    };
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    static const EGLenum apis[] = {EGL_OPENGL_API, EGL_OPENGL_ES_API};
+    no_picture();
+    EGLDisplay egl = open_egl_on_x11();
+    if (egl == EGL_NO_DISPLAY)
+        return;
+    EGLConfig config = egl_config(egl, EGL_PBUFFER_BIT, EGL_OPENGL_BIT | EGL_OPENGL_ES3_BIT);
+    for (int first = 0; first < 2 * KINDS; first++) {
+        eglBindAPI(apis[first / KINDS]);
+        EGLContext with = eglCreateContext(egl, config, EGL_NO_CONTEXT, kinds[first % KINDS].list);
+        for (int second = 0; second < 2 * KINDS && with; second++) {
+            eglBindAPI(apis[second / KINDS]);
+            EGLContext context = eglCreateContext(egl, config, with, kinds[second % KINDS].list);
+            note("%d %s with %d %s: %s", second / KINDS, kinds[second % KINDS].name, first / KINDS, kinds[first % KINDS].name, context ? "made" : "refused");
+            egl_errors("made");
+            if (context)
+                eglDestroyContext(egl, context);
+        }
+        if (with)
+            eglDestroyContext(egl, with);
+    }
+    /* GLX has its own errors. */
+    static const struct {
+        const char *name;
+        int list[7];
+    } glx_kinds[] = {
+        {"plain", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, None}},
+        {"no errors", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x31B3, True, None}},
+        {"robust", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_FLAGS_ARB, GLX_CONTEXT_ROBUST_ACCESS_BIT_ARB, None}},
+        {"can be lost", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB, GLX_LOSE_CONTEXT_ON_RESET_ARB, None}},
+        {"cannot be lost", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_RESET_NOTIFICATION_STRATEGY_ARB, GLX_NO_RESET_NOTIFICATION_ARB, None}},
+        {"no flush", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x2097, 0, None}},
+    };
+    enum { GLX_KINDS = sizeof glx_kinds / sizeof *glx_kinds };
+    for (int first = 0; first < GLX_KINDS; first++) {
+        begin_x_errors();
+        GLXContext with = create_context(default_config(), NULL, glx_kinds[first].list);
+        end_x_errors(glx_kinds[first].name);
+        for (int second = 0; second < GLX_KINDS && with; second++) {
+            note("GLX: %s with %s", glx_kinds[second].name, glx_kinds[first].name);
+            begin_x_errors();
+            GLXContext context = create_context(default_config(), with, glx_kinds[second].list);
+            end_x_errors("made");
+            note("%s", context ? "made" : "refused");
+            if (context)
+                glXDestroyContext(display, context);
+        }
+        if (with)
+            glXDestroyContext(display, with);
+    }
+}
+
+CONFORM("context_kinds", NONE, {"egl_versions", egl_versions}, {"sharing", sharing}, {"glx", glx}, {"egl", egl}, {"too_large", too_large}, {"lost", lost}, {"full", full})

@@ -127,6 +127,9 @@ fn requested(
     const RELEASE_BEHAVIOR: c_int = 0x2097;
     const RELEASE_FLUSH: c_int = 0x2098;
     const NO_ERROR: c_int = 0x31B3;
+    const RESET_STRATEGY: c_int = 0x8256;
+    const NO_RESET_NOTIFICATION: c_int = 0x8261;
+    const LOSE_CONTEXT_ON_RESET: c_int = 0x8252;
     const RENDER_TYPE: c_int = 0x8011;
     const PROFILE_MASK: c_int = 0x9126;
     const DEBUG: u32 = 1;
@@ -146,6 +149,8 @@ fn requested(
             SCREEN if config.is_none() => request.screen = *value,
             RELEASE_BEHAVIOR if *value == 0 => request.flags |= flag::NO_FLUSH,
             RELEASE_BEHAVIOR if *value == RELEASE_FLUSH => request.flags &= !flag::NO_FLUSH,
+            RESET_STRATEGY if *value == NO_RESET_NOTIFICATION => request.flags &= !flag::LOSES,
+            RESET_STRATEGY if *value == LOSE_CONTEXT_ON_RESET => request.flags |= flag::LOSES,
             NO_ERROR if *value == 0 => request.flags &= !flag::NO_ERROR,
             NO_ERROR => request.flags |= flag::NO_ERROR,
             _ => return Err(GlxError::Value),
@@ -173,8 +178,9 @@ fn requested(
     }
     request.api = match profile {
         1 | 2 => {
-            // Profiles begin with 3.2; a forward-compatible 3.1 is what became the core profile.
-            match (version >= (3, 2) && profile == 1) || (version == (3, 1) && forward) {
+            // Profiles begin with 3.2. Every forward-compatible context is of what became the core
+            // profile.
+            match forward || (version >= (3, 2) && profile == 1) {
                 true => api::CORE,
                 false => api::COMPAT,
             }
@@ -228,7 +234,19 @@ unsafe fn create(
         shared_with,
         ..request
     };
-    match process().contexts.create(session, request, share) {
+    // All of a group are lost together or go on, and all have errors or none.
+    let with = share.and_then(|s| process().contexts.request(s));
+    let differs = |flag| with.is_some_and(|with| with.has(flag) != request.has(flag));
+    if differs(flag::LOSES) {
+        // SAFETY: the program's display.
+        unsafe { raise(display, GlxError::Match, 0, minor) };
+        return null_mut();
+    }
+    let made = match differs(flag::NO_ERROR) {
+        true => Err(Refused::Server("contexts with and without errors".into())),
+        false => process().contexts.create(session, request, share),
+    };
+    match made {
         Ok(context) => context.cast(),
         Err(refused) => {
             let error = match refused {
@@ -433,6 +451,10 @@ mod tests {
             ask(&[(0x2091, 3), (0x2092, 1), (0x2094, 3)]),
             Ok((api::CORE, 3, 1, 3))
         );
+        assert_eq!(
+            ask(&[(0x2091, 3), (0x2092, 0), (0x2094, 2)]),
+            Ok((api::CORE, 3, 0, 2))
+        );
     }
 
     #[test]
@@ -449,6 +471,12 @@ mod tests {
             Err(GlxError::BadFbConfig)
         );
         assert_eq!(ask(&[(0x1234, 1)]), Err(GlxError::Value));
+        assert_eq!(ask(&[(0x8256, 0x8261)]), Ok((api::COMPAT, 1, 0, 0)));
+        assert_eq!(
+            ask(&[(0x8256, 0x8252)]),
+            Ok((api::COMPAT, 1, 0, flag::LOSES))
+        );
+        assert_eq!(ask(&[(0x8256, 1)]), Err(GlxError::Value));
         assert_eq!(ask(&[(0x2094, 0x80)]), Err(GlxError::Value));
     }
 
