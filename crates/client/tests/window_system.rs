@@ -58,18 +58,22 @@ fn a_missing_server_is_one_line_and_no_crash() {
         ("MGN_TRANSPORT", "pigeon", "MGN_TRANSPORT"),
         ("MGN_UNRELATED", "1", "no render server is named"),
     ] {
-        let output = vendor
-            .run(&program)
-            .arg("no-server")
-            .env_remove("DISPLAY")
-            .env(name, value)
-            .stdin(Stdio::null())
-            .output()
-            .expect("the program runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{name}={value}: {said}");
-        assert_eq!(said.lines().count(), 1, "{name}={value}: {said}");
-        assert!(said.contains(told), "{name}={value}: {said}");
+        // The program ends before it says anything itself, or goes on where that was asked for.
+        for (on_loss, status) in [("exit", 125), ("continue", 0)] {
+            let output = vendor
+                .run(&program)
+                .arg("no-server")
+                .env_remove("DISPLAY")
+                .env("MGN_ON_LOSS", on_loss)
+                .env(name, value)
+                .stdin(Stdio::null())
+                .output()
+                .expect("the program runs");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(status), "{name}={value}: {said}");
+            assert_eq!(said.lines().count(), 1, "{name}={value}: {said}");
+            assert!(said.contains(told), "{name}={value}: {said}");
+        }
     }
 }
 
