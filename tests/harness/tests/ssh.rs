@@ -145,9 +145,10 @@ impl Host {
             .any(|word| word == ours.as_bytes())
     }
 
-    fn find(&self, word: &str) -> u32 {
-        until(word, || {
-            processes().find(|pid| self.is_ours(*pid) && words(*pid).contains(word))
+    /// The process of a program, and not those that have its name among their arguments.
+    fn find(&self, program: &str) -> u32 {
+        until(program, || {
+            processes().find(|pid| self.is_ours(*pid) && words(*pid).starts_with(program))
         })
     }
 }
