@@ -227,4 +227,33 @@ static void wrong(void)
     }
 }
 
-CONFORM("multisample", COMPAT, {"drawn", drawn}, {"sample_shading", sample_shading}, {"wrong", wrong})
+/* What textures are sampled by before anybody says: it depends on their kind. */
+static void initial(void)
+{
+    static const GLenum targets[] = {GL_TEXTURE_2D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY};
+    static const GLenum asked[] = {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TEXTURE_WRAP_R,
+                                   GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_COMPARE_MODE, GL_TEXTURE_SWIZZLE_A};
+    no_picture();
+    if (!need_extension("GL_ARB_texture_multisample") || !need_extension("GL_ARB_direct_state_access"))
+        return;
+    for (int t = 0; t < (int)(sizeof targets / sizeof *targets); t++) {
+        GLuint made = 0, bound = 0;
+        glCreateTextures(targets[t], 1, &made);
+        glGenTextures(1, &bound);
+        glBindTexture(targets[t], bound);
+        for (int a = 0; a < (int)(sizeof asked / sizeof *asked); a++) {
+            GLint value[3] = {-1, -1, -1};
+            glGetTextureParameteriv(made, asked[a], &value[0]);
+            glGetTexParameteriv(targets[t], asked[a], &value[1]);
+            glBindTexture(targets[t], 0);
+            glGetTexParameteriv(targets[t], asked[a], &value[2]);
+            glBindTexture(targets[t], bound);
+            note("%x, %x: %x %x %x", targets[t], asked[a], (unsigned)value[0], (unsigned)value[1], (unsigned)value[2]);
+            errors("asked");
+        }
+        glDeleteTextures(1, &made);
+        glDeleteTextures(1, &bound);
+    }
+}
+
+CONFORM("multisample", COMPAT, {"initial", initial}, {"drawn", drawn}, {"sample_shading", sample_shading}, {"wrong", wrong})

@@ -74,12 +74,12 @@ impl Shared {
             Some(texture) if texture.revived => Ok(false),
             Some(texture) if texture.target == target => Ok(true),
             Some(texture) if texture.target == 0 => {
-                *texture = Texture::new(target);
+                *texture = Texture::first_bound(target);
                 Ok(true)
             }
             Some(_) => Err(GlError::InvalidOperation),
             None if invent => {
-                objects.textures.insert(name, Texture::new(target));
+                objects.textures.insert(name, Texture::first_bound(target));
                 Ok(true)
             }
             None => Err(GlError::InvalidOperation),

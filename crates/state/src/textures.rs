@@ -61,14 +61,30 @@ fn place(pname: u32) -> Option<(usize, usize, Class)> {
 
 impl Texture {
     pub fn new(target: u32) -> Texture {
-        let (filter, wrap) = match target {
-            GL_TEXTURE_RECTANGLE | GL_TEXTURE_EXTERNAL_OES => (GL_LINEAR, GL_CLAMP_TO_EDGE),
-            _ => (GL_NEAREST_MIPMAP_LINEAR, GL_REPEAT),
-        };
+        match target {
+            GL_TEXTURE_RECTANGLE | GL_TEXTURE_EXTERNAL_OES => {
+                Texture::sampled(target, GL_LINEAR, GL_LINEAR, GL_CLAMP_TO_EDGE)
+            }
+            _ => Texture::sampled(target, GL_NEAREST_MIPMAP_LINEAR, GL_LINEAR, GL_REPEAT),
+        }
+    }
+
+    /// What becomes of a name when it is bound for the first time: Mesa has other values for
+    /// multisample textures then than for those that are made with a target.
+    pub fn first_bound(target: u32) -> Texture {
+        match target {
+            GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
+                Texture::sampled(target, GL_NEAREST, GL_NEAREST, GL_CLAMP_TO_EDGE)
+            }
+            _ => Texture::new(target),
+        }
+    }
+
+    fn sampled(target: u32, filter: u32, magnified: u32, wrap: u32) -> Texture {
         let mut parameters = [0.; VALUES];
         for (pname, value) in [
             (GL_TEXTURE_MIN_FILTER, filter),
-            (GL_TEXTURE_MAG_FILTER, GL_LINEAR),
+            (GL_TEXTURE_MAG_FILTER, magnified),
             (GL_TEXTURE_WRAP_S, wrap),
             (GL_TEXTURE_WRAP_T, wrap),
             (GL_TEXTURE_WRAP_R, wrap),
