@@ -99,6 +99,7 @@ fn entry(c: &Command, tracked: bool) -> String {
         }
         None => String::new(),
     };
+    body += &uniform_count(c);
     let extent = image_extent(c);
     if tracked || extent.is_some() || c.named_by_use {
         body += match c.unlisted {
@@ -221,6 +222,20 @@ fn entry(c: &Command, tracked: bool) -> String {
         body += "cx.done();\n";
     }
     format!("{head}{body}}} }}\n")
+}
+
+/// Programs may say any number of elements for a uniform, of which only those are read that it has.
+fn uniform_count(c: &Command) -> String {
+    let has_param = |name| c.params.iter().any(|p| p.name == name);
+    let value = c.params.iter().find(|p| p.name == "value");
+    let Some(length) = value.and_then(|value| in_length(c, value)) else {
+        return String::new();
+    };
+    if !has_param("location") || !has_param("count") {
+        return String::new();
+    }
+    let each = length.replace("count as i64", "1");
+    format!("let count = crate::gl::elements_there(value, count, {each});\n")
 }
 
 /// Says what a command and its success depend on, and answers a question that has been answered before.

@@ -7290,6 +7290,7 @@ pub unsafe extern "C" fn glProgramUniform1dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform1dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7297,6 +7298,7 @@ pub unsafe extern "C" fn glProgramUniform1dv(program: u32, location: i32, count:
 pub unsafe extern "C" fn glProgramUniform1dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7311,6 +7313,7 @@ pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform1fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7332,6 +7335,7 @@ pub unsafe extern "C" fn glProgramUniform1i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform1i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7339,6 +7343,7 @@ pub unsafe extern "C" fn glProgramUniform1i64vARB(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform1i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7367,6 +7372,7 @@ pub unsafe extern "C" fn glProgramUniform1ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform1ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7374,6 +7380,7 @@ pub unsafe extern "C" fn glProgramUniform1ui64vARB(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniform1ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7381,6 +7388,7 @@ pub unsafe extern "C" fn glProgramUniform1ui64vNV(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform1uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_program_uniform1uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -7402,6 +7410,7 @@ pub unsafe extern "C" fn glProgramUniform2dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform2dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7409,6 +7418,7 @@ pub unsafe extern "C" fn glProgramUniform2dv(program: u32, location: i32, count:
 pub unsafe extern "C" fn glProgramUniform2dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7423,6 +7433,7 @@ pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform2fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7451,6 +7462,7 @@ pub unsafe extern "C" fn glProgramUniform2i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform2i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7458,6 +7470,7 @@ pub unsafe extern "C" fn glProgramUniform2i64vARB(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform2i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7465,6 +7478,7 @@ pub unsafe extern "C" fn glProgramUniform2i64vNV(program: u32, location: i32, co
 pub unsafe extern "C" fn glProgramUniform2iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7493,6 +7507,7 @@ pub unsafe extern "C" fn glProgramUniform2ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform2ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7500,6 +7515,7 @@ pub unsafe extern "C" fn glProgramUniform2ui64vARB(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniform2ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7507,6 +7523,7 @@ pub unsafe extern "C" fn glProgramUniform2ui64vNV(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform2uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_program_uniform2uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -7528,6 +7545,7 @@ pub unsafe extern "C" fn glProgramUniform3dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform3dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7535,6 +7553,7 @@ pub unsafe extern "C" fn glProgramUniform3dv(program: u32, location: i32, count:
 pub unsafe extern "C" fn glProgramUniform3dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7549,6 +7568,7 @@ pub unsafe extern "C" fn glProgramUniform3f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform3fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7577,6 +7597,7 @@ pub unsafe extern "C" fn glProgramUniform3i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform3i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7584,6 +7605,7 @@ pub unsafe extern "C" fn glProgramUniform3i64vARB(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform3i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7591,6 +7613,7 @@ pub unsafe extern "C" fn glProgramUniform3i64vNV(program: u32, location: i32, co
 pub unsafe extern "C" fn glProgramUniform3iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7619,6 +7642,7 @@ pub unsafe extern "C" fn glProgramUniform3ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform3ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7626,6 +7650,7 @@ pub unsafe extern "C" fn glProgramUniform3ui64vARB(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniform3ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7633,6 +7658,7 @@ pub unsafe extern "C" fn glProgramUniform3ui64vNV(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform3uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_program_uniform3uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -7654,6 +7680,7 @@ pub unsafe extern "C" fn glProgramUniform4dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform4dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7661,6 +7688,7 @@ pub unsafe extern "C" fn glProgramUniform4dv(program: u32, location: i32, count:
 pub unsafe extern "C" fn glProgramUniform4dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7675,6 +7703,7 @@ pub unsafe extern "C" fn glProgramUniform4f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform4fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7703,6 +7732,7 @@ pub unsafe extern "C" fn glProgramUniform4i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform4i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7710,6 +7740,7 @@ pub unsafe extern "C" fn glProgramUniform4i64vARB(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform4i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7717,6 +7748,7 @@ pub unsafe extern "C" fn glProgramUniform4i64vNV(program: u32, location: i32, co
 pub unsafe extern "C" fn glProgramUniform4iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7745,6 +7777,7 @@ pub unsafe extern "C" fn glProgramUniform4ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform4ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7752,6 +7785,7 @@ pub unsafe extern "C" fn glProgramUniform4ui64vARB(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniform4ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7759,6 +7793,7 @@ pub unsafe extern "C" fn glProgramUniform4ui64vNV(program: u32, location: i32, c
 pub unsafe extern "C" fn glProgramUniform4uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform4uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7766,6 +7801,7 @@ pub unsafe extern "C" fn glProgramUniform4uiv(program: u32, location: i32, count
 pub unsafe extern "C" fn glProgramUniformMatrix2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform_matrix2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7773,6 +7809,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2dv(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniformMatrix2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform_matrix2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7780,6 +7817,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2dvEXT(program: u32, location: i3
 pub unsafe extern "C" fn glProgramUniformMatrix2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_program_uniform_matrix2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -7787,6 +7825,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniformMatrix2x3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         cx.enc.gl_program_uniform_matrix2x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
         cx.done();
     }
@@ -7794,6 +7833,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3dv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix2x3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         cx.enc.gl_program_uniform_matrix2x3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
         cx.done();
     }
@@ -7801,6 +7841,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3dvEXT(program: u32, location: 
 pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         cx.enc.gl_program_uniform_matrix2x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
         cx.done();
     }
@@ -7808,6 +7849,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix2x4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         cx.enc.gl_program_uniform_matrix2x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
         cx.done();
     }
@@ -7815,6 +7857,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4dv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix2x4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         cx.enc.gl_program_uniform_matrix2x4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
         cx.done();
     }
@@ -7822,6 +7865,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4dvEXT(program: u32, location: 
 pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         cx.enc.gl_program_uniform_matrix2x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
         cx.done();
     }
@@ -7829,6 +7873,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 9));
         cx.enc.gl_program_uniform_matrix3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
         cx.done();
     }
@@ -7836,6 +7881,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3dv(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniformMatrix3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 9));
         cx.enc.gl_program_uniform_matrix3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
         cx.done();
     }
@@ -7843,6 +7889,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3dvEXT(program: u32, location: i3
 pub unsafe extern "C" fn glProgramUniformMatrix3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 9));
         cx.enc.gl_program_uniform_matrix3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
         cx.done();
     }
@@ -7850,6 +7897,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniformMatrix3x2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         cx.enc.gl_program_uniform_matrix3x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
         cx.done();
     }
@@ -7857,6 +7905,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2dv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix3x2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         cx.enc.gl_program_uniform_matrix3x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
         cx.done();
     }
@@ -7864,6 +7913,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2dvEXT(program: u32, location: 
 pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         cx.enc.gl_program_uniform_matrix3x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
         cx.done();
     }
@@ -7871,6 +7921,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix3x4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         cx.enc.gl_program_uniform_matrix3x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
         cx.done();
     }
@@ -7878,6 +7929,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4dv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         cx.enc.gl_program_uniform_matrix3x4dv_ext(
             program,
             location,
@@ -7891,6 +7943,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: 
 pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         cx.enc.gl_program_uniform_matrix3x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
         cx.done();
     }
@@ -7898,6 +7951,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 16));
         cx.enc.gl_program_uniform_matrix4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
         cx.done();
     }
@@ -7905,6 +7959,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4dv(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniformMatrix4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 16));
         cx.enc.gl_program_uniform_matrix4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
         cx.done();
     }
@@ -7912,6 +7967,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4dvEXT(program: u32, location: i3
 pub unsafe extern "C" fn glProgramUniformMatrix4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 16));
         cx.enc.gl_program_uniform_matrix4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
         cx.done();
     }
@@ -7919,6 +7975,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(program: u32, location: i32, 
 pub unsafe extern "C" fn glProgramUniformMatrix4x2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         cx.enc.gl_program_uniform_matrix4x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
         cx.done();
     }
@@ -7926,6 +7983,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2dv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix4x2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         cx.enc.gl_program_uniform_matrix4x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
         cx.done();
     }
@@ -7933,6 +7991,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2dvEXT(program: u32, location: 
 pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         cx.enc.gl_program_uniform_matrix4x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
         cx.done();
     }
@@ -7940,6 +7999,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix4x3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         cx.enc.gl_program_uniform_matrix4x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
         cx.done();
     }
@@ -7947,6 +8007,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3dv(program: u32, location: i32
 pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         cx.enc.gl_program_uniform_matrix4x3dv_ext(
             program,
             location,
@@ -7960,6 +8021,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: 
 pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         cx.enc.gl_program_uniform_matrix4x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
         cx.done();
     }
@@ -10393,6 +10455,7 @@ pub unsafe extern "C" fn glUniform1d(location: i32, x: f64) {
 pub unsafe extern "C" fn glUniform1dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         let claim = cx.claim(ops::GL_UNIFORM1DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
@@ -10413,6 +10476,7 @@ pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         let claim = cx.claim(ops::GL_UNIFORM1FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
@@ -10437,6 +10501,7 @@ pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
 pub unsafe extern "C" fn glUniform1i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_uniform1i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -10444,6 +10509,7 @@ pub unsafe extern "C" fn glUniform1i64vARB(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_uniform1i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -10475,6 +10541,7 @@ pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
 pub unsafe extern "C" fn glUniform1ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_uniform1ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -10482,6 +10549,7 @@ pub unsafe extern "C" fn glUniform1ui64vARB(location: i32, count: i32, value: *c
 pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         cx.enc.gl_uniform1ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
         cx.done();
     }
@@ -10489,6 +10557,7 @@ pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 1));
         let claim = cx.claim(ops::GL_UNIFORM1UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform1uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
@@ -10509,6 +10578,7 @@ pub unsafe extern "C" fn glUniform2d(location: i32, x: f64, y: f64) {
 pub unsafe extern "C" fn glUniform2dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         let claim = cx.claim(ops::GL_UNIFORM2DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
@@ -10529,6 +10599,7 @@ pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
 pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         let claim = cx.claim(ops::GL_UNIFORM2FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
@@ -10563,6 +10634,7 @@ pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
 pub unsafe extern "C" fn glUniform2i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_uniform2i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -10570,6 +10642,7 @@ pub unsafe extern "C" fn glUniform2i64vARB(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_uniform2i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -10577,6 +10650,7 @@ pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *con
 pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         let claim = cx.claim(ops::GL_UNIFORM2IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
@@ -10611,6 +10685,7 @@ pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
 pub unsafe extern "C" fn glUniform2ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_uniform2ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -10618,6 +10693,7 @@ pub unsafe extern "C" fn glUniform2ui64vARB(location: i32, count: i32, value: *c
 pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         cx.enc.gl_uniform2ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
         cx.done();
     }
@@ -10625,6 +10701,7 @@ pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 2));
         let claim = cx.claim(ops::GL_UNIFORM2UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform2uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
@@ -10645,6 +10722,7 @@ pub unsafe extern "C" fn glUniform3d(location: i32, x: f64, y: f64, z: f64) {
 pub unsafe extern "C" fn glUniform3dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         let claim = cx.claim(ops::GL_UNIFORM3DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
@@ -10665,6 +10743,7 @@ pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
 pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         let claim = cx.claim(ops::GL_UNIFORM3FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
@@ -10699,6 +10778,7 @@ pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) 
 pub unsafe extern "C" fn glUniform3i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_uniform3i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -10706,6 +10786,7 @@ pub unsafe extern "C" fn glUniform3i64vARB(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_uniform3i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -10713,6 +10794,7 @@ pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *con
 pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         let claim = cx.claim(ops::GL_UNIFORM3IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
@@ -10747,6 +10829,7 @@ pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64)
 pub unsafe extern "C" fn glUniform3ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_uniform3ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -10754,6 +10837,7 @@ pub unsafe extern "C" fn glUniform3ui64vARB(location: i32, count: i32, value: *c
 pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         cx.enc.gl_uniform3ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
         cx.done();
     }
@@ -10761,6 +10845,7 @@ pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 3));
         let claim = cx.claim(ops::GL_UNIFORM3UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform3uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
@@ -10781,6 +10866,7 @@ pub unsafe extern "C" fn glUniform4d(location: i32, x: f64, y: f64, z: f64, w: f
 pub unsafe extern "C" fn glUniform4dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         let claim = cx.claim(ops::GL_UNIFORM4DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
@@ -10801,6 +10887,7 @@ pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v
 pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         let claim = cx.claim(ops::GL_UNIFORM4FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
@@ -10835,6 +10922,7 @@ pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, 
 pub unsafe extern "C" fn glUniform4i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_uniform4i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -10842,6 +10930,7 @@ pub unsafe extern "C" fn glUniform4i64vARB(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_uniform4i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -10849,6 +10938,7 @@ pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *con
 pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         let claim = cx.claim(ops::GL_UNIFORM4IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
@@ -10883,6 +10973,7 @@ pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64,
 pub unsafe extern "C" fn glUniform4ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_uniform4ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -10890,6 +10981,7 @@ pub unsafe extern "C" fn glUniform4ui64vARB(location: i32, count: i32, value: *c
 pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         cx.enc.gl_uniform4ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
         cx.done();
     }
@@ -10897,6 +10989,7 @@ pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         let claim = cx.claim(ops::GL_UNIFORM4UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform4uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
@@ -10914,6 +11007,7 @@ pub unsafe extern "C" fn glUniformBlockBinding(program: u32, uniform_block_index
 pub unsafe extern "C" fn glUniformMatrix2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
@@ -10924,6 +11018,7 @@ pub unsafe extern "C" fn glUniformMatrix2dv(location: i32, count: i32, transpose
 pub unsafe extern "C" fn glUniformMatrix2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 4));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
@@ -10934,6 +11029,7 @@ pub unsafe extern "C" fn glUniformMatrix2fv(location: i32, count: i32, transpose
 pub unsafe extern "C" fn glUniformMatrix2x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
@@ -10944,6 +11040,7 @@ pub unsafe extern "C" fn glUniformMatrix2x3dv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix2x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
@@ -10954,6 +11051,7 @@ pub unsafe extern "C" fn glUniformMatrix2x3fv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix2x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
@@ -10964,6 +11062,7 @@ pub unsafe extern "C" fn glUniformMatrix2x4dv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix2x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
@@ -10974,6 +11073,7 @@ pub unsafe extern "C" fn glUniformMatrix2x4fv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 9));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
@@ -10984,6 +11084,7 @@ pub unsafe extern "C" fn glUniformMatrix3dv(location: i32, count: i32, transpose
 pub unsafe extern "C" fn glUniformMatrix3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 9));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
@@ -10994,6 +11095,7 @@ pub unsafe extern "C" fn glUniformMatrix3fv(location: i32, count: i32, transpose
 pub unsafe extern "C" fn glUniformMatrix3x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
@@ -11004,6 +11106,7 @@ pub unsafe extern "C" fn glUniformMatrix3x2dv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix3x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 6));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
@@ -11014,6 +11117,7 @@ pub unsafe extern "C" fn glUniformMatrix3x2fv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix3x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
@@ -11024,6 +11128,7 @@ pub unsafe extern "C" fn glUniformMatrix3x4dv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix3x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
@@ -11034,6 +11139,7 @@ pub unsafe extern "C" fn glUniformMatrix3x4fv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 16));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
@@ -11044,6 +11150,7 @@ pub unsafe extern "C" fn glUniformMatrix4dv(location: i32, count: i32, transpose
 pub unsafe extern "C" fn glUniformMatrix4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 16));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
@@ -11054,6 +11161,7 @@ pub unsafe extern "C" fn glUniformMatrix4fv(location: i32, count: i32, transpose
 pub unsafe extern "C" fn glUniformMatrix4x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
@@ -11064,6 +11172,7 @@ pub unsafe extern "C" fn glUniformMatrix4x2dv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix4x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 8));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
@@ -11074,6 +11183,7 @@ pub unsafe extern "C" fn glUniformMatrix4x2fv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix4x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
@@ -11084,6 +11194,7 @@ pub unsafe extern "C" fn glUniformMatrix4x3dv(location: i32, count: i32, transpo
 pub unsafe extern "C" fn glUniformMatrix4x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let count = crate::gl::elements_there(value, count, lens::times(1, 12));
         let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
         let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));

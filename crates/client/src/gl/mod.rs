@@ -42,7 +42,7 @@ pub use errors::ErrorState;
 pub use framebuffers::{attached, defined};
 pub use images::{blocks, image};
 pub use names::Shared;
-pub use objects::{sync_name, use_name, Class, Need};
+pub use objects::{elements_there, sync_name, use_name, Class, Need};
 pub use tracked::{can_be_read, values, Tracked};
 
 /// Entry points written by hand, for the look-up table.

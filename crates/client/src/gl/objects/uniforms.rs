@@ -25,6 +25,7 @@ pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i
     // SAFETY: the program gives `count` values; the only reference in use.
     unsafe {
         let cx = context();
+        let count = elements_there(value, count, 1);
         let n = lens::times(count.into(), 1);
         let list = values(value, n);
         let mut arguments = vec![location as u32, count as u32];
@@ -55,11 +56,65 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     // SAFETY: as glUniform1iv.
     unsafe {
         let cx = context();
+        let count = elements_there(value, count, 1);
         let n = lens::times(count.into(), 1);
         cx.enc
             .gl_program_uniform1iv(program, location, count, (value, n));
         set(cx, program, location, values(value, n));
     }
+}
+
+/// How many of `count` elements, of `each` values, a uniform is sent: no more than any uniform has,
+/// and no more than there is memory for. A driver reads only as many as the uniform takes, so a
+/// program may say any number.
+pub fn elements_there<T>(value: *const T, count: i32, each: usize) -> i32 {
+    /// Beyond what any driver offers for the uniforms of a stage.
+    const MOST: i32 = 1 << 16;
+    /// No page is smaller. What lies within one is there if its beginning is, and is not asked
+    /// about, because the question costs more than the command.
+    const PAGE: usize = 4096;
+    let count = count.min(MOST);
+    let size = each * size_of::<T>();
+    let bytes = lens::times(count.into(), size);
+    if value.is_null() || value as usize % PAGE + bytes <= PAGE {
+        return count;
+    }
+    // `count` at most, so it fits.
+    (mapped_bytes(value as usize, bytes) / size) as i32
+}
+
+/// How many of the `len` bytes at `address` there are before the first page that is not mapped.
+fn mapped_bytes(address: usize, len: usize) -> usize {
+    /// Pages that one call asks about.
+    const PAGES: usize = 256;
+    // SAFETY: asks the system for a number.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let end = address.saturating_add(len);
+    let is_there = |from: usize, pages: usize| {
+        let mut resident = [0u8; PAGES];
+        // SAFETY: the kernel looks the pages up, whatever the address is, and writes a byte for each.
+        let asked = unsafe {
+            libc::mincore(
+                from as *mut libc::c_void,
+                pages * page,
+                resident.as_mut_ptr(),
+            )
+        };
+        // Where the call is forbidden nothing is known, and the program is believed.
+        asked == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+    };
+    let mut at = address - address % page;
+    while at < end {
+        let pages = (end - at).div_ceil(page).min(PAGES);
+        if !is_there(at, pages) {
+            while at < end && is_there(at, 1) {
+                at += page;
+            }
+            break;
+        }
+        at += pages * page;
+    }
+    at.min(end).saturating_sub(address)
 }
 
 /// The same for the program in use; where that is not known, no draw is claimed to succeed.
@@ -85,5 +140,38 @@ fn set(cx: &mut Context, program: u32, location: i32, list: &[i32]) {
     if changed && cx.has_company() {
         // Other contexts may hold claims of it.
         cx.enc.changes = cx.enc.changes.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_not_sent() {
+        let page = 4096;
+        let len = 8 * page;
+        // SAFETY: a fresh mapping, of which the second half is given back at once.
+        let base = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let rights = libc::PROT_READ | libc::PROT_WRITE;
+            let base = libc::mmap(std::ptr::null_mut(), len, rights, flags, -1, 0);
+            assert_ne!(base, libc::MAP_FAILED);
+            assert_eq!(libc::munmap(base.byte_add(len / 2), len / 2), 0);
+            base as usize
+        };
+        assert_eq!(mapped_bytes(base, len / 2), len / 2);
+        assert_eq!(mapped_bytes(base, len), len / 2);
+        assert_eq!(mapped_bytes(base + 100, len), len / 2 - 100);
+        let value = base as *const f32;
+        assert_eq!(elements_there(value, i32::MAX, 16), (len / 2 / 64) as i32);
+        assert_eq!(elements_there(value, 100, 1), 100);
+        assert_eq!(elements_there(value, -3, 16), -3);
+        assert_eq!(elements_there(std::ptr::null::<f32>(), 70_000, 4), 1 << 16);
+        // SAFETY: the half that is left.
+        assert_eq!(
+            unsafe { libc::munmap(base as *mut libc::c_void, len / 2) },
+            0
+        );
     }
 }
