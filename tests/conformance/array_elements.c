@@ -180,9 +180,11 @@ static void types(void)
     for (int size = 1; size <= 4; size++) {
         static const GLdouble doubles[] = {0, 0, 0, 0, 1.5, -2.25, 3.125, 4.0625};
         static const GLfloat floats[] = {0, 0, 0, 0, 1.5f, -2.25f, 3.125f, 4.0625f};
+        glVertexAttrib4f(3, 0, 0, 0, 1);
         glVertexAttribPointer(3, size, GL_DOUBLE, GL_FALSE, 32, doubles);
         glArrayElement(1);
         log_generic("doubles");
+        glVertexAttrib4f(3, 0, 0, 0, 1);
         glVertexAttribPointer(3, size, GL_FLOAT, GL_TRUE, 16, floats);
         glArrayElement(1);
         log_generic("floats");

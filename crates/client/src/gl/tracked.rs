@@ -39,7 +39,7 @@ pub unsafe fn values<'a, T>(ptr: *const T, n: usize) -> &'a [T] {
 /// is an offset into a buffer object. A command that is in error may have a pointer to nowhere.
 pub fn can_be_read(address: usize, len: usize) -> bool {
     /// Memory of fewer bytes is hardly ever given back by itself.
-    const LARGE: usize = 1 << 16;
+    const LARGE: usize = 4096;
     /// No program has memory below this, unless the system's owner has allowed it.
     const LOWEST: usize = 1 << 16;
     (len < LARGE && address >= LOWEST) || mgn_sys::memory::is_mapped(address, len)
