@@ -142,7 +142,6 @@ if [ "$goal" = test ]; then
     want man-db "shows its manual pages" have man
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
-    like openssh-server "connects this machine with itself, to try mgn ssh" have_for_root sshd
     like chromium "looks at the viewer's page" have chromium
 fi
 if [ "$goal" = deb ]; then

@@ -167,7 +167,11 @@ built() {
 
 demo() { built && inside built 'make demo'; }
 
-tests() { built && inside built 'make test'; }
+# sshd as well, which `make test` installs for nobody: elsewhere it would start to serve.
+tests() {
+    built && inside built "$quiet_apt install --no-install-recommends openssh-server >/dev/null
+        make test"
+}
 
 user() {
     new user || return
