@@ -8,7 +8,7 @@
 mod emit;
 mod example;
 mod header;
-mod tests;
+mod testing;
 
 use anyhow::{bail, Context, Result};
 use mgn_spec::{Model, Overlay, Registry};
@@ -20,7 +20,7 @@ fn main() -> Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => generate(false),
         ["generate", "--check"] => generate(true),
-        ["test", ref names @ ..] => tests::test(root()?, names),
+        ["test", ref names @ ..] => testing::test(root()?, names),
         _ => bail!("usage: cargo xtask generate [--check] | test [NAME...]"),
     }
 }

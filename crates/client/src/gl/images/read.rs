@@ -39,11 +39,9 @@ impl Region {
         // Without a layout the driver refuses, and answers nothing.
         let layout = layout.unwrap_or(Layout::EMPTY);
         let fits = most.map(|most| fits(layout.end(), most));
-        // SAFETY: the caller's promise.
-        if fits != Some(false)
-            && !pixels.is_null()
-            && unsafe { cx.read_ahead(self, &layout, pixels) }
-        {
+        let can_be_answered = fits != Some(false) && !pixels.is_null();
+        // SAFETY: the caller's promise; `pixels` is not null.
+        if can_be_answered && unsafe { cx.read_ahead(self, &layout, pixels) } {
             return;
         }
         let rows = layout.total_rows();
