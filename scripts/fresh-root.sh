@@ -5,12 +5,13 @@
 # usage: scripts/fresh-root.sh [--suite NAME] [--keep] [GOAL...]
 #
 #   demo        `make demo`, as root
+#   pictures    `make test-pictures` in the root of `demo`: our drawing tests with this suite's Mesa
 #   test        `make test`, as root, in the root of `demo`
 #   user        `make demo`, as an ordinary user who may use sudo; takes over what `demo` has built
 #   packages    `make deb` in the root of `demo`; another root, without compiler or Rust, installs
 #               the packages and draws glxgears into a picture
 #
-# Without goals: all four. --suite is a release of Debian (trixie unless given), --keep leaves the
+# Without goals: demo, test, user, packages. --suite is a release of Debian (trixie unless given), --keep leaves the
 # roots and says where they are.
 #
 # A root holds what debootstrap's minbase variant holds, `make`, and the source tree: tracked files
@@ -32,7 +33,7 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --keep) keep=yes ;;
-    demo | test | user | packages) goals+=("$1") ;;
+    demo | pictures | test | user | packages) goals+=("$1") ;;
     *)
         sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p}' "$0" >&2
         exit 2
@@ -167,6 +168,8 @@ built() {
 
 demo() { built && inside built 'make demo'; }
 
+pictures() { built && inside built 'make test-pictures'; }
+
 # sshd as well, which `make test` installs for nobody: elsewhere it would start to serve.
 tests() {
     built && inside built "$quiet_apt install --no-install-recommends openssh-server >/dev/null
@@ -211,6 +214,7 @@ packages() {
 for name in "${goals[@]}"; do
     case $name in
     demo) goal demo demo ;;
+    pictures) goal pictures pictures ;;
     test) goal test tests ;;
     user) goal user user ;;
     packages) goal packages packages ;;
