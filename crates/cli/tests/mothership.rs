@@ -677,7 +677,7 @@ fn strangers_are_turned_away() {
     );
     let output = stage.run(&["status", "--mothership", &place]);
     assert!(
-        text(&output.stderr).contains("needs a token"),
+        text(&output.stderr).contains("wants a token"),
         "{}",
         text(&output.stderr)
     );

@@ -225,7 +225,7 @@ mod tests {
         let mut twice = wall.clone();
         twice.tiles[1].name = twice.tiles[0].name.clone();
         assert!(matches!(
-            twice.to_json().parse::<Wall>(),
+            Wall::from_json(&twice.to_json()),
             Err(crate::WallError::Twice(_))
         ));
     }

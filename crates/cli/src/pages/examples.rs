@@ -34,6 +34,16 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
                 "mgn run --spu print:file=calls.txt -- glxgears",
             ),
         ],
+        "mgn-ssh" => &[
+            (
+                "Run a program on another machine, rendered and shown here",
+                "mgn ssh render -- ./viewer",
+            ),
+            (
+                "The same for a host without X forwarding: pictures go into files there",
+                "mgn ssh --headless --save pictures --frames 10 render -- ./viewer",
+            ),
+        ],
         "mgn-verify" => &[
             (
                 "Compare the first 30 frames with those of the local driver",
