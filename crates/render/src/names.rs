@@ -39,7 +39,7 @@ pub const UNKNOWN: u32 = u32::MAX;
 pub const MOST: usize = 1 << 24;
 
 /// Of more deleted objects the names are forgotten. Drivers give names again, so that there are seldom more than ever lived at a time.
-const MOST_DELETED: usize = 1 << 16;
+const MOST_DELETED: usize = 1 << 13;
 
 /// Names below this live in a vector that grows with the highest of them.
 const DENSE: usize = 1 << 20;

@@ -106,13 +106,14 @@ fn heads_are_drawn_again_where_they_were_covered() {
     let stage = Stage::new();
     let head = Head::start();
     let display = head.display();
-    let wall = wall(1, |_| {
-        format!(r#"{{ window = "{display}", position = [0, 0] }}"#)
+    let wall = wall(1, |n| {
+        let (x, y) = (n % 2 * 150, n / 2 * 150);
+        format!(r#"{{ window = "{display}", position = [{x}, {y}] }}"#)
     });
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--", "glxgears"]);
     let running = Running::start(&mut command);
-    let all = [0, 0, 150, 150];
+    let all = [0, 0, 300, 300];
     let black = |picture: &Picture| picture.pixels.iter().all(|byte| *byte == 0);
     until("a picture", || !black(&head.see(all)));
     let program = children(running.pid()).into_iter().find(|pid| {
@@ -140,8 +141,8 @@ fn heads_are_drawn_again_where_they_were_covered() {
         screen.root,
         0,
         0,
-        150,
-        150,
+        300,
+        300,
         0,
         WindowClass::INPUT_OUTPUT,
         screen.root_visual,
