@@ -132,10 +132,15 @@ fn each_fault_is_found() {
         |c| c.added.push("GL_EXT_texture".into()),
     ];
     for (i, harm) in breaks.into_iter().enumerate() {
-        for api in 0..sound.len() {
+        for (api, (name, _)) in APIS.iter().enumerate() {
             let mut broken = sound.clone();
             harm(&mut broken[api]);
-            assert_eq!(faults(&broken, &withheld).len(), 1, "{i} of {api}");
+            let is_not_built = *name == "OpenGL ES 1"
+                && broken[api].version.is_none()
+                && broken[api].local_version.is_none();
+            let expected = usize::from(!is_not_built);
+            let found = faults(&broken, &withheld).len();
+            assert_eq!(found, expected, "{i} of {name}");
         }
     }
 }
