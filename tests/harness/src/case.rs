@@ -79,6 +79,9 @@ pub struct Case {
     pub alone: bool,
     /// Whether it shows the same frames in the same order each time.
     pub orderly: bool,
+    /// Whether shaders are compiled anew in each run: a compiler that finds one in its cache does
+    /// not say again what it warned of.
+    pub compiles: bool,
 }
 
 impl Case {
@@ -94,6 +97,14 @@ impl Case {
             statuses: vec![0],
             alone: false,
             orderly: true,
+            compiles: false,
+        }
+    }
+
+    /// Of one of its runs, directly or not.
+    fn prepare(&self, command: &mut Command) {
+        if self.compiles {
+            command.env("MESA_SHADER_CACHE_DISABLE", "true");
         }
     }
 }
@@ -156,6 +167,7 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     let stage = own.as_ref().unwrap_or(stage);
     let direct = stage.folder();
     let mut command = stage.direct(&case.program);
+    case.prepare(&mut command);
     command.args((case.arguments)(&direct));
     let outcome = Outcome::of(&mut command, LIMIT);
     if !outcome.status.is_some_and(|s| case.statuses.contains(&s)) {
@@ -232,6 +244,7 @@ fn run_through(
     saved: Option<&Path>,
 ) -> Outcome {
     let mut command = through(stage, transport, &stats_of(out));
+    case.prepare(&mut command);
     if let Some(folder) = saved {
         command.arg("--save").arg(folder);
     }

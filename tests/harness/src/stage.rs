@@ -108,8 +108,6 @@ impl Stage {
             .env("XAUTHORITY", self.xvfb.authority())
             // Machines with a graphics card render with llvmpipe as well.
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            // A compiler that finds a shader in its cache does not say again what it warned of.
-            .env("MESA_SHADER_CACHE_DISABLE", "true")
             .env_remove("WAYLAND_DISPLAY")
             // Nothing of what the user has set up.
             .env("XDG_CONFIG_HOME", self.run.join("config"))

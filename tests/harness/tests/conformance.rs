@@ -20,6 +20,9 @@ const UNORDERED: [&str; 7] = [
     "windows",
 ];
 
+/// Programs that note what the compiler of shaders says.
+const COMPILING: [&str; 1] = ["glsl_interface"];
+
 #[test]
 fn every_scene_is_the_same_over_shm_and_tcp() {
     compare_all(&Stage::new(), &cases(), &["shm", "tcp"]);
@@ -56,9 +59,11 @@ fn cases() -> Vec<Case> {
             let program = folder.join(&name);
             let alone = ALONE.contains(&name.as_str());
             let orderly = !UNORDERED.contains(&name.as_str());
+            let compiles = COMPILING.contains(&name.as_str());
             let mut case = Case::new(name, program, |out| vec!["--out".into(), out.into()]);
             case.alone = alone;
             case.orderly = orderly;
+            case.compiles = compiles;
             case
         })
         .collect()

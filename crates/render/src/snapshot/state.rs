@@ -53,8 +53,12 @@ const FLOATS: &[Row<f32>] = &[
     (&[GL_MIN_SAMPLE_SHADING_VALUE], |s, v| {
         say!(s, gl_min_sample_shading(v[0]));
     }),
+    // Mesa tells the mode in contexts of every API, but not all of these have the command.
     (&[GL_ALPHA_TO_COVERAGE_DITHER_MODE_NV], |s, v| {
-        say!(s, gl_alpha_to_coverage_dither_control_nv(v[0] as u32));
+        let mode = v[0] as u32;
+        if mode != GL_ALPHA_TO_COVERAGE_DITHER_DEFAULT_NV {
+            say!(s, gl_alpha_to_coverage_dither_control_nv(mode));
+        }
     }),
     (&[GL_ALPHA_TEST_FUNC, GL_ALPHA_TEST_REF], |s, v| {
         say!(s, gl_alpha_func(v[0] as u32, v[1]));
