@@ -11,8 +11,8 @@
 #   packages    `make deb` in the root of `demo`; another root, without compiler or Rust, installs
 #               the packages and draws glxgears into a picture
 #
-# Without goals: demo, test, user, packages. --suite is a release of Debian (trixie unless given), --keep leaves the
-# roots and says where they are.
+# Without goals: demo, test, user, packages. --suite is a release of Debian (trixie unless given),
+# --keep leaves the roots and says where they are.
 #
 # A root holds what debootstrap's minbase variant holds, `make`, and the source tree: tracked files
 # as they lie in the working tree. It has the network of this machine, its package sources, its
@@ -107,9 +107,9 @@ inside() {
     for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
         [ -z "${!name:-}" ] || proxies+=("$name=${!name}")
     done
-    mkdir -p "$root/root/.cargo/registry" "$root/var/cache/apt/archives/partial"
+    mkdir -p "$root/cargo/registry" "$root/var/cache/apt/archives/partial"
     unshare --mount --pid --ipc --uts --fork --kill-child --propagation private -- \
-        env -i "${proxies[@]}" HOME=/root LANG=C.UTF-8 TERM=dumb CI="${CI:-}" \
+        env -i "${proxies[@]}" HOME=/root CARGO_HOME=/cargo LANG=C.UTF-8 TERM=dumb CI="${CI:-}" \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         bash -euc '
             root=$1 cache=$2
@@ -128,7 +128,7 @@ inside() {
             ln -s /proc/self/fd "$root/dev/fd"
             mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
             mount --bind "$cache/debs" "$root/var/cache/apt/archives"
-            mount --bind "$cache/crates" "$root/root/.cargo/registry"
+            mount --bind "$cache/crates" "$root/cargo/registry"
             cd "$root"
             mkdir -p .before
             pivot_root . .before
@@ -186,8 +186,9 @@ user() {
         tar --create --directory="$roots/built" --exclude=manganese/target/debug --exclude=manganese/target/demo manganese |
             tar --extract --directory="$roots/user" || return
     fi
-    inside user "chown -R newcomer: /manganese
-        su - newcomer -c 'cd /manganese && make demo'"
+    # Where Cargo keeps its downloads is the same for both, or it would build all again.
+    inside user "chown -R newcomer: /manganese /cargo
+        su - newcomer --whitelist-environment=CARGO_HOME -c 'cd /manganese && make demo'"
 }
 
 packages() {

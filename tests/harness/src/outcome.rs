@@ -55,6 +55,10 @@ impl Running {
         let _ = rustix::process::kill_process(self.rustix_pid(), signal);
     }
 
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Waits for its end, and kills it when `limit` is over.
     pub fn finish(mut self, limit: Duration) -> Outcome {
         let start = Instant::now();
@@ -83,7 +87,7 @@ impl Running {
     fn end(&mut self) {
         for (signal, grace) in [(Signal::TERM, 5000), (Signal::KILL, 1000)] {
             let deadline = Instant::now() + Duration::from_millis(grace);
-            if matches!(self.child.try_wait(), Ok(Some(_))) {
+            if self.has_ended() {
                 break;
             }
             let _ = kill_process_group(self.rustix_pid(), signal);

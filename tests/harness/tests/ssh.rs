@@ -51,8 +51,11 @@ impl Host {
             assert!(keygen.arg(folder.join(key)).status().unwrap().success());
         }
         fs::copy(folder.join("user.pub"), folder.join("authorized")).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = port.local_addr().unwrap().port();
+        // Closed at once: `port` would otherwise be the place where the connections below arrive.
+        let port = {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            free.local_addr().unwrap().port()
+        };
         let mgn = mgn_tests::target();
         let shown = folder.display();
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
@@ -145,11 +148,20 @@ impl Host {
             .any(|word| word == ours.as_bytes())
     }
 
-    /// The process of a program, and not those that have its name among their arguments.
-    fn find(&self, program: &str) -> u32 {
-        until(program, || {
-            processes().find(|pid| self.is_ours(*pid) && words(*pid).starts_with(program))
-        })
+    /// A run of glxgears, as soon as glxgears itself runs and has had the time to draw. Others have its name among their arguments.
+    fn gears(&self, arguments: &[&str]) -> Running {
+        let mut running = Running::start(&mut self.mgn(&[arguments, &["--", "glxgears"]].concat()));
+        let is_it = |pid: u32| self.is_ours(pid) && words(pid).starts_with("glxgears");
+        let start = Instant::now();
+        while !processes().any(is_it) {
+            if running.has_ended() || start.elapsed() > LIMIT {
+                let outcome = running.finish(Duration::from_secs(1));
+                panic!("glxgears does not start: {}", outcome.describe());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(Duration::from_secs(2));
+        running
     }
 }
 
@@ -261,17 +273,16 @@ fn a_program_over_there_is_shown_here() {
 #[test]
 fn nothing_is_left_behind() {
     let Some(host) = Host::new("") else { return };
-    let there = ["ssh", "there", "--", "glxgears"];
-    let here = ["run", "--ssh", "there", "--", "glxgears"];
+    let there = ["ssh", "there"];
+    let here = ["run", "--ssh", "there"];
     for (arguments, signal, status) in [
         (&here[..], Signal::TERM, Some(128 + 15)),
+        (&here, Signal::INT, Some(128 + 2)),
         (&there, Signal::TERM, Some(128 + 15)),
         (&here, Signal::KILL, Some(128 + 9)),
         (&there, Signal::KILL, Some(128 + 9)),
     ] {
-        let running = Running::start(&mut host.mgn(arguments));
-        host.find("glxgears");
-        thread::sleep(Duration::from_secs(2));
+        let running = host.gears(arguments);
         running.signal(signal);
         let outcome = running.finish(LIMIT);
         assert_eq!(outcome.status, status, "{}", outcome.describe());
@@ -286,13 +297,8 @@ fn nothing_is_left_behind() {
 #[test]
 fn a_silent_connection_counts_as_lost() {
     let Some(host) = Host::new("") else { return };
-    for arguments in [
-        &["run", "--ssh", "there", "--", "glxgears"][..],
-        &["ssh", "there", "--", "glxgears"],
-    ] {
-        let running = Running::start(&mut host.mgn(arguments));
-        host.find("glxgears");
-        thread::sleep(Duration::from_secs(2));
+    for arguments in [&["run", "--ssh", "there"][..], &["ssh", "there"]] {
+        let running = host.gears(arguments);
         let control = until("the connection", || {
             processes().find(|pid| {
                 let words = words(*pid);
