@@ -65,7 +65,54 @@ struct Written {
     ssh_mgn: Option<Spanned<String>>,
 }
 
-const KEYS: [&str; 5] = ["server", "mothership", "token_file", "ssh", "ssh_mgn"];
+/// What manganese-config(5) says of a key.
+pub struct Key {
+    pub name: &'static str,
+    pub kind: &'static str,
+    /// The environment variable that comes before the file.
+    pub variable: Option<&'static str>,
+    pub meaning: &'static str,
+    /// What holds without the key.
+    pub default: &'static str,
+}
+
+pub const KEYS: [Key; 5] = [
+    Key {
+        name: "server",
+        kind: "address, or a list of addresses",
+        variable: Some("MGN_SERVER"),
+        meaning: "The server that renders, as --server takes it. A list has one server for each tile of a wall. The variable separates several by spaces.",
+        default: "each run starts a server of its own",
+    },
+    Key {
+        name: "mothership",
+        kind: "address",
+        variable: Some("MGN_MOTHERSHIP"),
+        meaning: "The mothership that mgn status and mgn stop ask, and that knows the names of walls.",
+        default: "unix:@manganese-mothership",
+    },
+    Key {
+        name: "token_file",
+        kind: "path",
+        variable: Some("MGN_TOKEN_FILE"),
+        meaning: "The file with the token that servers ask for. A relative path is relative to the folder of config.toml.",
+        default: "the file token in the same folder, if there is one; mgn token new makes it",
+    },
+    Key {
+        name: "ssh",
+        kind: "command",
+        variable: Some("MGN_SSH"),
+        meaning: "The command that connects to other hosts, with its arguments, separated by spaces.",
+        default: "ssh",
+    },
+    Key {
+        name: "ssh_mgn",
+        kind: "command",
+        variable: None,
+        meaning: "The name or path of mgn on other hosts, as --ssh-mgn takes it.",
+        default: "mgn",
+    },
+];
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "an address in quotes, or a list of such")]
@@ -256,10 +303,10 @@ impl File {
         let key = text.get(span).unwrap_or_default().trim();
         let is_key = toml::from_str::<toml::map::Map<String, toml::Value>>(&text)
             .is_ok_and(|table| table.contains_key(key));
-        if is_key && !KEYS.contains(&key) {
+        if is_key && !KEYS.iter().any(|known| known.name == key) {
             let advice = match closest(key) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("there are {}", KEYS.join(", ")),
+                None => format!("there are {}", KEYS.map(|known| known.name).join(", ")),
             };
             anyhow::bail!("{place}: there is no setting {key:?}; {advice}");
         }
@@ -270,7 +317,10 @@ impl File {
 /// The key that was meant, if any is near.
 fn closest(key: &str) -> Option<&'static str> {
     let plain = key.replace('-', "_");
-    let near = KEYS.map(|known| (strsim::damerau_levenshtein(known, &plain), known));
+    let near = KEYS.map(|known| {
+        let distance = strsim::damerau_levenshtein(known.name, &plain);
+        (distance, known.name)
+    });
     let (distance, known) = near.into_iter().min()?;
     (distance <= 1 + key.len() / 3).then_some(known)
 }
@@ -515,7 +565,7 @@ mod tests {
     #[test]
     fn all_keys_are_known() {
         for key in KEYS {
-            parse(&format!("{key} = \"x\"")).unwrap();
+            parse(&format!("{} = \"x\"", key.name)).unwrap();
         }
     }
 

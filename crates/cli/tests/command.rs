@@ -658,6 +658,7 @@ fn pages_cover_every_command() {
     assert!(command.status().unwrap().success());
     for page in [
         "manganese-walls.5",
+        "manganese-config.5",
         "mgn.1",
         "mgn-run.1",
         "mgn-verify.1",
@@ -695,9 +696,19 @@ fn pages_cover_every_command() {
             "{word} is not in manganese-walls(5)"
         );
     }
+    let config = fs::read_to_string(man.join("manganese-config.5")).unwrap();
+    for word in ["token_file", "MGN_SERVER", ".SH EXAMPLES"] {
+        assert!(
+            config.replace('\\', "").contains(word),
+            "{word} is not in manganese-config(5)"
+        );
+    }
     if let Ok(output) = Command::new("mandoc")
         .arg("-Tlint")
-        .arg(man.join("manganese-walls.5"))
+        .args([
+            man.join("manganese-walls.5"),
+            man.join("manganese-config.5"),
+        ])
         .output()
     {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,7 +1,8 @@
-//! Manual pages and completions, from the definition of the command line and the schema of walls.
+//! Manual pages and completions, from the definition of the command line, the schema of walls, and the keys of settings.
 
 mod completions;
 mod examples;
+mod settings;
 mod walls;
 
 use std::fs;
@@ -33,6 +34,7 @@ pub fn write(pages: &Pages) -> anyhow::Result<()> {
     command.build();
     manual(&command, &pages.man)
         .and_then(|()| fs::write(pages.man.join("manganese-walls.5"), walls::page()))
+        .and_then(|()| fs::write(pages.man.join("manganese-config.5"), settings::page()))
         .with_context(|| format!("writing manual pages into {}", pages.man.display()))?;
     completions::write(&Cli::command(), &pages.completions)
         .with_context(|| format!("writing completions into {}", pages.completions.display()))
@@ -74,6 +76,11 @@ fn more(name: &str) -> String {
     page.control("SH", ["SEE ALSO"]);
     let mut also = Vec::new();
     also.extend((name != "mgn").then_some(("mgn", "1")));
+    also.extend(
+        ["mgn", "mgn-run", "mgn-info"]
+            .contains(&name)
+            .then_some(("manganese-config", "5")),
+    );
     also.extend(OF_WALLS.contains(&name).then_some(("manganese-walls", "5")));
     for (page_name, section) in also {
         page.text([bold(page_name), roman(format!("({section}),"))]);
