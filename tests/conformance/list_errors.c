@@ -54,7 +54,6 @@ static float bottom(void)
 
 static void inside(void)
 {
-    no_picture();
     drawn = 0;
     INSIDE("glAlphaFunc", glAlphaFunc(GL_GREATER, 0));
     INSIDE("glBlendFunc", glBlendFunc(GL_ONE, GL_ONE));

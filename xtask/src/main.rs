@@ -20,9 +20,8 @@ fn main() -> Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => generate(false),
         ["generate", "--check"] => generate(true),
-        ["test", "--release", ref names @ ..] => testing::test(root()?, &["--release"], names),
-        ["test", ref names @ ..] => testing::test(root()?, &[], names),
-        _ => bail!("usage: cargo xtask generate [--check] | test [--release] [NAME...]"),
+        ["test", ref names @ ..] => testing::test(root()?, names),
+        _ => bail!("usage: cargo xtask generate [--check] | test [NAME...]"),
     }
 }
 

@@ -15,12 +15,11 @@ use anyhow::{bail, Context, Result};
 const SLOWEST: usize = 10;
 
 /// Builds all tests of the workspace and runs those whose name contains one of `filters`; all
-/// without any. `profile` are Cargo's options that choose one. Fails if a test did.
-pub fn test(root: &Path, profile: &[&str], filters: &[&str]) -> Result<()> {
+/// without any. Fails if a test did.
+pub fn test(root: &Path, filters: &[&str]) -> Result<()> {
     // The harness runs `mgn` and the client library, which belong to no test.
-    let everything = ["build", "--workspace", "--all-targets", "--locked"];
-    cargo(root, &[&everything[..], profile].concat())?;
-    let mut binaries = binaries(root, profile)?;
+    cargo(root, &["build", "--workspace", "--all-targets", "--locked"])?;
+    let mut binaries = binaries(root)?;
     if !filters.is_empty() {
         binaries.retain(|b| filters.iter().any(|f| b.name.contains(f)));
         if binaries.is_empty() {
@@ -33,7 +32,7 @@ pub fn test(root: &Path, profile: &[&str], filters: &[&str]) -> Result<()> {
     // Those of the harness take longest: the others fill the gaps that they leave.
     binaries.sort_by_key(|b| !b.name.starts_with("mgn-tests"));
     let results = side_by_side(binaries);
-    let documentation = filters.is_empty().then(|| documentation(root, profile));
+    let documentation = filters.is_empty().then(|| documentation(root));
     report(results.into_iter().chain(documentation).collect())
 }
 
@@ -69,10 +68,9 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn binaries(root: &Path, profile: &[&str]) -> Result<Vec<Binary>> {
+fn binaries(root: &Path) -> Result<Vec<Binary>> {
     let output = Command::new(env!("CARGO"))
         .args(["test", "--workspace", "--locked", "--no-run"])
-        .args(profile)
         .arg("--message-format=json")
         .current_dir(root)
         .stderr(Stdio::inherit())
@@ -145,11 +143,10 @@ fn run(binary: &Binary) -> Outcome {
 }
 
 /// The examples in comments, which only cargo and rustdoc find.
-fn documentation(root: &Path, profile: &[&str]) -> Outcome {
+fn documentation(root: &Path) -> Outcome {
     let mut command = Command::new(env!("CARGO"));
     command
         .args(["test", "--workspace", "--locked", "--doc"])
-        .args(profile)
         .current_dir(root);
     let outcome = measured("examples in comments".into(), &mut command);
     say(&outcome);

@@ -160,6 +160,7 @@ mod tests {
             names.contains(&"eager_shm") && names.contains(&"single_copy_shm"),
             "{names:?}"
         );
+        assert_eq!(machine.build, "debug", "tests are");
         let without = Machine::here(Path::new("/no/such/mgn"));
         assert!(without.versions.iter().all(|(name, _)| name != "Mesa"));
     }

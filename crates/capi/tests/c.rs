@@ -59,15 +59,8 @@ fn built() -> &'static Path {
         cargo
             .args(["build", "--quiet", "--package", "mgn-capi"])
             .current_dir(here());
-        let profile = match cfg!(debug_assertions) {
-            true => "debug",
-            false => {
-                cargo.arg("--release");
-                "release"
-            }
-        };
         run(cargo.env("CARGO_TARGET_DIR", target));
-        target.join(profile)
+        target.join("debug")
     })
 }
 
