@@ -65,8 +65,6 @@ static void inside(void)
     INSIDE("glDepthRange", glDepthRange(0, 0.5));
     INSIDE("glDisable", glDisable(GL_DITHER));
     INSIDE("glEnable", glEnable(GL_BLEND));
-    INSIDE("glDrawArrays", glDrawArrays(GL_POINTS, 0, 1));
-    INSIDE("glDrawElements", glDrawElements(GL_POINTS, 1, GL_UNSIGNED_BYTE, bytes));
     INSIDE("glDrawPixels", glDrawPixels(1, 1, GL_RGBA, GL_FLOAT, numbers));
     INSIDE("glCopyPixels", glCopyPixels(0, 0, 1, 1, GL_COLOR));
     INSIDE("glFogf", glFogf(GL_FOG_DENSITY, 0.5f));
@@ -106,6 +104,44 @@ static void inside(void)
     FLOATS(GL_LINE_WIDTH, 1);
     INTS(GL_MODELVIEW_STACK_DEPTH, 1);
     INTS(GL_LIST_BASE, 1);
+}
+
+/* Mesa forgets the primitive that had been begun, where OpenGL has only the draw ignored; so the picture says nothing. */
+static void draws_inside(void)
+{
+    no_picture();
+    drawn = 0;
+    INSIDE("glDrawArrays", glDrawArrays(GL_POINTS, 0, 1));
+    INSIDE("glDrawElements", glDrawElements(GL_POINTS, 1, GL_UNSIGNED_BYTE, bytes));
+}
+
+/* What no list holds is executed while a list is compiled. */
+static void at_once(void)
+{
+    no_picture();
+    for (int executed = 0; executed < 2; executed++) {
+        note("%s", executed ? "executed" : "compiled");
+        glNewList(1, executed ? GL_COMPILE_AND_EXECUTE : GL_COMPILE);
+        glBegin(GL_TRIANGLES);
+        note("error %x", glGetError());
+        GLint width = -1, lists = 0;
+        glGetIntegerv(GL_PACK_ROW_LENGTH, &width);
+        glGetIntegerv(GL_MAX_LIST_NESTING, &lists);
+        note("integers %d %d", width, lists);
+        GLfloat light[4] = {-1, -1, -1, -1};
+        glGetLightfv(GL_LIGHT0, GL_DIFFUSE, light);
+        note("light %g %g", light[0], light[3]);
+        note("enabled %d", glIsEnabled(GL_DITHER));
+        note("lists %d", glGenLists(2) != 0);
+        glDeleteLists(7, 2);
+        glFlush();
+        glFinish();
+        glEnd();
+        glEndList();
+        errors("compiled");
+        glCallList(1);
+        errors("called");
+    }
 }
 
 static void no_mode(void)
@@ -168,4 +204,4 @@ static void behind(void)
     errors("called");
 }
 
-CONFORM("list_errors", COMPAT, {"inside", inside}, {"no_mode", no_mode}, {"wrong_arguments", wrong_arguments}, {"behind", behind})
+CONFORM("list_errors", COMPAT, {"inside", inside}, {"draws_inside", draws_inside}, {"at_once", at_once}, {"no_mode", no_mode}, {"wrong_arguments", wrong_arguments}, {"behind", behind})

@@ -184,7 +184,10 @@ impl Context {
 
     /// Waits until everything the context was told is done, and shown where it is drawn to something visible.
     pub fn finish(&mut self) {
-        self.leave_begin();
+        // What a list holds goes on behind it.
+        if !self.gl.lists.is_open() {
+            self.leave_begin();
+        }
         self.present_front();
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_finish() };

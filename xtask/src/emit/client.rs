@@ -103,9 +103,7 @@ fn entry(c: &Command, tracked: bool) -> String {
     let extent = image_extent(c);
     if tracked || extent.is_some() || c.named_by_use {
         body += match c.unlisted {
-            true => {
-                "if cx.gl.in_begin() && !cx.gl.lists.is_open() { return cx.illegal_in_begin(); }\n"
-            }
+            true => "if cx.is_illegal_now() { return cx.illegal_in_begin(); }\n",
             false => "if cx.gl.in_begin() { return cx.illegal_in_begin(); }\n",
         };
     }

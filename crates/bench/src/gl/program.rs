@@ -3,6 +3,7 @@
 use mgn_verify::Camera;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub struct Program {
     /// With a slash, a file below the target folder, or an absolute path.
@@ -19,7 +20,7 @@ pub enum Says {
     Glmark,
     /// And it must be interrupted.
     Gears,
-    /// None: its time is measured.
+    /// None: the result is how many seconds the run takes.
     Nothing,
 }
 
@@ -96,13 +97,13 @@ impl Says {
         !matches!(self, Says::Gears)
     }
 
-    /// The result in what a program has printed.
-    pub fn read(&self, text: &str) -> Option<f64> {
+    /// The result in what a program has printed, and in how long its run took.
+    pub fn read(&self, text: &str, took: Duration) -> Option<f64> {
         match self {
             Says::Json(name) => json_number(text, name),
             Says::Glmark => glmark_rate(text),
             Says::Gears => gears_rate(text),
-            Says::Nothing => None,
+            Says::Nothing => Some(took.as_secs_f64()),
         }
     }
 }

@@ -21,6 +21,8 @@ pub enum Way {
     Null,
     Discard,
     Shm,
+    /// Over shared memory, by a server that is started for the run.
+    Own,
     /// Over shared memory, and nothing shown.
     Unseen,
     Tcp,
@@ -46,6 +48,7 @@ impl Way {
             Way::Null => "null",
             Way::Discard => "discard, shm",
             Way::Shm => "shm",
+            Way::Own => "own server",
             Way::Unseen => "shm, unseen",
             Way::Tcp => "tcp",
             Way::Relayed => "tcp, relay",
@@ -189,6 +192,7 @@ impl Machine {
                     (Some(self.address("discard")), "shm")
                 }
                 Way::Shm | Way::Unseen => (Some(self.address("render")), "shm"),
+                Way::Own => (Some("own".to_string()), "shm"),
                 Way::Tcp => (tcp(PORT), "tcp"),
                 Way::Relayed => (tcp(RELAYED_PORT), "tcp"),
                 Way::Far => (tcp(FAR_PORT), "tcp"),
@@ -220,18 +224,19 @@ impl Machine {
             .env("SDL_AUDIODRIVER", "dummy")
             .stderr(Stdio::null());
         let (servers, children) = (self.server_cpu(), child::cpu_of_ended());
+        let start = Instant::now();
         let output = command
             .output()
             .with_context(|| format!("cannot run {words:?}"))?;
+        let took = start.elapsed();
         if program.says.ends_well() && !output.status.success() {
             bail!("{words:?} ({}) ended with {}", way.name(), output.status);
         }
         // A worker's time counts when the server has waited for it.
         std::thread::sleep(Duration::from_millis(150));
         let text = String::from_utf8_lossy(&output.stdout);
-        let value = program
-            .says
-            .read(&text)
+        let value = program.says.read(&text, took);
+        let value = value
             .with_context(|| format!("{words:?} ({}) printed no result: {text}", way.name()))?;
         let waited = fs::read_to_string(&stats)
             .ok()

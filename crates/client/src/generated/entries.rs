@@ -7127,7 +7127,7 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
 pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() && !cx.gl.lists.is_open() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         let before = cx.before_judged();
@@ -7145,7 +7145,7 @@ pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
 pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() && !cx.gl.lists.is_open() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         let before = cx.before_judged();

@@ -55,6 +55,14 @@ impl Context {
         T::default()
     }
 
+    /// Whether a command that display lists never hold is illegal because of a glBegin. Drivers
+    /// execute it at once while a list is compiled, also between a glBegin and a glEnd that the
+    /// list holds, since these are executed when the list ends.
+    #[inline(always)]
+    pub fn is_illegal_now(&self) -> bool {
+        self.gl.in_begin() && !self.gl.lists.is_open()
+    }
+
     /// Whether an error that is found here is left to the driver all the same: for its words, or
     /// because a display list holds the command, and with it the error.
     pub fn leaves_errors(&self) -> bool {
@@ -99,7 +107,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
     // SAFETY: the only reference in use, to the thread's own context.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         if cx.is_lost() {
@@ -131,7 +139,7 @@ pub unsafe extern "C" fn glFlush() {
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         cx.enc.mgn_flush();
@@ -145,7 +153,7 @@ pub unsafe extern "C" fn glFinish() {
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         cx.finish();

@@ -188,8 +188,44 @@ const PLAY: Play = Play {
     ],
 };
 
+/// How long a whole run takes.
+const fn start(
+    name: &'static str,
+    program: Program,
+    ways: &'static [Way],
+    most: Option<f64>,
+) -> Row {
+    Row {
+        name,
+        needs: NOTHING,
+        program,
+        unit: "ms",
+        scale: 1e3,
+        less: true,
+        ways,
+        wanted: &[],
+        most,
+    }
+}
+
 pub fn all() -> Vec<Row> {
     vec![
+        start(
+            "mgn --version",
+            Program::new("release/mgn", &["--version"], Says::Nothing),
+            &[Way::Direct],
+            Some(10.0),
+        ),
+        start(
+            "start, one frame",
+            Program::new(
+                "demos/rings",
+                &["--frames", "1", "--warmup", "0"],
+                Says::Nothing,
+            ),
+            &[Way::Direct, Way::Shm, Way::Own],
+            None,
+        ),
         iso(
             "iso_demo --cull, immediate",
             &["--cull", "--mode", "immediate", "--frames", "80", "--json"],

@@ -40,7 +40,7 @@ macro_rules! parameters {
             // SAFETY: the only reference in use, to the thread's own context; the program has room for the values of `pname`.
             unsafe {
                 let cx = context();
-                if cx.gl.in_begin() {
+                if cx.is_illegal_now() {
                     return cx.illegal_in_begin();
                 }
                 if write($shadow(&cx.gl.state, of, pname), data, |known, i| known.$value(i)) {
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
     // SAFETY: as above; the program has room for the equation.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         if write(cx.gl.state.clip_plane(plane), equation, |known, i| {
@@ -104,7 +104,7 @@ macro_rules! indexed {
             // SAFETY: as above.
             unsafe {
                 let cx = context();
-                if cx.gl.in_begin() {
+                if cx.is_illegal_now() {
                     return cx.illegal_in_begin();
                 }
                 if write(cx.gl.state.get_indexed(pname, index), data, |known, i| known.$value(i)) {
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn glIsEnabledi(cap: u32, index: u32) -> u8 {
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         if let Some(on) = cx.gl.state.is_enabled_indexed(cap, index) {

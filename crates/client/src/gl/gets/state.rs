@@ -66,7 +66,7 @@ macro_rules! get_commands {
         /// There is room for the values of `pname` at `data`.
         #[inline(always)]
         unsafe fn $get(cx: &mut Context, pname: u32, data: *mut $type) {
-            if cx.gl.in_begin() {
+            if cx.is_illegal_now() {
                 return cx.illegal_in_begin();
             }
             // SAFETY: the caller's promise, and the context's own encoder.

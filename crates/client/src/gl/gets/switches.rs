@@ -8,7 +8,7 @@ pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
     // SAFETY: the only reference in use, to the thread's own context.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         if let Some(on) = cx.gl.state.is_enabled(cap) {

@@ -444,9 +444,10 @@ macro_rules! rectangles {
         $(pub unsafe extern "C" fn $name(x1: $type, y1: $type, x2: $type, y2: $type) {
             // SAFETY: the only reference in use.
             let cx = unsafe { context() };
-            if cx.gl.in_begin() {
+            if cx.gl.in_begin() && !cx.gl.lists.is_open() {
                 return cx.illegal_in_begin();
             }
+            cx.rectangle_begins();
             // SAFETY: the context's own encoder.
             unsafe { cx.enc.gl_rectf(x1 as f32, y1 as f32, x2 as f32, y2 as f32) };
         }

@@ -493,6 +493,14 @@ impl Context {
         }
     }
 
+    /// A rectangle that is compiled between glBegin and glEnd, where it does not belong, is drawn when the list is called, and ends the primitive.
+    pub fn rectangle_begins(&mut self) {
+        if self.gl.in_begin() {
+            self.gl.lists.leaves(false);
+            self.gl.immediate.phase = Phase::Outside;
+        }
+    }
+
     /// Ends the primitive and begins another of its kind.
     fn restart(&mut self) {
         match self.gl.immediate.mode {

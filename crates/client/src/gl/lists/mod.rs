@@ -52,7 +52,7 @@ pub unsafe extern "C" fn glGenLists(range: i32) -> u32 {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() || !cx.gl.is_compat() {
+        if cx.is_illegal_now() || !cx.gl.is_compat() {
             return cx.fail(gl::GL_INVALID_OPERATION);
         }
         if range < 0 {
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn glDeleteLists(list: u32, range: i32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        if cx.is_illegal_now() {
             return cx.illegal_in_begin();
         }
         if let Err(error) = cx.gl.state.gl_delete_lists(list, range) {
