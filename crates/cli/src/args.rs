@@ -19,7 +19,7 @@ use crate::relay::Target;
 pub use bench::{Bench, BenchCommand, BenchCompare, BenchReport};
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
 
-/// Run OpenGL programs whose rendering is done by another process, here or on another machine.
+/// Run OpenGL programs and render them in another process, here or on another machine.
 #[derive(Debug, Parser)]
 #[command(name = "mgn", version, arg_required_else_help = true)]
 pub struct Cli {
@@ -28,7 +28,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// The command line of this process. Ends it where that makes no sense.
+    /// The command line of this process. Ends the process if the command line is invalid.
     pub fn read() -> Cli {
         let words: Vec<OsString> = std::env::args_os().collect();
         Cli::from_words(&words).unwrap_or_else(|error| error.exit())
@@ -50,7 +50,7 @@ impl Cli {
     }
 }
 
-/// A flag whose value may be missing is followed by something that looks like a value, which would be run as the program.
+/// A flag whose value is optional, followed by a word that looks like its value but would be run as the program.
 fn value_without_equals(words: &[OsString], program: &[OsString]) -> Option<(String, String)> {
     let first = program.first()?.to_str()?;
     let is_port = first.parse::<u16>().is_ok();
@@ -63,7 +63,7 @@ fn value_without_equals(words: &[OsString], program: &[OsString]) -> Option<(Str
     if !(is_port || is_address || has_port) {
         return None;
     }
-    // What follows `--` is the program, whatever it looks like.
+    // The word after `--` is the program, whatever it looks like.
     let own = words.split(|word| word == "--").next()?;
     let before = own.windows(2).find(|pair| pair[1] == *first)?;
     let before = before[0].to_str()?.strip_prefix("--")?;
@@ -95,25 +95,25 @@ pub enum Command {
     Relay(Relay),
     Status(Status),
     Stop(Stop),
-    /// Check and show what a wall is made of
+    /// Check and show the configuration of walls
     #[command(subcommand)]
     Config(Config),
-    /// Make the secrets that servers and programs prove to each other over TCP
+    /// Create the secret tokens that servers and programs prove to each other over TCP
     #[command(subcommand)]
     Token(Token),
     /// Write the manual pages and shell completions
     #[command(hide = true)]
     Pages(Pages),
-    /// What OpenGL a program is given in this environment; started by `mgn info --gl` and `mgn bench`
+    /// List the OpenGL that a program gets in this environment; started by `mgn info --gl` and `mgn bench`
     #[command(hide = true)]
     GlList,
-    /// The process that `mgn tune` talks to
+    /// The second process of `mgn tune`
     #[command(hide = true)]
     TunePartner,
     /// A process that takes part in a measurement; started by `mgn bench`
     #[command(subcommand, hide = true)]
     BenchPart(mgn_bench::Part),
-    /// What `mgn run --ssh` and `mgn ssh` of another host have here for a while
+    /// The end on this host of `mgn run --ssh` or `mgn ssh` on another host
     #[command(hide = true)]
     SshHold(SshHold),
     /// One session of a server; started by `mgn server`
@@ -121,31 +121,34 @@ pub enum Command {
     Worker,
 }
 
-/// Run a program with its OpenGL executed by a render server.
+/// Run a program and execute its OpenGL on a render server.
 ///
-/// The program needs no changes and is not told. Without --server one is started for this run. The
-/// exit status is the program's, 128 and the signal's number if a signal ended it, 1 if its OpenGL
-/// did not reach the server, and 125 to 127 if it could not be started.
+/// The program needs no changes. Without --server, a server is started for this run, unless the settings name one.
+///
+/// The exit status is the program's. It is 128 plus the signal's number if a signal ended the program, 1 if its
+/// OpenGL did not reach the server, and 125 to 127 if the program could not be started.
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
     pub through: Through,
 
-    /// Where pictures go
+    /// Where to show pictures
     #[arg(long, value_enum, default_value_t = Present::Window)]
     pub present: Present,
 
-    /// Show the program live in browsers too, on a page at this address, tcp:HOST:PORT or the port alone; may be repeated, for each --wall a page
+    /// Show the program live in browsers too, on a page at ADDR
+    ///
+    /// ADDR is tcp:HOST:PORT, or a port of this machine. May be repeated, for example to give each --wall a page.
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "tcp:127.0.0.1:0", value_parser = crate::viewer::page)]
     #[arg(conflicts_with = "ssh")]
     pub viewer: Vec<Address>,
 
-    /// Save frames as images in this directory
+    /// Save each frame as a picture in DIR
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
 
-    /// Save every N-th frame only
+    /// Save only every N-th frame
     #[arg(long, value_name = "N", default_value_t = 1, requires = "save")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub every: u64,
@@ -158,31 +161,36 @@ pub struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub frames: Option<u64>,
 
-    /// Have the server receive and check everything but render nothing
+    /// Let the server receive and check every command, but render nothing
     #[arg(long, conflicts_with_all = ["server", "ssh"])]
     pub discard: bool,
 
-    /// Have commands pass a stage before the server's renderer: NAME[:key=value[,key=value]], see share/doc/manganese/spu.md; may be repeated, in their order
+    /// Add a stage that commands pass before the server's renderer
+    ///
+    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the order of the flags. See
+    /// share/doc/manganese/spu.md for a list of stages.
     #[arg(long, value_name = "STAGE", conflicts_with_all = ["server", "ssh"])]
     pub spu: Vec<Stage>,
 
-    /// Have commands pass a stage in the program's own process, before they are sent to whomever: as --spu takes it, where it needs no answers; may be repeated
+    /// Add a stage that commands pass in the program's own process, before they are sent
+    ///
+    /// STAGE is written as for --spu. Stages that need answers from the server are refused. May be repeated.
     #[arg(long, value_name = "STAGE")]
     pub client_spu: Vec<Stage>,
 
-    /// What the program does when its server is lost
+    /// What to do with the program when its server is lost
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
     pub on_loss: OnLoss,
 
-    /// Show frame rate, bytes, commands and waits, live and at the end
+    /// Show the frame rate, bytes, commands and waits, live and at the end
     #[arg(long)]
     pub stats: bool,
 
-    /// Write the same at the end into a file, as JSON
+    /// Write the statistics to FILE as JSON at the end
     #[arg(long, value_name = "FILE")]
     pub stats_json: Option<PathBuf>,
 
-    /// End the program when nobody holds this run directory any more
+    /// End the program when no process holds this run directory any more
     #[arg(long, value_name = "DIR", hide = true)]
     pub lease: Option<PathBuf>,
 
@@ -194,48 +202,63 @@ pub struct Run {
 /// How a program's OpenGL reaches a server, and its windows an X server.
 #[derive(Debug, Args)]
 pub struct Through {
-    /// The server: unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT], with /NAME for one behind the relay there, or `own` for one that is started for this run; without it $MGN_SERVER, what config.toml says, or one of this run's own. With --wall it may be repeated, once for each tile of all walls
+    /// Render on the server at ADDR
+    ///
+    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). Append /NAME for the server NAME
+    /// behind the relay at HOST. `own` starts a server for this run. Default: $MGN_SERVER, then `server` in config.toml,
+    /// then `own`.
+    ///
+    /// With --wall, give it once for all tiles, or once for each tile of all walls.
     #[arg(id = "server", long = "server", value_name = "ADDR")]
     pub named: Vec<ServerName>,
 
-    /// The servers' addresses, from whatever names them; see `settings::settle`.
+    /// The servers' addresses, from the flag or the settings; see `settings::settle`.
     #[arg(skip)]
     pub server: Vec<Address>,
 
-    /// Be drawn on this host by a server that is started there for this run, by ssh: HOST or USER@HOST, as ssh knows it. Nothing else has to be set up
+    /// Start a server on HOST by ssh for this run, and render there
+    ///
+    /// HOST is what you would give to ssh, HOST or USER@HOST. Nothing else has to be set up.
     #[arg(long, value_name = "HOST", conflicts_with_all = ["server", "mothership", "transport", "needs"])]
     pub ssh: Option<String>,
 
-    /// Where mgn is on the host of --ssh, if not in the PATH there
+    /// Path of mgn on the host of --ssh, if it is not in the PATH there
     #[arg(long, value_name = "PATH", requires = "ssh")]
     pub ssh_mgn: Option<String>,
 
-    /// Divide the picture among several renderers: COLUMNSxROWS tiles, the wall of a FILE.toml (FILE.toml:NAME, where it has several; see manganese-walls(5)), or one that the mothership knows by this name; may be repeated, for several walls that show the same
+    /// Divide the picture among several renderers, one for each tile of WALL
+    ///
+    /// WALL is COLUMNSxROWS, the wall in FILE.toml (FILE.toml:NAME if the file has several; see manganese-walls(5)), or
+    /// the name of a wall that the mothership knows. May be repeated: all walls then show the same picture.
     #[arg(long, value_name = "WALL")]
     pub wall: Vec<WallName>,
 
-    /// What renderers of a wall have of a window: all of it (scissor), their tile alone (offset, see manganese-walls(5)), or what the wall says (auto)
+    /// How much of a window each renderer of a wall holds; see manganese-walls(5)
     #[arg(long, value_enum, default_value_t = Tiling::Auto)]
     pub tiling: Tiling,
 
-    /// Be drawn by servers that the mothership at this address knows
+    /// Render on servers that the mothership at ADDR chooses
     #[arg(long, value_name = "ADDR", conflicts_with = "server")]
     #[arg(value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
 
-    /// What servers that the mothership finds must have: gl=4.5 (or core=, es=, es1=), GL_EXTENSION, max_texture_size=N, with commas between them
+    /// Versions, extensions and limits that servers chosen by the mothership must have
+    ///
+    /// NEEDS is a list of gl=4.5 (or core=, es=, es1=), GL_EXTENSION and max_texture_size=N, separated by commas.
     #[arg(long, value_name = "NEEDS")]
     pub needs: Option<Needs>,
 
-    /// How the commands travel: shm (on one host), unix, tcp, null (nowhere) or file:PATH (recorded)
+    /// How commands travel: shm (on one host), unix, tcp, null (discarded) or file:PATH (recorded)
     #[arg(long, value_name = "TRANSPORT")]
     pub transport: Option<Transport>,
 
-    /// File with the token for a server over TCP; see `mgn token` [default: manganese/token in the folder for settings]
+    /// File with the token for a server over TCP; see `mgn token`
+    ///
+    /// [default: manganese/token in the settings folder]
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// When to send vertices that immediate mode repeats only once
+    /// When to send vertices that immediate mode repeats only once; no pixel changes
     #[arg(long, value_enum, default_value_t = Weld::Auto)]
     pub weld: Weld,
 
@@ -243,29 +266,30 @@ pub struct Through {
     #[arg(long, conflicts_with = "display")]
     pub headless: bool,
 
-    /// The X server to show the program on, instead of $DISPLAY
+    /// Show the program on this X server instead of $DISPLAY
     #[arg(long, value_name = "DISPLAY")]
     pub display: Option<String>,
 }
 
-/// Run a program on another host and show it here: its OpenGL is rendered on this machine.
+/// Run a program on another host, render it on this machine, and show it here.
 ///
-/// The program runs on HOST, where Manganese must be installed; its windows are shown on this display by ssh's X forwarding, and its OpenGL
-/// comes through ssh to a server that is started here for this run. Nothing has to be set up but ssh. The exit status is the program's, as with `mgn run`.
+/// Manganese must be installed on HOST. ssh's X forwarding shows the program's windows on this display, and its OpenGL
+/// comes through ssh to a server that is started here for this run. Nothing has to be set up except ssh. The exit status
+/// is the program's, as with `mgn run`.
 #[derive(Debug, Args)]
 pub struct Ssh {
-    /// HOST or USER@HOST, as ssh knows it
+    /// Host to run the program on: HOST or USER@HOST, as for ssh
     pub host: String,
 
-    /// Where mgn is on HOST, if not in the PATH there
+    /// Path of mgn on HOST, if it is not in the PATH there
     #[arg(long, value_name = "PATH")]
     pub ssh_mgn: Option<String>,
 
-    /// Show the program on a private X server without a screen there (Xvfb), that is nowhere
+    /// Show the program nowhere: use a private X server without a screen (Xvfb) on HOST
     #[arg(long)]
     pub headless: bool,
 
-    /// Save frames as images in this directory on HOST
+    /// Save each frame as a picture in DIR on HOST
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
 
@@ -273,26 +297,26 @@ pub struct Ssh {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub frames: Option<u64>,
 
-    /// What the program does when its server is lost
+    /// What to do with the program when its server is lost
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
     pub on_loss: OnLoss,
 
-    /// Show frame rate, bytes, commands and waits at the end
+    /// Show the frame rate, bytes, commands and waits at the end
     #[arg(long)]
     pub stats: bool,
 
-    /// The program there and its arguments
+    /// The program on HOST and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
 pub struct SshHold {
-    /// With a render server
+    /// Start a render server
     #[arg(long)]
     pub serve: bool,
 
-    /// Seconds without a word from the other end after which all ends
+    /// End everything when the other end has been silent for SECONDS
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub silence: u64,
@@ -300,9 +324,10 @@ pub struct SshHold {
 
 /// Run a program directly and through a server, and compare its frames.
 ///
-/// Clock and random numbers are fixed in both runs, so that what a frame shows depends on its number
-/// alone. The exit status is 0 if all frames are equal to the bit, 1 if some differ, 2 if they could
-/// not be compared, and 125 to 127 if the program could not be started.
+/// The clock and random numbers are fixed in both runs, so the content of a frame depends only on its number.
+///
+/// The exit status is 0 if all frames are bit-identical, 1 if some differ, 2 if they could not be compared, and 125 to
+/// 127 if the program could not be started.
 #[derive(Debug, Args)]
 pub struct Verify {
     #[command(flatten)]
@@ -313,29 +338,35 @@ pub struct Verify {
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub frames: u64,
 
-    /// Compare every N-th frame only
+    /// Compare only every N-th frame
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub every: u64,
 
-    /// Keep frames that differ in this directory, both pictures and one of where
+    /// Save frames that differ in DIR
+    ///
+    /// Each such frame is saved as three pictures: drawn directly, drawn through the server, and the difference.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Run a command, `xdotool key Return` for one, when a frame has been shown; may be repeated
+    /// Run COMMAND when frame number FRAME has been shown
+    ///
+    /// Example: --input '5:xdotool key Return'. May be repeated.
     #[arg(long, value_name = "FRAME:COMMAND")]
     pub input: Vec<Input>,
 
-    /// What the program's random numbers start from
+    /// Seed of the program's random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u32,
 
-    /// Milliseconds from frame to frame, as the program sees them; a sixtieth of a second by default
+    /// Milliseconds between frames, as the program sees them
+    ///
+    /// [default: a sixtieth of a second]
     #[arg(long, value_name = "MS")]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub step: Option<u32>,
 
-    /// How long each run may take
+    /// Time limit for each run
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
@@ -345,133 +376,151 @@ pub struct Verify {
     pub program: Vec<OsString>,
 }
 
-/// Serve programs: execute their OpenGL on this machine.
+/// Start a render server, which executes programs' OpenGL on this machine.
 ///
-/// Every program gets a process of its own, so that one that crashes the driver or never ends
-/// disturbs no other. No X server is needed.
+/// Each program is rendered by a process of its own, so a program that crashes the driver or never ends does not
+/// disturb the others. A server needs no X server.
 #[derive(Debug, Args)]
 pub struct Server {
-    /// Address to listen on: unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted), by default at port 7500; may be repeated
+    /// Listen on ADDR; may be repeated
+    ///
+    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). The default port is 7500.
     #[arg(long, value_name = "ADDR", default_value = "unix:@manganese")]
     #[arg(value_parser = Address::of_server)]
     pub listen: Vec<Address>,
 
-    /// File with the token that clients over TCP must prove to know; see `mgn token` [default: manganese/token in the folder for settings]
+    /// File with the token that clients over TCP must know; see `mgn token`
+    ///
+    /// [default: manganese/token in the settings folder]
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// File with the mothership's token, where that is not the server's own
+    /// File with the mothership's token, if it differs from the server's token
     #[arg(long, value_name = "FILE", requires = "mothership")]
     pub mothership_token_file: Option<PathBuf>,
 
-    /// Receive and check everything but render nothing
+    /// Receive and check every command, but render nothing
     #[arg(long)]
     pub discard: bool,
 
-    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see share/doc/manganese/spu.md; may be repeated, in their order
+    /// Add a stage that commands pass before the renderer
+    ///
+    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the order of the flags. See
+    /// share/doc/manganese/spu.md for a list of stages.
     #[arg(long, value_name = "STAGE")]
     pub spu: Vec<Stage>,
 
-    /// Where programs that come by network may have tiles of a wall shown on this host: window=DISPLAY, files=DIR or viewer=ADDR; may be repeated
+    /// Allow programs that connect over the network to show tiles of a wall at PLACE
+    ///
+    /// PLACE is window=DISPLAY, files=DIR or viewer=ADDR, on this host. May be repeated.
     #[arg(long, value_name = "PLACE")]
     pub present: Vec<mgn_wall::Target>,
 
-    /// Serve at most N programs at once
+    /// Serve at most N programs at the same time
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_sessions: u32,
 
-    /// Memory that one program's session may use, in MiB
+    /// Memory limit for each program's session, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 8192)]
     #[arg(value_parser = clap::value_parser!(u64).range(64..))]
     pub memory_limit: u64,
 
-    /// End a session whose commands make no progress for so many seconds
+    /// End a session when its commands make no progress for SECONDS
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub watchdog: u64,
 
-    /// Come on line with the mothership at this address, so that programs find the server
+    /// Register with the mothership at ADDR, so that programs find this server
     #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
 
-    /// What the mothership calls the server; the host's name by default
+    /// Name of this server at the mothership
+    ///
+    /// [default: the host's name]
     #[arg(long, requires = "mothership")]
     pub name: Option<String>,
 
-    /// The mothership has started it, and may end it
+    /// The mothership has started this server, and may end it
     #[arg(long, hide = true, requires = "mothership")]
     pub started: bool,
 
-    /// End when standard input does
+    /// End when standard input ends
     #[arg(long, hide = true)]
     pub embedded: bool,
 }
 
-/// Show a wall in browsers: what render servers draw, as it is arranged, live.
+/// Show a wall live in browsers, in its real arrangement.
 ///
-/// Prints the page's address, which contains a token: whoever has it may watch.
+/// The command prints the address of the page. The address contains a token: anyone who has it can watch.
 #[derive(Debug, Args)]
 pub struct Viewer {
-    /// The wall: COLUMNSxROWS tiles, or the wall of a FILE.toml, FILE.toml:NAME where it has several; see manganese-walls(5)
+    /// The wall to show: COLUMNSxROWS tiles, or the wall in FILE.toml
+    ///
+    /// FILE.toml:NAME selects a wall if the file has several; see manganese-walls(5).
     #[arg(long, value_name = "WALL")]
     pub wall: WallName,
 
-    /// Address of the page, tcp:HOST:PORT; port 0 takes a free one
+    /// Address of the page, tcp:HOST:PORT; port 0 takes a free port
     #[arg(long, value_name = "ADDR", default_value = "tcp:127.0.0.1:0")]
     pub listen: Address,
 
-    /// Address where pictures come in: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT
+    /// Receive pictures at ADDR: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT
     #[arg(long, value_name = "ADDR", default_value = mgn_wall::VIEWER)]
     pub feeds: Address,
 
-    /// File with the token that must be known to send pictures over TCP; see `mgn token`
+    /// File with the token that senders of pictures over TCP must know; see `mgn token`
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// Another name by which browsers call this machine; may be repeated
+    /// Another name by which browsers address this machine; may be repeated
     #[arg(long, value_name = "HOST")]
     pub name: Vec<String>,
 }
 
-/// Carry programs to servers that only this machine reaches.
+/// Connect programs to servers that only this machine can reach.
 ///
-/// Whoever knows the token finds the server NAME at tls:HOST:PORT/NAME, wherever an address is asked for, HOST:PORT being the relay's.
-/// It is encrypted from end to end: the relay cannot read what it carries.
+/// Clients that know the token reach the server NAME at tls:HOST:PORT/NAME, where HOST:PORT is the relay's address. Such
+/// an address works wherever a server's address does. The connection is encrypted end to end: the relay cannot read it.
 #[derive(Debug, Args)]
 pub struct Relay {
-    /// Address to listen on: tls:HOST[:PORT], or tcp:HOST[:PORT] for servers at tcp:, by default at port 7600; may be repeated
+    /// Listen on ADDR; may be repeated
+    ///
+    /// ADDR is tls:HOST[:PORT], or tcp:HOST[:PORT] for servers at tcp: addresses. The default port is 7600.
     #[arg(long, value_name = "ADDR", required = true, value_parser = Address::of_relay)]
     pub listen: Vec<Address>,
 
-    /// A server, or a mothership, and what it is called; may be repeated
+    /// Offer the server or mothership at ADDR under NAME; may be repeated
     #[arg(long, value_name = "NAME=ADDR", required_unless_present = "mothership")]
     pub to: Vec<Target>,
 
-    /// Carry to all servers that the mothership at this address knows, by their names there
+    /// Offer all servers that the mothership at ADDR knows, under their names there
     #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
 
-    /// File with the token that clients must prove to know; see `mgn token`
+    /// File with the token that clients must know; see `mgn token`
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 }
 
-/// Play a stream that was recorded with `mgn run --transport file:PATH`.
+/// Replay a stream that was recorded with `mgn run --transport file:PATH`.
 #[derive(Debug, Args)]
 pub struct Replay {
     /// The recorded stream
     pub file: PathBuf,
 
-    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see share/doc/manganese/spu.md; may be repeated, in their order
+    /// Add a stage that commands pass before the renderer
+    ///
+    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the order of the flags. See
+    /// share/doc/manganese/spu.md for a list of stages.
     #[arg(long, value_name = "STAGE")]
     pub spu: Vec<Stage>,
 
-    /// Save frames as images in this directory
+    /// Save each frame as a picture in DIR
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
 
-    /// Save every N-th frame only
+    /// Save only every N-th frame
     #[arg(long, value_name = "N", default_value_t = 1, requires = "save")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub every: u64,
@@ -480,7 +529,7 @@ pub struct Replay {
     #[arg(long, value_enum, default_value_t = ImageFormat::Png, requires = "save")]
     pub image_format: ImageFormat,
 
-    /// Before which message a snapshot is taken
+    /// Take a snapshot before this message
     #[arg(
         long,
         value_name = "N",
@@ -490,7 +539,7 @@ pub struct Replay {
     )]
     pub from: Option<u64>,
 
-    /// What becomes of the session there
+    /// What to do with the session there
     #[arg(long, value_enum, hide = true, requires = "from")]
     pub middle: Option<Middle>,
 }
@@ -503,42 +552,48 @@ pub enum Middle {
     Succeed,
 }
 
-/// Show what this machine can do, and why not where it cannot.
+/// Show what this machine can and cannot do, and why.
 #[derive(Debug, Args)]
 pub struct Info {
-    /// Compare the versions and extensions that programs are given with those of the local driver
+    /// Compare the OpenGL versions and extensions that programs get with those of the local driver
     #[arg(long)]
     pub gl: bool,
-    /// For programs to read
+    /// Print JSON, for programs to read
     #[arg(long)]
     pub json: bool,
 }
 
-/// Measure how messages travel best on this machine, and write the settings down.
+/// Measure which message settings suit this machine, and write them to a file.
 ///
-/// Endpoints of the message layer read them when they are made. Two processes send each other messages for a
-/// quarter of a minute, during which nothing else should run; what was measured is shown, and the file says why each setting is what it is.
-/// `MGN_TUNE` names another file to read, and a variable such as `MGN_EAGER_SHM=16K` changes one setting.
+/// Two processes send messages to each other for 15 seconds. Nothing else should run during that time. The command shows
+/// the results, and the file gives the reason for each setting.
+///
+/// Endpoints of the message layer read the file when they are created. `MGN_TUNE` names another file to read, and a
+/// variable such as `MGN_EAGER_SHM=16K` changes one setting.
 #[derive(Debug, Args)]
 pub struct Tune {
-    /// Show the settings and write nothing
+    /// Show the settings, but do not write them
     #[arg(long)]
     pub dry_run: bool,
 
-    /// The file, instead of manganese/tune.toml in $XDG_CONFIG_HOME or ~/.config
+    /// Write the settings to FILE
+    ///
+    /// [default: manganese/tune.toml in $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     pub output: Option<PathBuf>,
 
-    /// How long to measure, from 1 to 300; more on a busy machine
+    /// Seconds to measure, from 1 to 300; use more on a busy machine
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=300))]
     pub seconds: u64,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Token {
-    /// Write a new random token into a file that only you can read
+    /// Create a new random token in a file that only you can read
     New {
-        /// The file, which must not exist yet [default: manganese/token in $XDG_CONFIG_HOME or ~/.config, where all commands look for it]
+        /// File to create, which must not exist yet
+        ///
+        /// [default: manganese/token in $XDG_CONFIG_HOME or ~/.config, where all commands look for it]
         file: Option<PathBuf>,
     },
 }
@@ -553,10 +608,10 @@ pub struct Pages {
     pub completions: PathBuf,
 }
 
-/// What --server names.
+/// The value of --server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerName {
-    /// A server that is started for this run, whatever the settings say.
+    /// A server that is started for this run, even if the settings name another.
     Own,
     At(Address),
 }
@@ -574,7 +629,7 @@ impl FromStr for ServerName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Present {
-    /// Into the program's own window
+    /// In the program's own window
     Window,
     /// Nowhere
     None,
@@ -582,34 +637,37 @@ pub enum Present {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ImageFormat {
-    /// Exact
+    /// Lossless
     Png,
-    /// Small
+    /// Smaller files, lossy
     Jpeg,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum OnLoss {
-    /// It ends
+    /// End the program
     Exit,
-    /// It goes on without drawing
+    /// Let the program continue without drawing
     Continue,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Tiling {
-    /// As the wall is configured; otherwise offset only where the mural is larger than a framebuffer can be
+    /// As the wall is configured; otherwise `offset` only if the mural is larger than a framebuffer can be
     Auto,
+    /// Each renderer holds the whole window
     Scissor,
+    /// Each renderer holds only its tile
     Offset,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Weld {
-    /// When the server is behind
+    /// When the server is behind the program
     Auto,
-    /// For a slow network
+    /// Always, for a slow network
     Always,
+    /// Never
     Never,
 }
 

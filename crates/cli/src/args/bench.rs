@@ -6,55 +6,61 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use mgn_bench::suites::Suite;
 
-/// Measure what this machine's communication and rendering can do, beside what else is installed.
+/// Measure this machine's communication and rendering, in comparison with other installed software.
 ///
-/// Without a suite all of them are run, in less than a quarter of an hour, during which nothing else should run. What is measured is kept in a folder as it
-/// comes: a run that was interrupted goes on when the same command is given again. `mgn bench report` makes a page of it, `mgn bench compare` tells two
-/// runs apart. Numbers come with the interval in which the median lies; `unresolved` stands where fewer than five rounds counted, `noisy` where they
-/// disagree too much for any number to mean something.
+/// Without a suite, the command runs all suites, in less than 15 minutes. Nothing else should run during that time. Results
+/// are saved in a folder as they are measured; to continue an interrupted run, give the same command again. `mgn bench report`
+/// makes a page of a run, and `mgn bench compare` compares two runs.
+///
+/// Each number has the interval in which its median lies. `unresolved` means that fewer than five rounds counted, `noisy` that
+/// the rounds disagree too much for a meaningful number.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Bench {
     #[command(subcommand)]
     pub command: Option<BenchCommand>,
 
-    /// What to measure
+    /// Suites to run
     #[arg(value_enum)]
     pub suites: Vec<Suite>,
 
-    /// Everything in a minute and a half: fewer sizes, fewer rounds
+    /// Measure fewer sizes in fewer rounds: all suites take a minute and a half
     #[arg(long)]
     pub quick: bool,
 
-    /// The folder that keeps what is measured
+    /// Save the results in folder DIR
     #[arg(long, value_name = "DIR", default_value = "mgn-bench")]
     pub dir: PathBuf,
 
-    /// Forget what the folder holds of an earlier run
+    /// Discard results of an earlier run in the folder
     #[arg(long)]
     pub fresh: bool,
 
-    /// Only experiments whose name contains this
+    /// Run only experiments whose name contains TEXT
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
 
-    /// Also write everything as JSON
+    /// Also write all results to FILE as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Also write everything as CSV
+    /// Also write all results to FILE as CSV
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Measure endpoints with a setting of their own, as eager_shm=16K, in place of what `mgn tune` has found; may be repeated
+    /// Measure endpoints with this setting, instead of the one that `mgn tune` has found
+    ///
+    /// Example: --set eager_shm=16K. May be repeated.
     #[arg(long = "set", value_name = "SETTING=VALUE")]
     pub settings: Vec<String>,
 
-    /// How often `noise` runs its loop of a millisecond on each processor [default: 10000, with --quick 1000]
+    /// Number of one-millisecond loops that `noise` runs on each processor
+    ///
+    /// [default: 10000, with --quick 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=10_000_000))]
     pub iterations: Option<u64>,
 
-    /// The program that `gl` and `link` draw, instead of iso_demo
+    /// Program that `gl` and `link` draw, instead of iso_demo
     #[arg(last = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
@@ -65,34 +71,36 @@ pub enum BenchCommand {
     Compare(BenchCompare),
 }
 
-/// Make a page of what was measured
+/// Make an HTML page of the results of a run
 ///
-/// One HTML file, which fetches nothing and runs no scripts: plots, tables of every value with its interval, the command for each of them, what could not be
-/// measured and why, and what papers say of the same quantities.
+/// The page is one file without scripts, and it loads nothing else. It has plots, tables of every value with its interval, the
+/// command for each value, a list of what could not be measured and why, and published values of the same quantities.
 #[derive(Debug, Args)]
 pub struct BenchReport {
-    /// The folder of a run, or the file that --json wrote
+    /// Folder of a run, or the file that --json wrote
     #[arg(value_name = "DIR")]
     pub run: PathBuf,
 
-    /// The page [default: report.html in the folder]
+    /// Write the page to FILE
+    ///
+    /// [default: report.html in the folder]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-/// Tell what changed between two runs
+/// Show what changed between two runs
 ///
-/// A number has changed if the intervals of both runs lie apart and the medians differ by more than 5 %. What was unresolved or noisy in either of them
-/// cannot be told. The exit status says nothing of changes.
+/// A number counts as changed if the intervals of the two runs do not overlap and the medians differ by more than 5 %. Numbers
+/// that are unresolved or noisy in either run cannot be compared. The exit status does not depend on changes.
 #[derive(Debug, Args)]
 pub struct BenchCompare {
-    /// The folder of a run, or the file that --json wrote
+    /// Folder of a run, or the file that --json wrote
     pub a: PathBuf,
 
-    /// Another one, measured later
+    /// Folder or file of a later run
     pub b: PathBuf,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -9,18 +9,18 @@ use mgn_fabric::Address;
 use mgn_mothership::config::{ConfigError, WallPlan};
 use mgn_wall::{Wall, WallError};
 
-/// What a picture is divided among.
+/// The wall that a picture is divided into.
 #[derive(Clone, Debug)]
 pub enum WallName {
     Tiles(Wall),
     /// A wall of the mothership's configuration.
     Named(String),
-    /// A wall of a file, or why there is none, which is said when it is needed.
+    /// A wall of a file, or the reason why there is none, which is reported when the wall is needed.
     File(Result<Box<WallPlan>, Arc<ConfigError>>),
 }
 
 impl WallName {
-    /// The walls as one, where none of them is the mothership's to know; none where there is no wall.
+    /// All walls as one. `None` if there is no wall, or if only the mothership knows one of them.
     pub fn tiles(all: &[WallName]) -> anyhow::Result<Option<Wall>> {
         let mut walls = Vec::new();
         for name in all {
@@ -35,7 +35,7 @@ impl WallName {
         Ok(first.map(|first| first.with_replicas(walls)).transpose()?)
     }
 
-    /// What files say of walls.
+    /// The walls that are described in files.
     pub fn plans(all: &[WallName]) -> impl Iterator<Item = &WallPlan> {
         all.iter().filter_map(|name| match name {
             WallName::File(Ok(plan)) => Some(&**plan),
@@ -43,7 +43,7 @@ impl WallName {
         })
     }
 
-    /// The name of the first that has one.
+    /// The name of the first wall that is given by name.
     pub fn first_name(all: &[WallName]) -> Option<&str> {
         all.iter().find_map(|name| match name {
             WallName::Named(name) => Some(name.as_str()),
@@ -83,29 +83,37 @@ impl FromStr for WallName {
     }
 }
 
-/// Bring programs and render servers together.
+/// Start a mothership, which matches programs with render servers.
 ///
-/// Servers come on line with `mgn server --mothership`, or are started as the configuration says, here or by ssh. Programs
-/// ask with `mgn run --mothership`. What they draw does not go through the mothership: one that ends, other than by `mgn stop` or
-/// an interrupt, disturbs nobody, and the next one finds everything as it was.
+/// Servers register with `mgn server --mothership`, or the mothership starts them as its configuration says, here or by ssh.
+/// Programs ask for servers with `mgn run --mothership`.
+///
+/// Commands and pictures do not pass through the mothership. If it ends other than by `mgn stop` or an interrupt, programs
+/// and servers continue, and register again with the next mothership.
 #[derive(Debug, Args)]
 pub struct Mothership {
-    /// What the walls are made of, in TOML; see manganese-walls(5)
+    /// The configuration of walls, in TOML; see manganese-walls(5)
     pub config: Option<PathBuf>,
 
-    /// Address to listen on, instead of the configuration's, at port 7400 where it names none; may be repeated [default: unix:@manganese-mothership]
+    /// Listen on ADDR instead of the addresses in the configuration; may be repeated
+    ///
+    /// The default port is 7400.
+    ///
+    /// [default: unix:@manganese-mothership]
     #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub listen: Vec<Address>,
 
-    /// File with the token that everybody over TCP must prove to know; see `mgn token`
+    /// File with the token that programs and servers over TCP must know; see `mgn token`
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 }
 
-/// Where the mothership is.
+/// How to reach the mothership.
 #[derive(Debug, Args)]
 pub struct Contact {
-    /// The mothership's address [default: what config.toml says, or unix:@manganese-mothership]
+    /// The mothership's address
+    ///
+    /// [default: `mothership` in config.toml, or unix:@manganese-mothership]
     #[arg(long, value_name = "ADDR", env = "MGN_MOTHERSHIP")]
     #[arg(value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
@@ -115,18 +123,20 @@ pub struct Contact {
     pub token_file: Option<PathBuf>,
 }
 
-/// Show which servers and programs the mothership knows, and who draws for whom or waits for what.
+/// Show the servers and programs that the mothership knows.
+///
+/// The tables show which servers render for which program, and what each waiting program waits for.
 #[derive(Debug, Args)]
 pub struct Status {
     #[command(flatten)]
     pub contact: Contact,
 
-    /// For programs to read
+    /// Print JSON, for programs to read
     #[arg(long)]
     pub json: bool,
 }
 
-/// End the mothership and the servers that it has started.
+/// Stop the mothership and the servers that it has started.
 #[derive(Debug, Args)]
 pub struct Stop {
     #[command(flatten)]
@@ -135,23 +145,24 @@ pub struct Stop {
 
 #[derive(Debug, Subcommand)]
 pub enum Config {
-    /// Look for mistakes in a wall's configuration
+    /// Find mistakes in a configuration of walls
     ///
-    /// Every mistake is shown with its line and what to do about it; the exit status is then 1.
+    /// Every mistake is shown with its line and how to correct it. The exit status is 1 if there are mistakes.
     Check {
         /// The configuration, in TOML
         file: PathBuf,
     },
-    /// Draw a wall's configuration
+    /// Draw the walls of a configuration in the terminal
     ///
-    /// Every wall is drawn to scale, as wide as the terminal at most, with the tiles' names and
-    /// servers; ░ is behind bezels, and ▒ is shown by several tiles. Hosts and servers are listed.
+    /// Every wall is drawn to scale, at most as wide as the terminal, with the names and servers of its tiles. ░ marks
+    /// areas behind bezels, and ▒ areas that several tiles show. Below are lists of hosts and servers.
     Show {
         /// The configuration, in TOML
         file: PathBuf,
     },
     /// Print the JSON Schema of configurations, for editors
     ///
-    /// An editor that knows TOML checks and completes a file whose first line is `#:schema` and the name of a file with this.
+    /// Save the output to a file. An editor that supports TOML schemas checks and completes a configuration whose first
+    /// line is `#:schema` and the name of that file.
     Schema,
 }

@@ -1,4 +1,4 @@
-//! Completions of shells: of what people see, with the choices that a value has, and files only where a file is meant.
+//! Shell completions of visible commands and flags, with the possible values, and with files only where a value is a file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
 
-/// What a shell offers of --transport.
+/// The values that a shell offers for --transport.
 const TRANSPORTS: [&str; 5] = ["shm", "unix", "tcp", "null", "file:"];
 
 pub fn write(command: &Command, folder: &Path) -> std::io::Result<()> {
@@ -16,7 +16,7 @@ pub fn write(command: &Command, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The command without what is hidden, which a shell would offer as well, and with the meaning of its values.
+/// The command without hidden items, which a shell would offer too, and with hints for its values.
 fn visible(command: &Command) -> Command {
     // Names live as long as the process, which ends when the files are written.
     let name: &'static str = Box::leak(command.get_name().to_owned().into_boxed_str());
@@ -39,7 +39,7 @@ fn visible(command: &Command) -> Command {
         .subcommands(below.map(visible))
 }
 
-/// The argument with the choices or the kind of files that its value's name stands for.
+/// The argument with the possible values, or the kind of file, that its value's name stands for.
 fn meant(argument: Arg) -> Arg {
     let takes_value = argument.get_action().takes_values();
     if !takes_value || !argument.get_possible_values().is_empty() {
@@ -53,10 +53,10 @@ fn meant(argument: Arg) -> Arg {
     let hint = match &name[..] {
         "STAGE" => return argument.value_parser(PossibleValuesParser::new(mgn_spu::NAMES)),
         "TRANSPORT" => return argument.value_parser(PossibleValuesParser::new(TRANSPORTS)),
-        // A wall may be in a file.
+        // A wall may be described in a file.
         "FILE" | "CONFIG" | "WALL" => ValueHint::FilePath,
         "DIR" => ValueHint::DirPath,
-        // Runs are in folders or in files.
+        // A run is a folder or a file.
         "A" | "B" => ValueHint::AnyPath,
         "HOST" => ValueHint::Hostname,
         "PROGRAM" if is_trailing => ValueHint::CommandWithArguments,

@@ -1,20 +1,20 @@
-//! Examples for the manual pages: what is done, and the command that does it.
+//! Examples for the manual pages: a task, and the command for it.
 
-/// Those of a page, which is called like the command with hyphens in place of spaces.
+/// The examples of a page. A page's name is its command with hyphens instead of spaces.
 pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
     match page {
         "mgn" => &[
-            ("See what this machine can do", "mgn info"),
-            ("Run a program with a render server of its own", "mgn run -- glxgears"),
+            ("Show what this machine can do", "mgn info"),
+            ("Run a program with a render server for this run", "mgn run -- glxgears"),
         ],
         "mgn-run" => &[
-            ("Run a program with a render server of its own", "mgn run -- glxgears"),
+            ("Run a program with a render server for this run", "mgn run -- glxgears"),
             (
-                "Keep the first ten frames as pictures, without any screen",
+                "Save the first ten frames as pictures, without a screen",
                 "mgn run --headless --frames 10 --save pictures -- glxgears",
             ),
             (
-                "Have a server on another machine render, which `mgn server` has started there",
+                "Render on another machine, where `mgn server` is running",
                 "mgn run --server tls:render:7500 --token-file wall.token -- glxgears",
             ),
             (
@@ -22,15 +22,15 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
                 "mgn run --wall 2x2 --viewer -- glxgears",
             ),
             (
-                "The same with the tiles of a file",
+                "Divide the picture into the tiles of a file",
                 "mgn run --wall desk.toml -- glxgears",
             ),
             (
-                "Be drawn by the wall that the mothership knows as cave",
+                "Render on the wall that the mothership knows as cave",
                 "mgn run --wall cave --mothership tls:control:7400 --token-file wall.token -- glxgears",
             ),
             (
-                "Print every command that the program gives",
+                "Print every command of the program to a file",
                 "mgn run --spu print:file=calls.txt -- glxgears",
             ),
         ],
@@ -40,7 +40,7 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
                 "mgn ssh render -- ./viewer",
             ),
             (
-                "The same for a host without X forwarding: pictures go into files there",
+                "On a host without X forwarding, save pictures to files there",
                 "mgn ssh --headless --save pictures --frames 10 render -- ./viewer",
             ),
         ],
@@ -50,89 +50,89 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
                 "mgn verify --headless -- glxgears",
             ),
             (
-                "The same over TCP, with a key pressed at frame 5, and pictures of what differs",
+                "Compare over TCP, with a key pressed at frame 5, and save pictures of the differences",
                 "mgn verify --transport tcp --input '5:xdotool key Left' --out differences -- glxgears",
             ),
         ],
         "mgn-server" => &[
             ("Serve programs of this user on this machine", "mgn server"),
             (
-                "Serve programs on the network, encrypted, to those who know the token",
+                "Serve programs on the network that know the token, encrypted",
                 "mgn server --listen tls:0.0.0.0:7500 --token-file wall.token",
             ),
             (
-                "Come on line with a mothership, and let it show tiles on a display of this machine",
+                "Register with a mothership, and allow programs to show tiles on a display of this machine",
                 "mgn server --listen tls:0.0.0.0:7500 --token-file wall.token --mothership tls:control:7400 --name left --present window=:0",
             ),
         ],
         "mgn-viewer" => &[
             (
-                "Show a wall of four tiles to browsers on this machine",
+                "Show a wall of four tiles in browsers on this machine",
                 "mgn viewer --wall 2x2",
             ),
             (
-                "Show the wall of a file to browsers on the network",
+                "Show the wall of a file in browsers on the network",
                 "mgn viewer --wall desk.toml --listen tcp:0.0.0.0:8090 --name control",
             ),
         ],
         "mgn-replay" => &[(
-            "Draw again what `mgn run --transport file:stream` has recorded, and keep each tenth picture",
+            "Replay what `mgn run --transport file:stream` has recorded, and save every tenth picture",
             "mgn replay stream --save pictures --every 10",
         )],
         "mgn-info" => &[
-            ("See what this machine can do, and why not", "mgn info"),
+            ("Show what this machine can and cannot do, and why", "mgn info"),
             (
-                "See which extensions programs are given, beside those of the local driver",
+                "Compare the extensions that programs get with those of the local driver",
                 "mgn info --gl",
             ),
         ],
         "mgn-tune" => &[
-            ("Measure for a quarter of a minute, and keep the settings", "mgn tune"),
-            ("Only show them", "mgn tune --dry-run --seconds 5"),
+            ("Measure for 15 seconds, and save the settings", "mgn tune"),
+            ("Measure for 5 seconds, and only show the settings", "mgn tune --dry-run --seconds 5"),
         ],
         "mgn-bench" => &[
             (
-                "Measure everything in a minute and a half, and make a page of it",
+                "Measure everything in a minute and a half, and save it in folder today",
                 "mgn bench --quick --dir today",
             ),
-            ("Measure drawing with another program", "mgn bench gl -- glxgears"),
+            ("Measure drawing with a program of your choice", "mgn bench gl -- glxgears"),
         ],
         "mgn-bench-report" => &[(
-            "Make today/report.html of what is in the folder",
+            "Make the page today/report.html from the results in folder today",
             "mgn bench report today",
         )],
         "mgn-bench-compare" => &[(
-            "See what is faster or slower than yesterday",
+            "Show what is faster or slower than yesterday",
             "mgn bench compare yesterday today",
         )],
         "mgn-mothership" => &[
             (
-                "Bring together the programs and servers of this user on this machine",
+                "Match the programs and servers of this user on this machine",
                 "mgn mothership &",
             ),
             (
-                "Start the servers of a file, and listen where it says",
+                "Start the servers of a file, and listen on its addresses",
                 "mgn mothership wall.toml",
             ),
         ],
         "mgn-relay" => &[
             (
-                "Carry programs to two servers that only this machine reaches",
+                "Connect programs to two servers that only this machine can reach",
                 "mgn relay --listen tls:head:7600 --token-file wall.token --to gpu1=tls:10.0.0.11:7500 --to gpu2=tls:10.0.0.12:7500",
             ),
             (
-                "Carry programs to all servers of a mothership",
+                "Connect programs to all servers of a mothership",
                 "mgn relay --listen tls:head:7600 --token-file wall.token --mothership tls:control:7400",
             ),
         ],
         "mgn-status" => &[
-            ("See who draws for whom", "mgn status"),
+            ("Show which server renders for which program", "mgn status"),
             (
-                "The same of a mothership on another machine, for a program to read",
+                "Print the state of a mothership on another machine as JSON",
                 "mgn status --mothership tls:control:7400 --token-file wall.token --json",
             ),
         ],
-        "mgn-stop" => &[("End the mothership and the servers that it has started", "mgn stop")],
+        "mgn-stop" => &[("Stop the mothership and the servers that it has started", "mgn stop")],
         "mgn-config" | "mgn-config-check" => &[(
             "Find the mistakes in a file of walls",
             "mgn config check wall.toml",
@@ -140,7 +140,7 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
         "mgn-config-show" => &[("Draw the walls of a file", "mgn config show wall.toml")],
         "mgn-config-schema" => &[("Print the schema, to keep it in a file", "mgn config schema")],
         "mgn-token" | "mgn-token-new" => &[(
-            "Make a token, of which servers and programs on other machines need a copy",
+            "Create a token; copy it to the servers and programs on other machines",
             "mgn token new wall.token",
         )],
         _ => &[],

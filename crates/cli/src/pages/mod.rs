@@ -40,7 +40,7 @@ pub fn write(pages: &Pages) -> anyhow::Result<()> {
         .with_context(|| format!("writing completions into {}", pages.completions.display()))
 }
 
-/// The pages of a command and of those below it.
+/// The pages of a command and of its subcommands.
 fn manual(command: &Command, folder: &Path) -> std::io::Result<()> {
     for below in command
         .get_subcommands()
@@ -61,7 +61,7 @@ fn manual(command: &Command, folder: &Path) -> std::io::Result<()> {
     fs::write(folder.join(name), page)
 }
 
-/// What the command line's definition does not say: examples, and where there is more to read.
+/// The sections that the command line's definition lacks: examples, and references.
 fn more(name: &str) -> String {
     let mut page = Roff::new();
     let examples = examples::of(name);
@@ -86,12 +86,12 @@ fn more(name: &str) -> String {
         page.text([bold(page_name), roman(format!("({section}),"))]);
     }
     page.text([roman(
-        "and the documentation in share/doc/manganese, below the folder that mgn is installed in.",
+        "and the documentation in share/doc/manganese, in the installation prefix of mgn.",
     )]);
     page.to_roff()
 }
 
-/// Lines as they are.
+/// Lines without filling.
 fn shown(page: &mut Roff, lines: &str) {
     page.control("PP", []);
     page.control("RS", ["4"]);
@@ -107,7 +107,7 @@ fn shown(page: &mut Roff, lines: &str) {
 mod tests {
     use super::*;
 
-    /// Of all commands that people see, with the file names of their pages.
+    /// Adds all visible commands, with the file names of their pages.
     fn visible(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
         found.push((name.into(), command.clone()));
         for below in command
@@ -124,7 +124,7 @@ mod tests {
         found
     }
 
-    /// Each command has examples, of this command, which it takes as they stand.
+    /// Each command has examples that use this command and that it accepts as they are.
     #[test]
     fn examples_are_taken() {
         use clap::Parser;
@@ -133,7 +133,7 @@ mod tests {
             assert!(!examples.is_empty(), "{name} has no examples");
             for (_, line) in examples {
                 let line = line.trim_end_matches(" &");
-                // What is in quotes is one word.
+                // Text in quotes is one word.
                 let mut words = Vec::new();
                 for (n, part) in line.split('\'').enumerate() {
                     match n % 2 {
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    /// Help texts name no file that `make install` does not install.
+    /// Help texts name only files that `make install` installs.
     #[test]
     fn help_names_what_is_installed() {
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

@@ -15,8 +15,8 @@ pub fn page() -> String {
     page.text([italic("~/.config/manganese/config.toml")]);
     page.control("SH", ["DESCRIPTION"]);
     for text in [
-        "A file in TOML with the values that mgn uses where neither a flag nor an environment variable gives another. Flags come first, then variables, then this file, then the defaults. Where $XDG_CONFIG_HOME is set, the file is $XDG_CONFIG_HOME/manganese/config.toml.",
-        "Keys that are not described here are mistakes. mgn info shows each value in force and where it comes from.",
+        "This file, in TOML, sets values that mgn uses if neither a flag nor an environment variable sets them. Flags override variables, variables override this file, and this file overrides the defaults. If $XDG_CONFIG_HOME is set, the file is $XDG_CONFIG_HOME/manganese/config.toml.",
+        "Keys that are not described here are reported as mistakes. mgn info shows each value in force and where it comes from.",
     ] {
         page.control("PP", []);
         page.text([roman(text)]);
@@ -30,14 +30,14 @@ pub fn page() -> String {
             page.text([
                 roman("The environment variable "),
                 bold(variable),
-                roman(" comes before it."),
+                roman(" overrides it."),
             ]);
         }
-        page.text([roman(format!("Without the key: {}.", key.default))]);
+        page.text([roman(format!("Default: {}.", key.default))]);
     }
     page.control("SH", ["EXAMPLES"]);
     page.control("PP", []);
-    page.text([roman("All programs are rendered on one host:")]);
+    page.text([roman("Render all programs on one host:")]);
     shown(
         &mut page,
         "server = \"tls:gpu1\"\ntoken_file = \"gpu1-token\"",

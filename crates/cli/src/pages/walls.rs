@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::shown;
 
-/// The tables of a file in the order in which a reader meets them, and how each is written.
+/// The tables of a file in reading order, and how each is written.
 const TABLES: [(&str, &str); 8] = [
     ("Wall", "[[wall]]"),
     ("Tile", "[[wall.tile]]"),
@@ -24,7 +24,7 @@ const EXAMPLES: [(&str, &str); 3] = [
         include_str!("../../../../docs/examples/2x2.toml"),
     ),
     (
-        "Screens with frames around them, and a projector",
+        "Screens with bezels, and a projector",
         include_str!("../../../../docs/examples/bezels.toml"),
     ),
     (
@@ -39,12 +39,14 @@ pub fn page() -> String {
     let heading = ["manganese-walls", "5", "", "Manganese", "Manganese"];
     page.control("TH", heading);
     page.control("SH", ["NAME"]);
-    page.text([roman("manganese-walls - walls, and who renders them")]);
+    page.text([roman(
+        "manganese-walls - walls, and the servers that render them",
+    )]);
     page.control("SH", ["DESCRIPTION"]);
     for text in [
-        "A file in TOML, which says how pictures are divided among the tiles of walls, where tiles are shown, and which servers on which machines render them. It is read by mgn mothership, by mgn run, mgn verify and mgn viewer with --wall FILE.toml, and by mgn config.",
-        "Keys that are not described here are mistakes; mgn config check shows each mistake with its place. Relative paths are relative to the file. Names have 1 to 64 letters, digits and . _ - , and begin with neither - nor a dot.",
-        "An editor that knows TOML checks and completes a file whose first line names the schema, share/doc/manganese/walls.schema.json: #:schema /usr/local/share/doc/manganese/walls.schema.json",
+        "This file, in TOML, defines how pictures are divided among the tiles of walls, where tiles are shown, and which servers on which machines render them. mgn mothership and mgn config read it, and so do mgn run, mgn verify and mgn viewer with --wall FILE.toml.",
+        "Keys that are not described here are reported as mistakes; mgn config check shows each mistake with its place. Relative paths are relative to the file's folder. Names consist of 1 to 64 letters, digits and . _ - , and begin with neither - nor a dot.",
+        "An editor that supports TOML schemas checks and completes a file whose first line names the schema, share/doc/manganese/walls.schema.json: #:schema /usr/local/share/doc/manganese/walls.schema.json",
     ] {
         page.control("PP", []);
         page.text([roman(text)]);
@@ -53,7 +55,7 @@ pub fn page() -> String {
         let table = &schema["$defs"][name];
         page.control("SH", [written]);
         page.text([roman(text_of(table))]);
-        // A value that is a table, or something shorter.
+        // The value is a table, or a shorter form.
         let choices = table["anyOf"].as_array().into_iter().flatten();
         for part in std::iter::once(table).chain(choices) {
             keys(&mut page, part);
@@ -70,17 +72,17 @@ pub fn page() -> String {
         page.text([bold(name), roman("(1),")]);
     }
     page.text([roman(
-        "and share/doc/manganese/walls.md, below the folder that mgn is installed in.",
+        "and share/doc/manganese/walls.md, in the installation prefix of mgn.",
     )]);
     page.render()
 }
 
-/// The keys of a table: their names, what they may be, and what they mean.
+/// The keys of a table: their names, types and meanings.
 fn keys(page: &mut Roff, table: &Value) {
     let Some(properties) = table["properties"].as_object() else {
         return;
     };
-    // A name comes first.
+    // The key `name` comes first.
     let named = properties.iter().filter(|(key, _)| *key == "name");
     let others = properties.iter().filter(|(key, _)| *key != "name");
     for (key, value) in named.chain(others) {
@@ -99,7 +101,7 @@ fn keys(page: &mut Roff, table: &Value) {
     }
 }
 
-/// What a value may be, in few words.
+/// The type of a value, in a few words.
 fn kind(value: &Value) -> String {
     if value["items"].is_object() {
         let of = kind(&value["items"]);
