@@ -20,6 +20,7 @@ mod generated {
 mod glsl;
 mod hand;
 mod info;
+mod multisampling;
 mod names;
 mod offset;
 mod present;

@@ -45,6 +45,8 @@ pub(crate) struct Keeper {
     pub stand_in: egl::Surface,
     /// Whether rows are read from the top down by the driver itself.
     inverts: bool,
+    /// What the driver calls itself and its release.
+    pub driver: String,
 }
 
 const PACK_INVERT: u32 = GL_PACK_INVERT_MESA;
@@ -84,11 +86,15 @@ impl Keeper {
             }
             (gl.glGetError)();
         }
+        // SAFETY: the context is current; strings are null or C strings of the driver's.
+        let text = |name| unsafe { string((gl.glGetString)(name)) };
+        let driver = format!("{} {}", text(GL_RENDERER), text(GL_VERSION));
         egl.make_current(egl::NO_SURFACE, egl::NO_SURFACE, egl::NO_CONTEXT)?;
         Ok(Keeper {
             context,
             stand_in,
             inverts,
+            driver,
         })
     }
 }

@@ -6,6 +6,7 @@ use crate::egl::{self, Egl, EglError};
 use crate::errors::Errors;
 use crate::generated::driver::Gl;
 use crate::hand::split_lists::Taking;
+use crate::multisampling::{self, Works};
 use crate::names::{Class, Names, UNKNOWN};
 use crate::offset::Large;
 use crate::present::{Keeper, Pictures};
@@ -89,21 +90,63 @@ impl Renderer {
         Renderer::complete(Renderer::on(Egl::of_environment()?, pictures)?)
     }
 
-    /// Asks what the driver can do. Some releases of Mesa make multisampled pbuffers that work on one of two platforms only.
-    fn complete(mut renderer: Renderer) -> Result<Renderer, RenderError> {
-        if !renderer.keeps_samples() {
-            if let Some(other) = renderer.egl.of_software_device() {
-                let pictures = renderer.pictures;
-                renderer = Renderer::on(other, pictures)?;
-            }
-            if !renderer.keeps_samples() {
-                renderer.drop_samples();
-            }
-        }
+    /// Asks what the driver can do.
+    fn complete(renderer: Renderer) -> Result<Renderer, RenderError> {
+        let mut renderer = renderer.with_samples_that_work()?;
         (renderer.info, renderer.constants) = renderer.abilities()?;
         let (width, height) = renderer.info.largest;
         renderer.largest = [width as i32, height as i32];
         Ok(renderer)
+    }
+
+    /// Some releases of Mesa make multisampled pbuffers that work on one of two platforms only.
+    fn with_samples_that_work(self) -> Result<Renderer, RenderError> {
+        let folder = multisampling::folder();
+        let driver = self.driver();
+        let known = folder
+            .as_deref()
+            .and_then(|folder| multisampling::recall(folder, &driver));
+        if let Some(works) = known {
+            let mut renderer = match works {
+                Works::Here => return Ok(self),
+                Works::OnDevice | Works::Nowhere => self.on_software_device()?,
+            };
+            if works == Works::Nowhere {
+                renderer.drop_samples();
+            }
+            return Ok(renderer);
+        }
+        let (mut renderer, mut works) = (self, Works::Here);
+        if !renderer.keeps_samples() {
+            renderer = renderer.on_software_device()?;
+            works = Works::OnDevice;
+            if !renderer.keeps_samples() {
+                renderer.drop_samples();
+                works = Works::Nowhere;
+            }
+        }
+        if let Some(folder) = folder {
+            multisampling::remember(&folder, &driver, works);
+        }
+        Ok(renderer)
+    }
+
+    /// The same on the display of the driver's software device, if it has one.
+    fn on_software_device(self) -> Result<Renderer, RenderError> {
+        match self.egl.of_software_device() {
+            Some(other) => Renderer::on(other, self.pictures),
+            None => Ok(self),
+        }
+    }
+
+    /// The driver, its release, and the display.
+    fn driver(&self) -> String {
+        let Egl {
+            description,
+            platform,
+            ..
+        } = &self.egl;
+        format!("{platform} {description} {}", self.keeper.driver)
     }
 
     fn on(egl: Egl, pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
