@@ -42,14 +42,16 @@ pub fn constants(mut info: ContextInfo, request: &Request, offset_max: Option<u3
 }
 
 impl Context {
-    /// Whether the server is gone. What a program may wait for has happened then, or it would wait for ever.
+    /// Whether no server answers: it is lost, or there is none because commands are discarded or recorded. What a program may wait for has happened then,
+    /// or it would wait for ever.
     pub fn is_deserted(&self) -> bool {
-        self.session.is_some_and(|session| session.is_lost())
+        self.session
+            .is_some_and(|session| session.is_lost() || !session.is_answered())
     }
 
-    /// Whether the server is gone and the program wants to be told.
+    /// Whether the server is lost and the program wants to be told.
     pub fn is_lost(&self) -> bool {
-        self.request.has(flag::LOSES) && self.is_deserted()
+        self.request.has(flag::LOSES) && self.session.is_some_and(|session| session.is_lost())
     }
 
     /// An error as the program gets to see it.
