@@ -17,7 +17,7 @@ use crate::stage::{root, Stage};
 use crate::wall::{wall_file, Tile};
 
 /// More than any program takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(400);
 
 /// Tiles of different sizes, with bezels between some and overlaps of others, and one that is reached
 /// by large windows only.
