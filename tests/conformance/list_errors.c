@@ -106,7 +106,7 @@ static void inside(void)
     INTS(GL_LIST_BASE, 1);
 }
 
-/* Mesa forgets the primitive that had been begun, where OpenGL has only the draw ignored; so the picture says nothing. */
+/* OpenGL ignores only the draw. Mesa drops the begun primitive as well, so the pictures differ and are not compared. */
 static void draws_inside(void)
 {
     no_picture();
@@ -115,7 +115,7 @@ static void draws_inside(void)
     INSIDE("glDrawElements", glDrawElements(GL_POINTS, 1, GL_UNSIGNED_BYTE, bytes));
 }
 
-/* What no list holds is executed while a list is compiled. */
+/* Commands that display lists never hold are executed while a list is compiled. */
 static void at_once(void)
 {
     no_picture();

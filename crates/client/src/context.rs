@@ -184,7 +184,7 @@ impl Context {
 
     /// Waits until everything the context was told is done, and shown where it is drawn to something visible.
     pub fn finish(&mut self) {
-        // What a list holds goes on behind it.
+        // A primitive in an open list continues after glFinish.
         if !self.gl.lists.is_open() {
             self.leave_begin();
         }

@@ -51,7 +51,7 @@ impl Host {
             assert!(keygen.arg(folder.join(key)).status().unwrap().success());
         }
         fs::copy(folder.join("user.pub"), folder.join("authorized")).unwrap();
-        // Closed at once: `port` would otherwise be the place where the connections below arrive.
+        // The listener is closed at once. Otherwise it would accept the connection that checks whether sshd listens.
         let port = {
             let free = TcpListener::bind("127.0.0.1:0").unwrap();
             free.local_addr().unwrap().port()

@@ -235,8 +235,9 @@ impl Machine {
         // A worker's time counts when the server has waited for it.
         std::thread::sleep(Duration::from_millis(150));
         let text = String::from_utf8_lossy(&output.stdout);
-        let value = program.says.read(&text, took);
-        let value = value
+        let value = program
+            .says
+            .read(&text, took)
             .with_context(|| format!("{words:?} ({}) printed no result: {text}", way.name()))?;
         let waited = fs::read_to_string(&stats)
             .ok()

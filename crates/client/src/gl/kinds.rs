@@ -42,8 +42,8 @@ pub fn constants(mut info: ContextInfo, request: &Request, offset_max: Option<u3
 }
 
 impl Context {
-    /// Whether no server answers: it is lost, or there is none because commands are discarded or recorded. What a program may wait for has happened then,
-    /// or it would wait for ever.
+    /// Whether no server answers: the server is lost, or the commands are discarded or recorded. Queries and fences then count as complete, because a
+    /// program that waits for them would wait for ever.
     pub fn is_deserted(&self) -> bool {
         self.session
             .is_some_and(|session| session.is_lost() || !session.is_answered())
