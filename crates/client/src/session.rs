@@ -308,6 +308,10 @@ impl Session {
         }
         match answers() {
             Ok(answers) => return Some(answers),
+            // The thread that finds the last renderer lost may not have said so yet.
+            Err(NoAnswer::GivenUp) if !self.is_lost() => {
+                self.break_off("every renderer that was asked a question is gone");
+            }
             Err(NoAnswer::GivenUp) => {}
             Err(NoAnswer::Broken(error)) => self.break_off(error),
             Err(NoAnswer::Nonsense(what)) => self.lose(what),
