@@ -16,6 +16,7 @@
 compile_error!("Manganese runs on little-endian machines only");
 
 mod address;
+pub mod admission;
 mod block;
 mod broadcast;
 mod config;

@@ -2,9 +2,10 @@
 
 mod bind;
 mod incoming;
+mod pending;
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, IoSlice};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,64 +13,64 @@ use std::time::{Duration, Instant};
 use mgn_sys::{passing, peer};
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::Timespec;
-use socket2::Socket;
+use rustix::process::{getrlimit, Resource};
+use rustix::time::{
+    timerfd_create, timerfd_settime, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags,
+};
+use socket2::{SockAddr, Socket};
 
 pub use incoming::Incoming;
 pub(crate) use incoming::Way as ServerWay;
 
-use crate::handshake::{self, Progress, ServerSide};
+use crate::admission::{Admission, Refusals, Source};
+use crate::handshake;
 use crate::line::Line;
-use crate::tls::{Disagreed, Negotiation};
 use crate::wait::Deadline;
 use crate::{Address, Error, Token, Transport};
 use bind::Cleanup;
+use pending::{Demands, Pending};
 
 /// How long a client may take to show who it is.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 
-/// Clients in the handshake at once; one more pushes out the oldest.
-const PENDING_MAX: usize = 64;
+/// Clients in the handshake at once, at most and at least, and the part of this process's
+/// descriptors that they may take in between.
+const PENDING_MAX: usize = 1024;
+const PENDING_MIN: usize = 64;
+const DESCRIPTORS: usize = 4;
+
+/// Clients that are taken at once, before those in the handshake are heard again.
+const BATCH: usize = 16;
 
 /// Listens at an address and leads clients through the handshake. Clients that are slow or hostile
 /// hold up nobody else.
 ///
-/// Poll it ([`AsFd`]) together with other descriptors: it is readable when [`Listener::accept_timeout`]
-/// has something to do, which need not already be a finished client.
+/// Poll it ([`AsFd`]) together with other descriptors: it is readable when
+/// [`Listener::accept_timeout`] has something to do, which need not already be a finished client.
 pub struct Listener {
     address: Address,
-    token: Option<Token>,
-    allowed: &'static [Transport],
+    demands: Demands,
     sockets: Vec<Socket>,
     epoll: OwnedFd,
+    /// Makes the epoll readable when a client's time is over, or a line is to be logged.
+    timer: OwnedFd,
     state: Mutex<State>,
     _cleanup: Option<Cleanup>,
 }
 
-#[derive(Default)]
 struct State {
+    /// By the numbers of `admission`.
     pending: HashMap<u64, Pending>,
-    next: u64,
+    admission: Admission,
+    refusals: Refusals,
+    /// What the timer is set to.
+    due: Option<Instant>,
     ready: VecDeque<Incoming>,
 }
 
-struct Pending {
-    line: Line,
-    stage: Stage,
-    since: Instant,
-    who: String,
-    token: Option<Token>,
-    allowed: &'static [Transport],
-}
-
-/// How far a client has come.
-enum Stage {
-    /// It has not agreed on encryption yet.
-    Encrypting(Box<Negotiation>),
-    Showing(ServerSide),
-}
-
-/// Numbers from here on are pending clients, those below are listening sockets.
-const FIRST_CLIENT: u64 = 1 << 32;
+/// Numbers from here on are listening sockets, those below are pending clients.
+const FIRST_SOCKET: u64 = 1 << 62;
+const TIMER: u64 = u64::MAX;
 
 impl Listener {
     /// Listens. A TCP port of 0 takes a free one, see [`Listener::address`]; a host name with
@@ -113,34 +114,43 @@ impl Listener {
                 (vec![socket], address.clone(), cleanup)
             }
         };
+        let failed = || Error::io(format!("cannot listen at {address}"));
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
+        )
+        .map_err(|error| failed()(error.into()))?;
         let watch = || -> io::Result<OwnedFd> {
             let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-            for (at, socket) in sockets.iter().enumerate() {
-                epoll::add(
-                    &epoll,
-                    socket,
-                    EventData::new_u64(at as u64),
-                    EventFlags::IN,
-                )?;
+            let numbered = (FIRST_SOCKET..).zip(sockets.iter().map(Socket::as_fd));
+            for (number, fd) in numbered.chain([(TIMER, timer.as_fd())]) {
+                epoll::add(&epoll, fd, EventData::new_u64(number), EventFlags::IN)?;
             }
             Ok(epoll)
         };
-        let epoll = watch().map_err(Error::io(format!("cannot listen at {address}")))?;
-        let allowed: &[Transport] = match address {
-            Address::Tcp { .. } => &[Transport::Tcp],
-            _ => &[Transport::Shm, Transport::Unix],
+        let epoll = watch().map_err(failed())?;
+        let is_tcp = matches!(address, Address::Tcp { .. });
+        let demands = Demands {
+            encrypted: matches!(address, Address::Tcp { tls: true, .. }),
+            token: token.filter(|_| is_tcp),
+            allowed: match is_tcp {
+                true => &[Transport::Tcp],
+                false => &[Transport::Shm, Transport::Unix],
+            },
         };
-        let token = token.filter(|_| matches!(address, Address::Tcp { .. }));
         let state = Mutex::new(State {
-            next: FIRST_CLIENT,
-            ..State::default()
+            pending: HashMap::new(),
+            admission: Admission::new(places(), HANDSHAKE_TIME),
+            refusals: Refusals::default(),
+            due: None,
+            ready: VecDeque::new(),
         });
         Ok(Listener {
             address,
-            token,
-            allowed,
+            demands,
             sockets,
             epoll,
+            timer,
             state,
             _cleanup: cleanup,
         })
@@ -164,274 +174,215 @@ impl Listener {
     pub fn accept_timeout(&self, timeout: Duration) -> Result<Option<Incoming>, Error> {
         let deadline = Deadline::after(Some(timeout));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Room for all that can happen, so that whoever speaks a lot hides nobody else.
+        let mut events = Vec::with_capacity(PENDING_MAX + self.sockets.len() + 1);
         loop {
             if let Some(incoming) = state.ready.pop_front() {
                 return Ok(Some(incoming));
             }
-            let patience = state.expire(Instant::now());
-            let mut events = Vec::with_capacity(16);
-            let wait = deadline.left(patience);
+            let now = Instant::now();
+            self.look_at_the_clock(&mut state, now)?;
+            let wait = deadline.left(Duration::from_secs(60));
             let wait = Timespec {
                 tv_sec: wait.as_secs() as i64,
                 tv_nsec: wait.subsec_nanos().into(),
             };
-            match epoll::wait(
-                &self.epoll,
-                rustix::buffer::spare_capacity(&mut events),
-                Some(&wait),
-            ) {
+            events.clear();
+            let room = rustix::buffer::spare_capacity(&mut events);
+            match epoll::wait(&self.epoll, room, Some(&wait)) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => {
-                    let doing = format!("waiting for clients at {}", self.address);
-                    return Err(Error::Io {
-                        doing,
-                        source: error.into(),
-                    });
-                }
+                Err(error) => return Err(self.failed(error)),
             }
-            for event in &events {
-                match event.data.u64() {
-                    client @ FIRST_CLIENT.. => state.progress(client, &self.epoll),
-                    at => self.welcome_new(&mut state, &self.sockets[at as usize]),
-                }
+            // Those who have begun come first: whoever proceeds leaves a place for somebody new.
+            let numbers = || events.iter().map(|event| event.data.u64());
+            for client in numbers().filter(|number| *number < FIRST_SOCKET) {
+                self.hear(&mut state, client);
             }
-            if events.is_empty() && state.ready.is_empty() && deadline.passed() {
+            for socket in numbers().filter(|number| (FIRST_SOCKET..TIMER).contains(number)) {
+                self.welcome_new(&mut state, &self.sockets[(socket - FIRST_SOCKET) as usize]);
+            }
+            if state.ready.is_empty() && deadline.passed() {
+                self.look_at_the_clock(&mut state, Instant::now())?;
                 return Ok(None);
             }
         }
     }
 
-    /// Takes whoever waits at one of the sockets.
-    fn welcome_new(&self, state: &mut State, socket: &Socket) {
-        // A flood of clients must not keep those in the handshake waiting.
-        for _ in 0..16 {
-            let socket = match socket.accept() {
-                Ok((socket, _)) => socket,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-                Err(error) => {
-                    // No descriptors or no memory: the client keeps waiting in the queue.
-                    tracing::warn!("cannot take a client at {}: {error}", self.address);
-                    std::thread::sleep(Duration::from_millis(50));
-                    return;
-                }
-            };
-            let (socket, who) = match self.identify(socket) {
-                Ok(found) => found,
-                Err(why) => {
-                    tracing::warn!("a client at {} was turned away: {why}", self.address);
-                    continue;
-                }
-            };
-            if state.pending.len() >= PENDING_MAX {
-                state.drop_oldest();
+    /// Drops clients whose time is over, logs what is due, and sets the timer to what is next.
+    fn look_at_the_clock(&self, state: &mut State, now: Instant) -> Result<(), Error> {
+        for number in state.admission.expire(now) {
+            if let Some(pending) = state.pending.remove(&number) {
+                self.turn_away(state, &pending, pending.delay());
             }
-            let number = state.next;
-            state.next += 1;
-            let added = epoll::add(
-                &self.epoll,
-                &socket,
-                EventData::new_u64(number),
-                EventFlags::IN,
-            );
-            if let Err(error) = added {
-                tracing::warn!("cannot watch {who}: {error}");
-                continue;
-            }
-            let stage = match self.address {
-                Address::Tcp { tls: true, .. } => match Negotiation::server() {
-                    Ok(negotiation) => Stage::Encrypting(Box::new(negotiation)),
-                    Err(error) => {
-                        tracing::warn!("no encryption for {who}: {error}");
-                        continue;
-                    }
+        }
+        if let Some(report) = state.refusals.report(now) {
+            tracing::warn!("{}: {report}", self.address);
+        }
+        let ends = [
+            state.admission.poll_timeout(),
+            state.refusals.poll_timeout(),
+        ];
+        let due = ends.into_iter().flatten().min();
+        if due != state.due {
+            // Not 0, which would stop the timer.
+            let wait = due.map(|due| due.saturating_duration_since(now).as_nanos().max(1) as u64);
+            let wait = Duration::from_nanos(wait.unwrap_or(0));
+            let timer = Itimerspec {
+                it_interval: Timespec::default(),
+                it_value: Timespec {
+                    tv_sec: wait.as_secs() as i64,
+                    tv_nsec: wait.subsec_nanos().into(),
                 },
-                _ => Stage::Showing(ServerSide::new(self.token.clone(), self.allowed)),
             };
-            state.pending.insert(
-                number,
-                Pending {
-                    line: Line::clear(socket),
-                    stage,
-                    since: Instant::now(),
-                    who,
-                    token: self.token.clone(),
-                    allowed: self.allowed,
-                },
-            );
-        }
-    }
-
-    /// Prepares a client's socket and finds out who it is, or why it may not come in.
-    fn identify(&self, socket: Socket) -> Result<(OwnedFd, String), String> {
-        socket
-            .set_nonblocking(true)
-            .map_err(|error| error.to_string())?;
-        if let Address::Tcp { .. } = self.address {
-            socket
-                .set_tcp_nodelay(true)
-                .map_err(|error| error.to_string())?;
-            let socket = OwnedFd::from(socket);
-            let who = incoming::name(&socket, &Transport::Tcp);
-            return Ok((socket, who));
-        }
-        let socket = OwnedFd::from(socket);
-        let found = peer::credentials(&socket).map_err(|error| error.to_string())?;
-        if found.uid != peer::own_uid() && found.uid != 0 {
-            let why = format!("the server belongs to uid {}", peer::own_uid());
-            let _ = passing::send(&socket, &handshake::forbidden(&why), &[], false);
-            return Err(format!("it belongs to uid {}", found.uid));
-        }
-        let who = incoming::name(&socket, &Transport::Unix);
-        Ok((socket, who))
-    }
-}
-
-impl State {
-    /// Drops clients that took too long; gives how long the next may still take.
-    fn expire(&mut self, now: Instant) -> Duration {
-        let mut patience = Duration::from_secs(60);
-        self.pending.retain(|_, pending| {
-            let left = HANDSHAKE_TIME.saturating_sub(now.duration_since(pending.since));
-            if left.is_zero() {
-                tracing::warn!("{} took too long to show who it is", pending.who);
-            } else {
-                // Rounded up, so that it has really passed by the next look.
-                patience = patience.min(left + Duration::from_millis(1));
-            }
-            !left.is_zero()
-        });
-        patience
-    }
-
-    fn drop_oldest(&mut self) {
-        if let Some(oldest) = self.pending.keys().min().copied() {
-            if let Some(pending) = self.pending.remove(&oldest) {
-                tracing::warn!("{} was pushed out by newer clients", pending.who);
-            }
-        }
-    }
-
-    /// Reads what a client has sent and answers. Dropping its socket takes it out of the epoll, but one that goes on to live, perhaps in another
-    /// process, would be reported here with all that arrives there.
-    fn progress(&mut self, number: u64, epoll: &OwnedFd) {
-        let Some(mut pending) = self.pending.remove(&number) else {
-            return;
-        };
-        match pending.advance() {
-            Ok(None) => {
-                self.pending.insert(number, pending);
-            }
-            Ok(Some((transport, opening))) => {
-                if let Err(error) = epoll::delete(epoll, &pending.line) {
-                    tracing::warn!("cannot stop watching {}: {error}", pending.who);
-                }
-                self.ready
-                    .push_back(Incoming::new(pending.line, transport, opening));
-            }
-            Err(why) => tracing::warn!("{} was turned away: {why}", pending.who),
-        }
-    }
-}
-
-impl Pending {
-    /// Goes on until the client has to send more; gives its wish when it has shown who it is.
-    fn advance(&mut self) -> Result<Option<(Transport, Vec<u8>)>, String> {
-        let mut buffer = [0; 4096];
-        loop {
-            let wants = match &self.stage {
-                Stage::Encrypting(negotiation) => negotiation.wants(),
-                Stage::Showing(side) => side.wants(),
-            };
-            let want = wants.min(buffer.len());
-            let mut fds = Vec::new();
-            let got = match self.line.recv_with(&mut buffer[..want], &mut fds) {
-                Ok(0) => return Err("it hung up".into()),
-                Ok(got) => got,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                Err(error) => return Err(error.to_string()),
-            };
-            if !fds.is_empty() {
-                return Err("it sent descriptors that nobody wants".into());
-            }
-            if let Some(done) = self.take(&buffer[..got])? {
-                // What it says too early could not go to another process with it.
-                return match self.line.seal.as_ref().is_none_or(|seal| seal.is_empty()) {
-                    true => Ok(Some(done)),
-                    false => Err("it spoke before it was let in".into()),
-                };
-            }
-        }
-    }
-
-    /// Takes what came.
-    fn take(&mut self, bytes: &[u8]) -> Result<Option<(Transport, Vec<u8>)>, String> {
-        match &mut self.stage {
-            Stage::Encrypting(negotiation) => {
-                let taken = negotiation.receive(bytes);
-                let answer = negotiation.take_output();
-                if let Err(why) = taken {
-                    return Err(match why {
-                        Disagreed::Clear => {
-                            let why = "only encrypted connections are served at this address: \
-                                       write tls: in place of tcp:";
-                            self.refuse(&handshake::forbidden(why));
-                            "it does not encrypt".into()
-                        }
-                        other => {
-                            self.refuse(&answer);
-                            other.to_string()
-                        }
-                    });
-                }
-                self.send(&answer)?;
-                self.encrypt()?;
-                Ok(None)
-            }
-            Stage::Showing(side) => match side.receive(bytes) {
-                Progress::More => Ok(None),
-                Progress::Send(bytes) => self.send(&bytes).map(|()| None),
-                Progress::Done { transport, opening } => Ok(Some((transport, opening))),
-                Progress::Fail(bytes, why) => {
-                    self.refuse(&bytes);
-                    Err(why)
-                }
-            },
-        }
-    }
-
-    /// Goes on in secret when that has been agreed on.
-    fn encrypt(&mut self) -> Result<(), String> {
-        let placeholder = Stage::Showing(ServerSide::new(None, &[]));
-        match std::mem::replace(&mut self.stage, placeholder) {
-            Stage::Encrypting(negotiation) if negotiation.is_over() => {
-                let agreed = negotiation.finish().map_err(|error| error.to_string())?;
-                let token = self.token.as_ref().map(|token| agreed.bind(token));
-                self.stage = Stage::Showing(ServerSide::new(token, self.allowed));
-                self.line.seal = Some(Box::new(agreed.seal));
-            }
-            earlier => self.stage = earlier,
+            timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &timer)
+                .map_err(|error| self.failed(error))?;
+            state.due = due;
         }
         Ok(())
     }
 
-    /// So little is sent in a handshake that it always fits the socket's buffer.
-    fn send(&self, bytes: &[u8]) -> Result<(), String> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        match self.line.send(&[IoSlice::new(bytes)]) {
-            Ok(sent) if sent == bytes.len() => Ok(()),
-            Ok(_) => Err("it does not read".into()),
-            Err(error) => Err(error.to_string()),
+    fn failed(&self, error: rustix::io::Errno) -> Error {
+        Error::Io {
+            doing: format!("waiting for clients at {}", self.address),
+            source: error.into(),
         }
     }
 
-    /// Says why it may not come in. A socket that is closed with something unread in it would take that back.
-    fn refuse(&self, bytes: &[u8]) {
-        let _ = self.send(bytes);
-        let _ = self.line.recv_with(&mut [0; 4096], &mut Vec::new());
+    /// Takes whoever waits at one of the sockets.
+    fn welcome_new(&self, state: &mut State, socket: &Socket) {
+        for _ in 0..BATCH {
+            let (socket, address) = match socket.accept() {
+                Ok(taken) => taken,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+                Err(error) => return self.make_room(state, &error),
+            };
+            let now = Instant::now();
+            let (socket, source, who) = match self.identify(socket, &address) {
+                Ok(found) => found,
+                Err((source, why)) => {
+                    if state.refusals.note(source, &why, now) {
+                        tracing::warn!("a client at {} was turned away: {why}", self.address);
+                    }
+                    continue;
+                }
+            };
+            let (number, lost) = state.admission.admit(source, now);
+            self.push_out(state, lost);
+            let pending = Pending::new(Line::clear(socket), source, who, self.demands.clone());
+            let data = EventData::new_u64(number);
+            match epoll::add(&self.epoll, &pending.line, data, EventFlags::IN) {
+                Ok(()) => {
+                    state.pending.insert(number, pending);
+                }
+                Err(error) => {
+                    state.admission.leave(number);
+                    self.turn_away(state, &pending, &format!("it cannot be watched: {error}"));
+                }
+            }
+        }
     }
+
+    /// There are no descriptors or there is no memory for a client, which keeps waiting in the
+    /// queue.
+    fn make_room(&self, state: &mut State, error: &io::Error) {
+        let now = Instant::now();
+        let why = format!("it cannot be taken: {error}");
+        if state.refusals.note(Source::Unknown, &why, now) {
+            tracing::warn!("cannot take a client at {}: {error}", self.address);
+        }
+        match state.admission.evict(now) {
+            Some(lost) => self.push_out(state, Some(lost)),
+            None => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+
+    /// Prepares a client's socket and finds out who it is, or why it may not come in.
+    fn identify(
+        &self,
+        socket: Socket,
+        address: &SockAddr,
+    ) -> Result<(OwnedFd, Source, String), (Source, String)> {
+        let source = address.as_socket().map(|place| place.ip().into());
+        let mut source = source.unwrap_or(Source::Unknown);
+        let is_tcp = matches!(self.address, Address::Tcp { .. });
+        let prepared = socket.set_nonblocking(true).and_then(|()| match is_tcp {
+            true => socket.set_tcp_nodelay(true),
+            false => Ok(()),
+        });
+        prepared.map_err(|error| (source, error.to_string()))?;
+        let socket = OwnedFd::from(socket);
+        if is_tcp {
+            let who = incoming::name(&socket, &Transport::Tcp);
+            return Ok((socket, source, who));
+        }
+        let found = peer::credentials(&socket).map_err(|error| (source, error.to_string()))?;
+        source = Source::User(found.uid);
+        if found.uid != peer::own_uid() && found.uid != 0 {
+            let why = format!("the server belongs to uid {}", peer::own_uid());
+            let _ = passing::send(&socket, &handshake::forbidden(&why), &[], false);
+            return Err((source, format!("it belongs to uid {}", found.uid)));
+        }
+        let who = incoming::name(&socket, &Transport::Unix);
+        Ok((socket, source, who))
+    }
+
+    /// Reads what a client has sent and answers. Dropping its socket takes it out of the epoll, but
+    /// one that goes on to live, perhaps in another process, would be reported here with all that
+    /// arrives there.
+    fn hear(&self, state: &mut State, number: u64) {
+        let Some(pending) = state.pending.get_mut(&number) else {
+            return;
+        };
+        let now = Instant::now();
+        let steps = pending.steps;
+        let advanced = pending.advance();
+        if let Ok(None) = advanced {
+            if pending.steps != steps {
+                state.admission.step(number, now);
+            }
+            let places = pending.places();
+            let lost = state.admission.resize(number, places, now);
+            return self.push_out(state, lost);
+        }
+        state.admission.leave(number);
+        let Some(pending) = state.pending.remove(&number) else {
+            return;
+        };
+        match advanced {
+            Ok(wish) => {
+                if let Err(error) = epoll::delete(&self.epoll, &pending.line) {
+                    tracing::warn!("cannot stop watching {}: {error}", pending.who);
+                }
+                let incoming = wish
+                    .map(|(transport, opening)| Incoming::new(pending.line, transport, opening));
+                state.ready.extend(incoming);
+            }
+            Err(why) => self.turn_away(state, &pending, &why),
+        }
+    }
+
+    /// Drops clients that have lost their places.
+    fn push_out(&self, state: &mut State, lost: impl IntoIterator<Item = u64>) {
+        for number in lost {
+            if let Some(pending) = state.pending.remove(&number) {
+                self.turn_away(state, &pending, "too many came at once");
+            }
+        }
+    }
+
+    fn turn_away(&self, state: &mut State, pending: &Pending, why: &str) {
+        if state.refusals.note(pending.source, why, Instant::now()) {
+            tracing::warn!("{} was turned away: {why}", pending.who);
+        }
+    }
+}
+
+/// How many clients may be in the handshake at once.
+fn places() -> usize {
+    let descriptors = getrlimit(Resource::Nofile).current;
+    let descriptors = descriptors.map_or(usize::MAX, |limit| limit as usize);
+    (descriptors / DESCRIPTORS).clamp(PENDING_MIN, PENDING_MAX)
 }
 
 impl AsFd for Listener {

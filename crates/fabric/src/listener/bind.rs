@@ -12,7 +12,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::connect::{resolve, unix_address};
 use crate::{Address, Error};
 
-const BACKLOG: i32 = 128;
+/// Clients that the kernel keeps for us, if its own limit is not lower: all processes of a large
+/// job may come at once.
+const BACKLOG: i32 = 1024;
 
 /// Listening sockets for every address of a host, and their common port.
 pub(super) fn tcp(address: &Address, host: &str, port: u16) -> Result<(Vec<Socket>, u16), Error> {

@@ -3,6 +3,7 @@
 // Each test program uses a part of it.
 #![allow(dead_code)]
 
+pub mod attack;
 pub mod links;
 pub mod networks;
 pub mod other;

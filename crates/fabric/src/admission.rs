@@ -1,0 +1,435 @@
+//! Who may stay while places for connections that have not shown who they are run out, and what is
+//! logged about those that were not let in.
+//!
+//! Anybody can open connections and say nothing. Each of them takes a place for as long as it may
+//! take to show who it is. While there are places, everybody gets one. When there are none, the
+//! source that holds the most gives one up: so one source, however many connections it opens,
+//! cannot keep others out. Within that source a connection that has not come any further for a
+//! while is dropped rather than one that proceeds, and which of them is left to chance: if it were
+//! always the oldest, whoever opened connections faster than an honest client can answer would
+//! always win.
+//!
+//! Nothing here does I/O or looks at a clock.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::{Duration, Instant};
+
+/// A connection that has come no further for this long is dropped before those that have. It is
+/// longer than a step takes between any two places on Earth.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// How often refused connections are logged.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
+/// Kinds of refusals that are counted apart.
+const KINDS_MAX: usize = 16;
+/// Kinds that a report names.
+const KINDS_NAMED: usize = 3;
+
+/// Where connections come from, as far as one party can choose it freely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    V4(Ipv4Addr),
+    /// The first half of an address: the rest is the machine's own choice.
+    V6([u16; 4]),
+    /// A user of this machine.
+    User(u32),
+    Unknown,
+}
+
+impl From<IpAddr> for Source {
+    fn from(ip: IpAddr) -> Source {
+        match ip.to_canonical() {
+            IpAddr::V4(ip) => Source::V4(ip),
+            IpAddr::V6(ip) => {
+                let [a, b, c, d, ..] = ip.segments();
+                Source::V6([a, b, c, d])
+            }
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::V4(ip) => ip.fmt(out),
+            Source::V6([a, b, c, d]) => {
+                write!(out, "{}/64", Ipv6Addr::new(*a, *b, *c, *d, 0, 0, 0, 0))
+            }
+            Source::User(uid) => write!(out, "uid {uid}"),
+            Source::Unknown => out.write_str("an unknown place"),
+        }
+    }
+}
+
+/// The places for connections that have not shown who they are.
+#[derive(Debug)]
+pub struct Admission {
+    places: usize,
+    patience: Duration,
+    /// In the order in which they came.
+    pending: BTreeMap<u64, Pending>,
+    /// Places that each source holds; none holds 0.
+    sources: HashMap<Source, usize>,
+    taken: usize,
+    next: u64,
+    /// Its keys are random, so nobody outside can tell who will give up a place.
+    random: RandomState,
+    draws: u64,
+}
+
+#[derive(Debug)]
+struct Pending {
+    source: Source,
+    since: Instant,
+    /// When it last came further.
+    stepped: Instant,
+    places: usize,
+}
+
+impl Admission {
+    /// So many places, which a connection may hold for `patience` in all.
+    pub fn new(places: usize, patience: Duration) -> Admission {
+        Admission {
+            places: places.max(1),
+            patience,
+            pending: BTreeMap::new(),
+            sources: HashMap::new(),
+            taken: 0,
+            next: 0,
+            random: RandomState::new(),
+            draws: 0,
+        }
+    }
+
+    /// Gives a new connection a place. Gives its number, and who has lost a place to it.
+    pub fn admit(&mut self, source: Source, now: Instant) -> (u64, Option<u64>) {
+        let lost = match self.taken < self.places {
+            true => None,
+            false => self.drop_one(Some(source), now),
+        };
+        let number = self.next;
+        self.next += 1;
+        let pending = Pending {
+            source,
+            since: now,
+            stepped: now,
+            places: 1,
+        };
+        self.take(source, 1);
+        self.pending.insert(number, pending);
+        (number, lost)
+    }
+
+    /// A connection has come further: it has said all that was asked of it so far.
+    pub fn step(&mut self, number: u64, now: Instant) {
+        if let Some(pending) = self.pending.get_mut(&number) {
+            pending.stepped = now;
+        }
+    }
+
+    /// A connection counts as so many, for the memory that it takes. Gives who has lost a place to
+    /// it, which may be itself.
+    pub fn resize(&mut self, number: u64, places: usize, now: Instant) -> Vec<u64> {
+        if let Some(pending) = self.pending.get_mut(&number) {
+            let more = places.saturating_sub(pending.places);
+            pending.places += more;
+            let source = pending.source;
+            self.take(source, more);
+        }
+        let mut lost = Vec::new();
+        while self.taken > self.places {
+            lost.extend(self.drop_one(None, now));
+        }
+        lost
+    }
+
+    /// A connection has shown who it is, or has gone.
+    pub fn leave(&mut self, number: u64) {
+        let Some(pending) = self.pending.remove(&number) else {
+            return;
+        };
+        self.taken -= pending.places;
+        if let Some(held) = self.sources.get_mut(&pending.source) {
+            *held -= pending.places;
+            if *held == 0 {
+                self.sources.remove(&pending.source);
+            }
+        }
+    }
+
+    /// Takes a place away before they have run out. None if nobody has one.
+    pub fn evict(&mut self, now: Instant) -> Option<u64> {
+        self.drop_one(None, now)
+    }
+
+    /// Those whose time is over, who lose their places.
+    pub fn expire(&mut self, now: Instant) -> Vec<u64> {
+        let mut late = Vec::new();
+        while self.poll_timeout().is_some_and(|end| end <= now) {
+            if let Some(number) = self.pending.keys().next().copied() {
+                self.leave(number);
+                late.push(number);
+            }
+        }
+        late
+    }
+
+    /// When somebody's time is over next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let (_, oldest) = self.pending.first_key_value()?;
+        Some(oldest.since + self.patience)
+    }
+
+    fn take(&mut self, source: Source, places: usize) {
+        self.taken += places;
+        *self.sources.entry(source).or_default() += places;
+    }
+
+    /// Drops somebody of the source that holds the most, with the newcomer among its connections.
+    fn drop_one(&mut self, newcomer: Option<Source>, now: Instant) -> Option<u64> {
+        let load = |source: &Source, held: &usize| held + usize::from(newcomer == Some(*source));
+        let sources = self.sources.iter();
+        let most = sources.map(|(source, held)| load(source, held)).max()?;
+        let of_most = |pending: &Pending| {
+            let held = self.sources.get(&pending.source);
+            held.is_some_and(|held| load(&pending.source, held) == most)
+        };
+        let (mut all, mut idle) = (Vec::new(), Vec::new());
+        for (number, pending) in &self.pending {
+            if of_most(pending) {
+                all.push(*number);
+                if now.saturating_duration_since(pending.stepped) >= IDLE {
+                    idle.push(*number);
+                }
+            }
+        }
+        let candidates = if idle.is_empty() { all } else { idle };
+        let number = candidates[self.below(candidates.len())];
+        self.leave(number);
+        Some(number)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.draws += 1;
+        (self.random.hash_one(self.draws) % end as u64) as usize
+    }
+}
+
+/// Counts connections that were not let in, so that the log names the first one in a while and
+/// sums up the others.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    /// When the last line was logged, if that was less than [`REPORT_EVERY`] ago.
+    since: Option<Instant>,
+    counts: HashMap<(Source, String), u64>,
+    others: u64,
+}
+
+impl Refusals {
+    /// A connection was not let in. Gives whether that is to be logged by itself.
+    #[must_use]
+    pub fn note(&mut self, source: Source, why: &str, now: Instant) -> bool {
+        if self.since.is_none() {
+            self.since = Some(now);
+            return true;
+        }
+        let key = (source, why.to_owned());
+        if self.counts.len() < KINDS_MAX || self.counts.contains_key(&key) {
+            *self.counts.entry(key).or_default() += 1;
+        } else {
+            self.others += 1;
+        }
+        false
+    }
+
+    /// The line to log about the connections since the last line, when it is due.
+    pub fn report(&mut self, now: Instant) -> Option<String> {
+        self.poll_timeout().filter(|due| *due <= now)?;
+        if self.counts.is_empty() {
+            self.since = None;
+            return None;
+        }
+        self.since = Some(now);
+        let mut counts: Vec<_> = std::mem::take(&mut self.counts).into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let unnamed = counts.iter().skip(KINDS_NAMED).map(|(_, count)| count);
+        let others = unnamed.sum::<u64>() + std::mem::take(&mut self.others);
+        let named = counts.iter().take(KINDS_NAMED);
+        let mut parts: Vec<String> = named
+            .map(|((source, why), count)| format!("{count} from {source} ({why})"))
+            .collect();
+        if others > 0 {
+            parts.push(format!("{others} others"));
+        }
+        Some(format!(
+            "connections that were closed in the last {} s before they had shown who they are: {}",
+            REPORT_EVERY.as_secs(),
+            parts.join(", ")
+        ))
+    }
+
+    /// When [`Refusals::report`] has something to do next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        Some(self.since? + REPORT_EVERY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const MS: Duration = Duration::from_millis(1);
+
+    fn v4(last: u8) -> Source {
+        Source::V4(Ipv4Addr::new(10, 0, 0, last))
+    }
+
+    #[test]
+    fn addresses_that_one_party_can_choose_are_one_source() {
+        let source = |text: &str| Source::from(text.parse::<IpAddr>().unwrap());
+        assert_eq!(source("2001:db8::1"), source("2001:db8::ffff:1:2:3"));
+        assert_ne!(source("2001:db8::1"), source("2001:db8:0:1::1"));
+        assert_eq!(source("::ffff:10.0.0.1"), v4(1));
+        assert_eq!(source("2001:db8:0:1::1").to_string(), "2001:db8:0:1::/64");
+    }
+
+    #[test]
+    fn nobody_is_dropped_while_there_are_places() {
+        let mut places = Admission::new(1000, PATIENCE);
+        let now = Instant::now();
+        for _ in 0..10 {
+            let all: Vec<_> = (0..1000).map(|_| places.admit(v4(1), now)).collect();
+            for (number, lost) in all {
+                assert_eq!(lost, None);
+                places.leave(number);
+            }
+        }
+        assert_eq!(places.poll_timeout(), None);
+        assert!(places.sources.is_empty() && places.taken == 0);
+    }
+
+    #[test]
+    fn the_source_that_holds_the_most_gives_up_a_place() {
+        let mut places = Admission::new(64, PATIENCE);
+        let now = Instant::now();
+        // Whoever comes from elsewhere stays, whatever one source does.
+        let (honest, _) = places.admit(v4(1), now);
+        let mut lost = Vec::new();
+        for step in 0..10_000 {
+            lost.extend(places.admit(v4(2), now + step * MS / 10).1);
+        }
+        let (late, pushed) = places.admit(v4(3), now + MS);
+        assert!(!lost.contains(&honest) && pushed.is_some_and(|out| out != honest));
+        assert!(places.pending.contains_key(&honest) && places.pending.contains_key(&late));
+        assert_eq!(places.taken, 64);
+        // Two that want everything have half each.
+        for _ in 0..1000 {
+            places.admit(v4(4), now + MS);
+        }
+        let held = |source| places.sources[&source];
+        assert!(held(v4(2)).abs_diff(held(v4(4))) <= 1, "{places:?}");
+    }
+
+    #[test]
+    fn chance_decides_within_a_source_and_those_who_proceed_come_first() {
+        let mut places = Admission::new(64, PATIENCE);
+        let mut now = Instant::now();
+        // One that takes 300 ms, while others of its source come at 300 a second: by age, it would
+        // always have been pushed out.
+        let mut stayed = 0;
+        for _ in 0..400 {
+            let (honest, _) = places.admit(v4(1), now);
+            let mut is_there = true;
+            for _ in 0..90 {
+                now += MS * 10 / 3;
+                is_there &= places.admit(v4(1), now).1 != Some(honest);
+            }
+            stayed += i32::from(is_there);
+            places.leave(honest);
+        }
+        // Chance alone leaves (63/64)^90 of them, which is 24 %.
+        assert!((50..200).contains(&stayed), "{stayed} of 400");
+        // At a pace at which some have been idle for long, only those are dropped.
+        let mut places = Admission::new(64, PATIENCE);
+        for _ in 0..64 {
+            places.admit(v4(1), now);
+        }
+        now += IDLE;
+        let (honest, _) = places.admit(v4(1), now);
+        for _ in 0..60 {
+            now += 5 * MS;
+            assert_ne!(places.admit(v4(1), now).1, Some(honest));
+        }
+        now += IDLE;
+        places.step(honest, now);
+        for _ in 0..60 {
+            assert_ne!(places.admit(v4(1), now).1, Some(honest));
+        }
+    }
+
+    #[test]
+    fn memory_takes_places() {
+        let mut places = Admission::new(64, PATIENCE);
+        let now = Instant::now();
+        let (honest, _) = places.admit(v4(1), now);
+        for _ in 0..1000 {
+            let (number, _) = places.admit(v4(2), now);
+            assert!(!places.resize(number, 5, now).contains(&honest));
+            assert!(places.taken <= 64);
+        }
+        assert!(places.pending.len() < 16);
+        assert!(places.evict(now).is_some_and(|out| out != honest));
+        // One that alone is too much goes.
+        let mut places = Admission::new(4, PATIENCE);
+        let (number, _) = places.admit(v4(1), now);
+        assert_eq!(places.resize(number, 5, now), [number]);
+        assert_eq!(places.evict(now), None);
+    }
+
+    #[test]
+    fn time_runs_from_the_beginning_whatever_is_said() {
+        let mut places = Admission::new(64, PATIENCE);
+        let start = Instant::now();
+        let (first, _) = places.admit(v4(1), start);
+        let (second, _) = places.admit(v4(1), start + MS);
+        places.step(first, start + 4999 * MS);
+        assert_eq!(places.expire(start + 4999 * MS), []);
+        assert_eq!(places.poll_timeout(), Some(start + PATIENCE));
+        assert_eq!(places.expire(start + PATIENCE), [first]);
+        assert_eq!(places.expire(start + 2 * PATIENCE), [second]);
+        assert_eq!(places.poll_timeout(), None);
+    }
+
+    #[test]
+    fn refusals_are_logged_now_and_then() {
+        let mut refusals = Refusals::default();
+        let start = Instant::now();
+        assert_eq!(refusals.poll_timeout(), None);
+        assert!(refusals.note(v4(7), "it said nothing", start));
+        for ms in 0..312 {
+            assert!(!refusals.note(v4(7), "it said nothing", start + ms * MS));
+        }
+        assert!(!refusals.note(v4(8), "it hung up", start + MS));
+        assert_eq!(refusals.report(start + REPORT_EVERY - MS), None);
+        let due = refusals.poll_timeout().unwrap();
+        let line = refusals.report(due).unwrap();
+        assert!(
+            line.ends_with(": 312 from 10.0.0.7 (it said nothing), 1 from 10.0.0.8 (it hung up)"),
+            "{line}"
+        );
+        // Sources and reasons without end take no memory without end.
+        for number in 0..10_000 {
+            assert!(!refusals.note(v4(7), &format!("its version is {number}"), due));
+        }
+        assert_eq!(refusals.counts.len(), KINDS_MAX);
+        let line = refusals.report(due + REPORT_EVERY).unwrap();
+        assert!(line.ends_with(", 9997 others"), "{line}");
+        // After a quiet while the next one is logged by itself again.
+        assert_eq!(refusals.report(due + 2 * REPORT_EVERY), None);
+        assert!(refusals.note(v4(7), "it hung up", due + 2 * REPORT_EVERY));
+    }
+}

@@ -1,0 +1,96 @@
+//! Connections that do not say who they are, and the clients that come in nevertheless.
+
+mod support;
+
+use std::net::SocketAddr;
+use std::sync::{Barrier, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use mgn_fabric::{connect, Address, Config, Error, Listener, Relay, Targets, Token, Transport};
+use support::attack::{far_way_to, survive};
+use support::*;
+
+/// How a hello begins, and how a record of TLS does.
+const HELLO: &[u8] = b"\x93MGNFAB\n";
+const RECORD: &[u8] = &[22, 3, 1, 1, 0, 1];
+
+/// The log and the memory are the whole process's: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn token() -> Token {
+    "0123456789abcdef".repeat(4).parse().unwrap()
+}
+
+fn place(address: &Address) -> SocketAddr {
+    let text = address.to_string();
+    text.split_once(':').unwrap().1.parse().unwrap()
+}
+
+/// Lets everybody in, for as long as the test program runs.
+fn serve(scheme: &str) -> Address {
+    let address = format!("{scheme}:127.0.0.1:0").parse().unwrap();
+    let listener = Listener::bind(&address, Some(token())).unwrap();
+    let address = listener.address().clone();
+    thread::spawn(move || loop {
+        let incoming = listener.accept().unwrap();
+        // It may have given up.
+        let _ = incoming.accept(b"hi", &Config::default());
+    });
+    address
+}
+
+fn come_in(address: &Address) -> Result<Vec<u8>, Error> {
+    connect(address, Transport::Tcp, Some(&token()), b"", PATIENCE).map(|(_, welcome)| welcome)
+}
+
+#[test]
+fn a_flood_from_one_source_keeps_nobody_else_out() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for (scheme, text) in [("tcp", &b""[..]), ("tcp", HELLO), ("tls", RECORD)] {
+        let server = place(&serve(scheme));
+        let far = format!("{scheme}:{}", far_way_to(server)).parse().unwrap();
+        let welcome = survive(server, text, || come_in(&far));
+        assert_eq!(welcome.unwrap(), b"hi", "{scheme}");
+    }
+}
+
+#[test]
+fn a_flood_keeps_nobody_from_a_relay() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let targets = Targets::from([("gpu".into(), serve("tcp"))]);
+    let address = "tcp:127.0.0.1:0".parse().unwrap();
+    let relay = Relay::bind(&address, token(), targets, None).unwrap();
+    let relay_place = place(relay.address());
+    thread::spawn(move || relay.run());
+    let far = format!("tcp:{}/gpu", far_way_to(relay_place))
+        .parse()
+        .unwrap();
+    let welcome = survive(relay_place, b"", || come_in(&far));
+    assert_eq!(welcome.unwrap(), b"hi");
+}
+
+/// As the processes of a job do, or the machines behind one address.
+#[test]
+fn a_thousand_honest_clients_of_one_source_come_in_at_once() {
+    const CLIENTS: usize = 1000;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    support::attack::take_all_descriptors();
+    for scheme in ["tcp", "tls"] {
+        let server = serve(scheme);
+        let together = Barrier::new(CLIENTS);
+        thread::scope(|scope| {
+            let client = || {
+                together.wait();
+                let (patience, token) = (Duration::from_secs(60), token());
+                connect(&server, Transport::Tcp, Some(&token), b"", patience).map(drop)
+            };
+            let builder = || thread::Builder::new().stack_size(256 << 10);
+            let clients = (0..CLIENTS).map(|_| builder().spawn_scoped(scope, client).unwrap());
+            let clients: Vec<_> = clients.collect();
+            for client in clients {
+                client.join().unwrap().unwrap();
+            }
+        });
+    }
+}

@@ -1,0 +1,201 @@
+//! One source that opens connection after connection without saying who it is, and a client that is
+//! far away.
+
+// Each test program uses a part of it.
+#![allow(dead_code)]
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::fd::OwnedFd;
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+
+/// Where the attack comes from. Honest clients come from 127.0.0.1.
+const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+/// Connections that are kept open at most.
+const HELD: usize = 4000;
+/// An attack ends by itself after this.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// What an attack may cost.
+pub const LINES: usize = 100;
+pub const MEMORY: usize = 16 << 20;
+
+/// A thousand connections a second, until this is dropped.
+pub struct Attack {
+    stop: Arc<AtomicBool>,
+    opened: Arc<AtomicUsize>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Attack {
+    /// Each connection says one byte of `text` a second, from its first moment on.
+    pub fn start(target: SocketAddr, text: &'static [u8]) -> Attack {
+        take_all_descriptors();
+        let stop = Arc::new(AtomicBool::new(false));
+        let opened = Arc::new(AtomicUsize::new(0));
+        let (ended, count) = (stop.clone(), opened.clone());
+        let thread = thread::spawn(move || {
+            let start = Instant::now();
+            let mut held: VecDeque<(usize, OwnedFd)> = VecDeque::new();
+            for number in 0.. {
+                if ended.load(Ordering::Relaxed) || start.elapsed() > LONGEST {
+                    return;
+                }
+                // Whoever was late for a while catches up.
+                let due = Duration::from_millis(number as u64);
+                thread::sleep(due.saturating_sub(start.elapsed()));
+                held.extend(open(target).map(|socket| (number, socket)));
+                count.fetch_add(1, Ordering::Relaxed);
+                if held.len() > HELD {
+                    held.pop_front();
+                }
+                for (since, socket) in &held {
+                    let age = number - since;
+                    if age % 1000 == 0 {
+                        let said = text.len().min(age / 1000);
+                        let byte = &text[said..text.len().min(said + 1)];
+                        // It may be closed already.
+                        let _ = rustix::net::send(socket, byte, SendFlags::NOSIGNAL);
+                    }
+                }
+            }
+        });
+        let attack = Attack {
+            stop,
+            opened,
+            thread: Some(thread),
+        };
+        attack.await_connections(1000);
+        attack
+    }
+
+    /// Waits until so many more have been opened.
+    pub fn await_connections(&self, more: usize) {
+        let all = self.opened.load(Ordering::Relaxed) + more;
+        while self.opened.load(Ordering::Relaxed) < all {
+            let thread = self.thread.as_ref();
+            assert!(thread.is_some_and(|thread| !thread.is_finished()));
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Attack {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Raises this process's limit as far as it goes.
+pub fn take_all_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    let all = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    setrlimit(Resource::Nofile, all).unwrap();
+}
+
+/// A connection from the attacker's address. None where the system has no room.
+pub fn open(target: SocketAddr) -> Option<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket =
+        rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).ok()?;
+    rustix::net::bind(&socket, &SocketAddrV4::new(ATTACKER, 0)).ok()?;
+    match rustix::net::connect(&socket, &target) {
+        Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Some(socket),
+        Err(_) => None,
+    }
+}
+
+/// A way to `target` for clients that are 50 ms away from it.
+pub fn far_way_to(target: SocketAddr) -> SocketAddr {
+    const WAY: Duration = Duration::from_millis(50);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for near in listener.incoming().flatten() {
+            let Ok(far) = TcpStream::connect(target) else {
+                continue;
+            };
+            for (from, to) in [(&near, &far), (&far, &near)] {
+                let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                thread::spawn(move || {
+                    let mut bytes = [0; 4096];
+                    while let Ok(got @ 1..) = from.read(&mut bytes) {
+                        thread::sleep(WAY);
+                        if to.write_all(&bytes[..got]).is_err() {
+                            break;
+                        }
+                    }
+                    let _ = to.shutdown(std::net::Shutdown::Write);
+                });
+            }
+        }
+    });
+    place
+}
+
+/// The memory that a process uses, in bytes.
+pub fn memory_of(process: u32) -> usize {
+    let statm = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap();
+    let pages = statm.split_whitespace().nth(1).unwrap();
+    pages.parse::<usize>().unwrap() * rustix::param::page_size()
+}
+
+/// Counts what this process logs, from its first call on.
+pub fn lines_logged() -> usize {
+    struct Counter;
+    static LINES: AtomicUsize = AtomicUsize::new(0);
+    impl tracing::Subscriber for Counter {
+        fn enabled(&self, about: &tracing::Metadata<'_>) -> bool {
+            about.level() <= &tracing::Level::INFO
+        }
+        fn event(&self, _: &tracing::Event<'_>) {
+            LINES.fetch_add(1, Ordering::Relaxed);
+        }
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+        fn enter(&self, _: &tracing::span::Id) {}
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+    // It is set already at later calls.
+    let _ = tracing::subscriber::set_global_default(Counter);
+    LINES.load(Ordering::Relaxed)
+}
+
+/// Runs `come_in` while the connections of an attack come in at `target`, which is in this process,
+/// and requires that the attack costs little.
+pub fn survive<T>(target: SocketAddr, text: &'static [u8], come_in: impl FnOnce() -> T) -> T {
+    survive_in(std::process::id(), lines_logged, target, text, come_in)
+}
+
+/// Likewise for a target in another process, that has logged so many lines.
+pub fn survive_in<T>(
+    process: u32,
+    lines_logged: impl Fn() -> usize,
+    target: SocketAddr,
+    text: &'static [u8],
+    come_in: impl FnOnce() -> T,
+) -> T {
+    let (lines, memory) = (lines_logged(), memory_of(process));
+    let attack = Attack::start(target, text);
+    let result = come_in();
+    attack.await_connections(1000);
+    let lines = lines_logged() - lines;
+    let memory = memory_of(process).saturating_sub(memory);
+    assert!(lines < LINES, "{lines} lines were logged");
+    assert!(memory < MEMORY, "{memory} bytes of memory were used");
+    result
+}
