@@ -16,6 +16,7 @@ mod outbox;
 mod rounds;
 mod secret;
 mod viewer;
+mod visitors;
 mod watcher;
 mod web;
 

@@ -2,18 +2,23 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{service_fn, Service};
+use hyper::Request;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use mgn_fabric::admission::Source;
 use mgn_fabric::{Address, Listener, Token};
 use mgn_wall::Wall;
-use tokio::sync::{oneshot, Semaphore};
-use tokio::time::{interval, MissedTickBehavior};
+use tokio::sync::oneshot;
+use tokio::time::{interval, timeout, MissedTickBehavior};
 
 use crate::board::Board;
 use crate::door;
@@ -22,10 +27,10 @@ use crate::web::{router, Web};
 
 /// How often it is looked whether a tile has been waited for long enough.
 const TICK: Duration = Duration::from_millis(100);
-/// Connections at once that ask for the page and its parts.
-const CONNECTIONS_MAX: usize = 128;
-/// How long a request may take to come.
+/// How long a request may take to come, and how long requests are taken on one connection.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
+/// Bytes of a request, and of an answer, that lie here.
+const REQUEST_MAX: usize = 32 << 10;
 
 #[derive(Debug, Clone)]
 pub struct ViewerOptions {
@@ -200,11 +205,12 @@ async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()
     };
     let mut clock = interval(TICK);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let board = web.board.clone();
+    let (board, visitors) = (web.board.clone(), web.visitors.clone());
     let ticking = async {
         loop {
             clock.tick().await;
             board.tick();
+            visitors.tick();
         }
     };
     tokio::select! {
@@ -214,31 +220,49 @@ async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()
     }
 }
 
-/// Serves whoever connects, so many at a time, each of whom must say in time what it wants.
+/// Serves whoever connects.
 async fn accept(listener: tokio::net::TcpListener, web: Arc<Web>) {
-    let service = TowerToHyperService::new(router(web));
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    while let Ok(place) = room.clone().acquire_owned().await {
-        let socket = match listener.accept().await {
-            Ok((socket, _)) => socket,
+    let visitors = web.visitors.clone();
+    let router = TowerToHyperService::new(router(web));
+    loop {
+        let (socket, source) = match listener.accept().await {
+            Ok((socket, place)) => (socket, Source::from(place.ip())),
             Err(error) => {
                 // No descriptors or no memory: the browser keeps waiting in the queue.
-                tracing::warn!("cannot take a connection for the page: {error}");
+                visitors.make_room(&error);
                 tokio::time::sleep(TICK).await;
                 continue;
             }
         };
         let _ = socket.set_nodelay(true);
+        let router = router.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(source);
+            router.call(request)
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(REQUEST_TIME)
-            .serve_connection(TokioIo::new(socket), service.clone())
+            .max_buf_size(REQUEST_MAX)
+            .serve_connection(TokioIo::new(socket), service)
             .with_upgrades();
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!("a connection for the page broke: {error}");
-            }
-            drop(place);
+        visitors.admit(source, |visit| {
+            let serve = async move {
+                let _visit = visit;
+                let mut connection = pin!(connection);
+                let served = match timeout(REQUEST_TIME, connection.as_mut()).await {
+                    Ok(served) => served,
+                    Err(_) => {
+                        // The answer that is under way may still go out, until the visit's time is over.
+                        connection.as_mut().graceful_shutdown();
+                        connection.await
+                    }
+                };
+                if let Err(error) = served {
+                    tracing::debug!("a connection for the page broke: {error}");
+                }
+            };
+            tokio::spawn(serve).abort_handle()
         });
     }
 }

@@ -48,7 +48,6 @@ pub async fn attend(socket: WebSocket, board: &Board, patience: Duration) {
 
 /// Tells a page that its token is not the viewer's. The answer to its request could not: scripts are not shown those.
 pub async fn refuse(socket: WebSocket) {
-    tracing::warn!("a page without the token was sent away");
     close(socket, WRONG_TOKEN, "the token is wrong").await;
 }
 

@@ -10,15 +10,19 @@ use axum::http::{StatusCode, Uri};
 use axum::middleware::{from_fn_with_state, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use axum::Router;
+use axum::{Extension, Router};
+use mgn_fabric::admission::Source;
 use tokio::sync::Semaphore;
 
 use crate::board::Board;
 use crate::secret::Secret;
+use crate::visitors::Visitors;
 use crate::watcher;
 
-/// Pages at once, with those that have not shown the token yet.
+/// Pages at once.
 const PAGES_MAX: usize = 64;
+/// Pages at once that are told that their token is wrong.
+const REFUSED_MAX: usize = 16;
 /// What a page says is short.
 const SAID_MAX: usize = 4096;
 
@@ -65,7 +69,9 @@ pub struct Web {
     pub names: Vec<String>,
     /// How long a page may take for pictures.
     pub patience: Duration,
-    pub pages: Arc<Semaphore>,
+    pages: Arc<Semaphore>,
+    refused: Arc<Semaphore>,
+    pub visitors: Arc<Visitors>,
 }
 
 impl Web {
@@ -76,6 +82,8 @@ impl Web {
             names,
             patience,
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
+            refused: Arc::new(Semaphore::new(REFUSED_MAX)),
+            visitors: Arc::new(Visitors::default()),
         }
     }
 }
@@ -122,6 +130,7 @@ async fn guard(State(web): State<Arc<Web>>, request: Request, next: Next) -> Res
 
 async fn watch(
     State(web): State<Arc<Web>>,
+    Extension(source): Extension<Source>,
     headers: HeaderMap,
     uri: Uri,
     upgrade: WebSocketUpgrade,
@@ -130,10 +139,11 @@ async fn watch(
     if !host.is_some_and(|host| is_own_origin(&headers, &host)) {
         return (StatusCode::FORBIDDEN, "this is for the viewer's own page\n").into_response();
     }
-    let Ok(page) = web.pages.clone().try_acquire_owned() else {
+    let shown = shows(&headers, &web.secret);
+    let places = if shown { &web.pages } else { &web.refused };
+    let Ok(page) = places.clone().try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages watch\n").into_response();
     };
-    let shown = shows(&headers, &web.secret);
     upgrade
         .protocols([PROTOCOL])
         .max_message_size(SAID_MAX)
@@ -141,7 +151,10 @@ async fn watch(
         .on_upgrade(move |socket| async move {
             match shown {
                 true => watcher::attend(socket, &web.board, web.patience).await,
-                false => watcher::refuse(socket).await,
+                false => {
+                    web.visitors.refuse(source, "its token is wrong");
+                    watcher::refuse(socket).await;
+                }
             }
             drop(page);
         })

@@ -1,0 +1,111 @@
+//! Connections for the page and its parts, which anybody can open. Those of pages that have shown
+//! the token are not among them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mgn_fabric::admission::{Admission, Refusals, Source};
+use tokio::task::AbortHandle;
+
+/// Connections at once.
+const MOST: usize = 128;
+/// How long one may last. A page is loaded in less, also over slow lines, and whoever reads nothing
+/// is not waited for.
+const LONGEST: Duration = Duration::from_secs(15);
+
+#[derive(Default)]
+pub struct Visitors {
+    state: Mutex<State>,
+}
+
+struct State {
+    admission: Admission,
+    refusals: Refusals,
+    visits: HashMap<u64, (Source, AbortHandle)>,
+}
+
+/// One connection's place, which it leaves when this is dropped.
+pub struct Visit {
+    visitors: Arc<Visitors>,
+    number: u64,
+}
+
+impl Visitors {
+    /// Gives a connection a place, for which another one may lose its own. `serve` starts its task.
+    pub fn admit(self: &Arc<Self>, source: Source, serve: impl FnOnce(Visit) -> AbortHandle) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let (number, lost) = state.admission.admit(source, now);
+        state.end(lost, "too many came at once", now);
+        drop(state);
+        let visitors = self.clone();
+        let task = serve(Visit { visitors, number });
+        self.lock().visits.insert(number, (source, task));
+    }
+
+    /// Somebody could not be taken because the system has no room: another one loses its place.
+    pub fn make_room(&self, error: &std::io::Error) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let why = format!("the system has no room: {error}");
+        let lost = state.admission.evict(now);
+        state.end(lost, &why, now);
+        state.refuse(Source::Unknown, &why, now);
+    }
+
+    /// Logs that somebody was sent away, unless many are.
+    pub fn refuse(&self, source: Source, why: &str) {
+        self.lock().refuse(source, why, Instant::now());
+    }
+
+    /// Ends those whose time is over, and logs what is due.
+    pub fn tick(&self) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let late = state.admission.expire(now);
+        state.end(late, "it took too long", now);
+        if let Some(report) = state.refusals.report(now) {
+            tracing::warn!("the viewer's page: {report}");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            admission: Admission::new(MOST, LONGEST),
+            refusals: Refusals::default(),
+            visits: HashMap::new(),
+        }
+    }
+}
+
+impl State {
+    fn end(&mut self, lost: impl IntoIterator<Item = u64>, why: &str, now: Instant) {
+        for number in lost {
+            if let Some((source, task)) = self.visits.remove(&number) {
+                task.abort();
+                self.refuse(source, why, now);
+            }
+        }
+    }
+
+    fn refuse(&mut self, source: Source, why: &str, now: Instant) {
+        if self.refusals.note(source, why, now) {
+            tracing::warn!("a connection to the viewer's page from {source} was closed: {why}");
+        }
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let mut state = self.visitors.lock();
+        state.admission.leave(self.number);
+        state.visits.remove(&self.number);
+    }
+}
