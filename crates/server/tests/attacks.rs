@@ -1,0 +1,47 @@
+//! Connections that do not say who they are, and the sessions that begin nevertheless.
+
+#[path = "../../fabric/tests/support/attack.rs"]
+mod attack;
+mod support;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use attack::{far_way_to, survive_in};
+use mgn_fabric::{connect, Transport};
+use mgn_wire::hello::Role;
+use support::{opening, Server};
+
+#[test]
+#[ignore = "started by the server under test"]
+fn worker_process() {
+    support::be_worker();
+}
+
+#[test]
+#[ignore = "started by the tests"]
+fn server_process() {
+    support::be_server();
+}
+
+#[test]
+fn a_flood_keeps_no_session_from_beginning() {
+    attack::take_all_descriptors();
+    let server = Server::start(true, &[]);
+    let address = server.address.to_string();
+    let place: SocketAddr = address.strip_prefix("tcp:").unwrap().parse().unwrap();
+    let far = format!("tcp:{}", far_way_to(place)).parse().unwrap();
+    let lines = || server.log().lines().count();
+    for text in [&b""[..], b"\x93MGNFAB\n"] {
+        survive_in(server.child.id(), lines, place, text, || {
+            let opening = opening(Role::Session {
+                program: "test".into(),
+                pid: std::process::id(),
+                tile: None,
+                shown: None,
+            });
+            let (token, patience) = (server.token.as_ref(), Duration::from_secs(20));
+            connect(&far, Transport::Tcp, token, &opening, patience).unwrap();
+        });
+    }
+}
