@@ -241,32 +241,42 @@ fn claim(c: &Command) -> String {
     let Some(depends) = &c.depends else {
         return String::new();
     };
-    // Of uniforms, values do not matter.
-    let counts = |p: &&Param| {
-        matches!(
-            p.ty,
-            WireType::Scalar(Scalar::I32 | Scalar::U32 | Scalar::U8 | Scalar::Bool)
-        ) && (depends != "Program" || matches!(&*p.name, "location" | "count" | "transpose"))
+    // Of uniforms, values do not matter; of samplers' parameters, they do.
+    let is_uniform = has(c, "location");
+    let counts = |p: &&Param| match p.ty {
+        WireType::Scalar(Scalar::I32 | Scalar::U32 | Scalar::U8 | Scalar::Bool) => {
+            !is_uniform || matches!(&*p.name, "location" | "count" | "transpose")
+        }
+        WireType::Scalar(Scalar::F32) => depends == "Sampler",
+        _ => false,
     };
     let arguments: Vec<String> = (c.params.iter().filter(counts))
         .map(|p| match p.ty {
             WireType::Scalar(Scalar::U32) => p.name.clone(),
+            WireType::Scalar(Scalar::F32) => format!("{}.to_bits()", p.name),
             _ => format!("{} as u32", p.name),
         })
         .collect();
     let on: Vec<String> = depends
-        .split(' ')
+        .split_whitespace()
         .map(|on| match on {
             "Target" | "Texture" => format!("crate::gl::On::{on}(target)"),
+            "Named" => "crate::gl::On::Named(program)".into(),
+            "Sampler" => "crate::gl::On::Sampler(sampler)".into(),
             _ => format!("crate::gl::On::{on}"),
         })
         .collect();
-    let what = format!(
-        "ops::{}, &[{}], &[{}]",
-        op_name(c),
-        arguments.join(", "),
-        on.join(", ")
-    );
+    // What an array lists counts like arguments.
+    let list = c.params.iter().find(|p| p.name == "attachments");
+    let arguments = match list.and_then(|list| Some((list, in_length(c, list)?))) {
+        Some((list, length)) => format!(
+            "&[&[{}], crate::gl::values({}, {length})].concat()",
+            arguments.join(", "),
+            list.name
+        ),
+        None => format!("&[{}]", arguments.join(", ")),
+    };
+    let what = format!("ops::{}, {arguments}, &[{}]", op_name(c), on.join(", "));
     if c.carry != Carry::Sync {
         return format!("let claim = cx.claim({what});\nlet before = cx.enc.doubt;\n");
     }

@@ -12,7 +12,10 @@ pub unsafe extern "C" fn glAccum(op: u32, value: f32) {
     unsafe {
         let cx = context();
         cx.make_whole(crate::tiles::Whole::Drawing);
+        let claim = cx.claim(ops::GL_ACCUM, &[op], &[crate::gl::On::Drawing, crate::gl::On::Reading]);
+        let before = cx.enc.doubt;
         cx.enc.gl_accum(op, value);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -327,7 +330,10 @@ pub unsafe extern "C" fn glBitmapxOES(width: i32, height: i32, xorig: i32, yorig
 pub unsafe extern "C" fn glBlendBarrier() {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_BLEND_BARRIER, &[], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_blend_barrier();
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -727,28 +733,40 @@ pub unsafe extern "C" fn glClearAccumxOES(red: i32, green: i32, blue: i32, alpha
 pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_CLEAR_BUFFERFI, &[buffer, drawbuffer as u32, stencil as u32], &[crate::gl::On::Drawing]);
+        let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferfi(buffer, drawbuffer, depth, stencil);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_CLEAR_BUFFERFV, &[buffer, drawbuffer as u32], &[crate::gl::On::Drawing]);
+        let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferfv(buffer, drawbuffer, (value.cast::<f32>(), lens::clear_values(buffer)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_CLEAR_BUFFERIV, &[buffer, drawbuffer as u32], &[crate::gl::On::Drawing]);
+        let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferiv(buffer, drawbuffer, (value.cast::<i32>(), lens::clear_values(buffer)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_CLEAR_BUFFERUIV, &[buffer, drawbuffer as u32], &[crate::gl::On::Drawing]);
+        let before = cx.enc.doubt;
         cx.enc.gl_clear_bufferuiv(buffer, drawbuffer, (value.cast::<u32>(), lens::clear_values(buffer)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -1373,8 +1391,15 @@ pub unsafe extern "C" fn glCompressedTexSubImage1D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let claim = cx.claim(
+            ops::GL_COMPRESSED_TEX_SUB_IMAGE1D,
+            &[target, level as u32, xoffset as u32, width as u32, format, image_size as u32],
+            &[crate::gl::On::Texture(target)],
+        );
+        let before = cx.enc.doubt;
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
         cx.enc.gl_compressed_tex_sub_image1d(target, level, xoffset, width, format, image_size, data);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -1394,8 +1419,15 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let claim = cx.claim(
+            ops::GL_COMPRESSED_TEX_SUB_IMAGE2D,
+            &[target, level as u32, xoffset as u32, yoffset as u32, width as u32, height as u32, format, image_size as u32],
+            &[crate::gl::On::Texture(target)],
+        );
+        let before = cx.enc.doubt;
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
         cx.enc.gl_compressed_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, image_size, data);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -1417,10 +1449,28 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let claim = cx.claim(
+            ops::GL_COMPRESSED_TEX_SUB_IMAGE3D,
+            &[
+                target,
+                level as u32,
+                xoffset as u32,
+                yoffset as u32,
+                zoffset as u32,
+                width as u32,
+                height as u32,
+                depth as u32,
+                format,
+                image_size as u32,
+            ],
+            &[crate::gl::On::Texture(target)],
+        );
+        let before = cx.enc.doubt;
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, data) else {
             return;
         };
         cx.enc.gl_compressed_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -1832,7 +1882,14 @@ pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i
     unsafe {
         let cx = context();
         cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
+        let claim = cx.claim(
+            ops::GL_COPY_TEX_SUB_IMAGE1D,
+            &[target, level as u32, xoffset as u32, x as u32, y as u32, width as u32],
+            &[crate::gl::On::Texture(target), crate::gl::On::Reading],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_copy_tex_sub_image1d(target, level, xoffset, x, y, width);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -1840,7 +1897,14 @@ pub unsafe extern "C" fn glCopyTexSubImage2D(target: u32, level: i32, xoffset: i
     unsafe {
         let cx = context();
         cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        let claim = cx.claim(
+            ops::GL_COPY_TEX_SUB_IMAGE2D,
+            &[target, level as u32, xoffset as u32, yoffset as u32, x as u32, y as u32, width as u32, height as u32],
+            &[crate::gl::On::Texture(target), crate::gl::On::Reading],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_copy_tex_sub_image2d(target, level, xoffset, yoffset, x, y, width, height);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -1858,7 +1922,14 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
     unsafe {
         let cx = context();
         cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
+        let claim = cx.claim(
+            ops::GL_COPY_TEX_SUB_IMAGE3D,
+            &[target, level as u32, xoffset as u32, yoffset as u32, zoffset as u32, x as u32, y as u32, width as u32, height as u32],
+            &[crate::gl::On::Texture(target), crate::gl::On::Reading],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_copy_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -2282,14 +2353,24 @@ pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
 pub unsafe extern "C" fn glDiscardFramebufferEXT(target: u32, num_attachments: i32, attachments: *const u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(
+            ops::GL_DISCARD_FRAMEBUFFER_EXT,
+            &[&[target, num_attachments as u32], crate::gl::values(attachments, lens::times(num_attachments as i64, 1))].concat(),
+            &[crate::gl::On::Target(target)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_discard_framebuffer_ext(target, num_attachments, (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glDispatchCompute(num_groups_x: u32, num_groups_y: u32, num_groups_z: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_DISPATCH_COMPUTE, &[num_groups_x, num_groups_y, num_groups_z], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_dispatch_compute(num_groups_x, num_groups_y, num_groups_z);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -4447,7 +4528,14 @@ pub unsafe extern "C" fn glInitNames() {
 pub unsafe extern "C" fn glInvalidateFramebuffer(target: u32, num_attachments: i32, attachments: *const u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(
+            ops::GL_INVALIDATE_FRAMEBUFFER,
+            &[&[target, num_attachments as u32], crate::gl::values(attachments, lens::times(num_attachments as i64, 1))].concat(),
+            &[crate::gl::On::Target(target)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_invalidate_framebuffer(target, num_attachments, (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -4496,6 +4584,16 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
 ) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(
+            ops::GL_INVALIDATE_SUB_FRAMEBUFFER,
+            &[
+                &[target, num_attachments as u32, x as u32, y as u32, width as u32, height as u32],
+                crate::gl::values(attachments, lens::times(num_attachments as i64, 1)),
+            ]
+            .concat(),
+            &[crate::gl::On::Target(target)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_invalidate_sub_framebuffer(
             target,
             num_attachments,
@@ -4505,6 +4603,7 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
             width,
             height,
         );
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -5054,7 +5153,10 @@ pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
 pub unsafe extern "C" fn glLoadName(name: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_LOAD_NAME, &[name], &[crate::gl::On::Unfollowed]);
+        let before = cx.enc.doubt;
         cx.enc.gl_load_name(name);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -5688,14 +5790,20 @@ pub unsafe extern "C" fn glMaxShaderCompilerThreadsKHR(count: u32) {
 pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_MEMORY_BARRIER, &[barriers], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_memory_barrier(barriers);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_MEMORY_BARRIER_BY_REGION, &[barriers], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_memory_barrier_by_region(barriers);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7093,7 +7201,10 @@ pub unsafe extern "C" fn glPopMatrix() {
 pub unsafe extern "C" fn glPopName() {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_POP_NAME, &[], &[crate::gl::On::Unfollowed]);
+        let before = cx.enc.doubt;
         cx.enc.gl_pop_name();
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7199,70 +7310,100 @@ pub unsafe extern "C" fn glPrioritizeTexturesxOES(n: i32, textures: *const u32, 
 pub unsafe extern "C" fn glProgramEnvParameter4dARB(target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4D_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4d_arb(target, index, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4dvARB(target: u32, index: u32, params: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4dv_arb(target, index, (params.cast::<f64>(), 4));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4fARB(target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4F_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4f_arb(target, index, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4fvARB(target: u32, index: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameter4fv_arb(target, index, (params.cast::<f32>(), 4));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameters4fvEXT(target: u32, index: u32, count: i32, params: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT, &[target, index, count as u32], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_env_parameters4fv_ext(target, index, count, (params.cast::<f32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4dARB(target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4d_arb(target, index, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4dvARB(target: u32, index: u32, params: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4dv_arb(target, index, (params.cast::<f64>(), 4));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4fARB(target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4f_arb(target, index, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4fvARB(target: u32, index: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB, &[target, index], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameter4fv_arb(target, index, (params.cast::<f32>(), 4));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameters4fvEXT(target: u32, index: u32, count: i32, params: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT, &[target, index, count as u32], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_local_parameters4fv_ext(target, index, count, (params.cast::<f32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7276,7 +7417,10 @@ pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i3
 pub unsafe extern "C" fn glProgramUniform1d(program: u32, location: i32, v0: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1d(program, location, v0);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7291,7 +7435,10 @@ pub unsafe extern "C" fn glProgramUniform1dv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7306,7 +7453,10 @@ pub unsafe extern "C" fn glProgramUniform1dvEXT(program: u32, location: i32, cou
 pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1f(program, location, v0);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7314,7 +7464,10 @@ pub unsafe extern "C" fn glProgramUniform1fv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7351,7 +7504,10 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(program: u32, location: i32, co
 pub unsafe extern "C" fn glProgramUniform1ui(program: u32, location: i32, v0: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1ui(program, location, v0);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7389,14 +7545,20 @@ pub unsafe extern "C" fn glProgramUniform1uiv(program: u32, location: i32, count
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM1UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform1uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2d(program: u32, location: i32, v0: f64, v1: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2d(program, location, v0, v1);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7411,7 +7573,10 @@ pub unsafe extern "C" fn glProgramUniform2dv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7426,7 +7591,10 @@ pub unsafe extern "C" fn glProgramUniform2dvEXT(program: u32, location: i32, cou
 pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32, v1: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2f(program, location, v0, v1);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7434,14 +7602,20 @@ pub unsafe extern "C" fn glProgramUniform2fv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i(program: u32, location: i32, v0: i32, v1: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2I, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2i(program, location, v0, v1);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7479,14 +7653,20 @@ pub unsafe extern "C" fn glProgramUniform2iv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2IV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui(program: u32, location: i32, v0: u32, v1: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2ui(program, location, v0, v1);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7524,14 +7704,20 @@ pub unsafe extern "C" fn glProgramUniform2uiv(program: u32, location: i32, count
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM2UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform2uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3d(program: u32, location: i32, v0: f64, v1: f64, v2: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3d(program, location, v0, v1, v2);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7546,7 +7732,10 @@ pub unsafe extern "C" fn glProgramUniform3dv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7561,7 +7750,10 @@ pub unsafe extern "C" fn glProgramUniform3dvEXT(program: u32, location: i32, cou
 pub unsafe extern "C" fn glProgramUniform3f(program: u32, location: i32, v0: f32, v1: f32, v2: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3f(program, location, v0, v1, v2);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7569,14 +7761,20 @@ pub unsafe extern "C" fn glProgramUniform3fv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i(program: u32, location: i32, v0: i32, v1: i32, v2: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3I, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3i(program, location, v0, v1, v2);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7614,14 +7812,20 @@ pub unsafe extern "C" fn glProgramUniform3iv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3IV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui(program: u32, location: i32, v0: u32, v1: u32, v2: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3ui(program, location, v0, v1, v2);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7659,14 +7863,20 @@ pub unsafe extern "C" fn glProgramUniform3uiv(program: u32, location: i32, count
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM3UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform3uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4d(program: u32, location: i32, v0: f64, v1: f64, v2: f64, v3: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4D, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4d(program, location, v0, v1, v2, v3);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7681,7 +7891,10 @@ pub unsafe extern "C" fn glProgramUniform4dv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4DV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7696,7 +7909,10 @@ pub unsafe extern "C" fn glProgramUniform4dvEXT(program: u32, location: i32, cou
 pub unsafe extern "C" fn glProgramUniform4f(program: u32, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4F, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4f(program, location, v0, v1, v2, v3);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7704,14 +7920,20 @@ pub unsafe extern "C" fn glProgramUniform4fv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4FV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i(program: u32, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4I, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4i(program, location, v0, v1, v2, v3);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7749,14 +7971,20 @@ pub unsafe extern "C" fn glProgramUniform4iv(program: u32, location: i32, count:
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4IV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui(program: u32, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4UI, &[location as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4ui(program, location, v0, v1, v2, v3);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7794,7 +8022,10 @@ pub unsafe extern "C" fn glProgramUniform4uiv(program: u32, location: i32, count
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_PROGRAM_UNIFORM4UIV, &[location as u32, count as u32], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform4uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7802,7 +8033,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2dv(program: u32, location: i32, 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7810,7 +8048,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2dvEXT(program: u32, location: i3
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7818,7 +8063,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(program: u32, location: i32, 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7826,7 +8078,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3dv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7834,7 +8093,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3dvEXT(program: u32, location: 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7842,7 +8108,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2X3FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7850,7 +8123,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4dv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7858,7 +8138,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4dvEXT(program: u32, location: 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7866,7 +8153,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX2X4FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix2x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7874,7 +8168,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3dv(program: u32, location: i32, 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7882,7 +8183,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3dvEXT(program: u32, location: i3
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7890,7 +8198,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(program: u32, location: i32, 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 9));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7898,7 +8213,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2dv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7906,7 +8228,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2dvEXT(program: u32, location: 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7914,7 +8243,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 6));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3X2FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7922,7 +8258,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4dv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7930,6 +8273,12 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x4dv_ext(
             program,
             location,
@@ -7937,6 +8286,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: 
             transpose,
             (value.cast::<f64>(), lens::times(count as i64, 12)),
         );
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7944,7 +8294,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX3X4FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix3x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7952,7 +8309,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4dv(program: u32, location: i32, 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7960,7 +8324,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4dvEXT(program: u32, location: i3
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7968,7 +8339,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(program: u32, location: i32, 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 16));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7976,7 +8354,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2dv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7984,7 +8369,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2dvEXT(program: u32, location: 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -7992,7 +8384,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 8));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4X2FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -8000,7 +8399,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3dv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -8008,6 +8414,12 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: 
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV_EXT,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x3dv_ext(
             program,
             location,
@@ -8015,6 +8427,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: 
             transpose,
             (value.cast::<f64>(), lens::times(count as i64, 12)),
         );
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -8022,7 +8435,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(program: u32, location: i32
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 12));
+        let claim = cx.claim(
+            ops::GL_PROGRAM_UNIFORM_MATRIX4X3FV,
+            &[location as u32, count as u32, transpose as u32],
+            &[crate::gl::On::Named(program)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_program_uniform_matrix4x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -8065,7 +8485,10 @@ pub unsafe extern "C" fn glPushMatrix() {
 pub unsafe extern "C" fn glPushName(name: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_PUSH_NAME, &[name], &[crate::gl::On::Unfollowed]);
+        let before = cx.enc.doubt;
         cx.enc.gl_push_name(name);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -8423,7 +8846,10 @@ pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param:
 pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_SAMPLER_PARAMETERF, &[pname, param.to_bits()], &[crate::gl::On::Sampler(sampler)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_sampler_parameterf(sampler, pname, param);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -8437,7 +8863,10 @@ pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *
 pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_SAMPLER_PARAMETERI, &[pname, param as u32], &[crate::gl::On::Sampler(sampler)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_sampler_parameteri(sampler, pname, param);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -8595,7 +9024,11 @@ pub unsafe extern "C" fn glShadeModel(mode: u32) {
 pub unsafe extern "C" fn glShaderStorageBlockBinding(program: u32, storage_block_index: u32, storage_block_binding: u32) {
     unsafe {
         let cx = context();
+        let claim =
+            cx.claim(ops::GL_SHADER_STORAGE_BLOCK_BINDING, &[storage_block_index, storage_block_binding], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_shader_storage_block_binding(program, storage_block_index, storage_block_binding);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -9169,6 +9602,7 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
         }
         cx.enc.gl_tex_parameter_iiv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9188,6 +9622,7 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
         }
         cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9521,8 +9956,15 @@ pub unsafe extern "C" fn glTexSubImage1D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let claim = cx.claim(
+            ops::GL_TEX_SUB_IMAGE1D,
+            &[target, level as u32, xoffset as u32, width as u32, format, type_],
+            &[crate::gl::On::Texture(target)],
+        );
+        let before = cx.enc.doubt;
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
         cx.enc.gl_tex_sub_image1d(target, level, xoffset, width, format, type_, pixels);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -9574,11 +10016,29 @@ pub unsafe extern "C" fn glTexSubImage3D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let claim = cx.claim(
+            ops::GL_TEX_SUB_IMAGE3D,
+            &[
+                target,
+                level as u32,
+                xoffset as u32,
+                yoffset as u32,
+                zoffset as u32,
+                width as u32,
+                height as u32,
+                depth as u32,
+                format,
+                type_,
+            ],
+            &[crate::gl::On::Texture(target)],
+        );
+        let before = cx.enc.doubt;
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
         else {
             return;
         };
         cx.enc.gl_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -9611,7 +10071,10 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
 pub unsafe extern "C" fn glTextureBarrier() {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_TEXTURE_BARRIER, &[], &[]);
+        let before = cx.enc.doubt;
         cx.enc.gl_texture_barrier();
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10487,14 +10950,20 @@ pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f
 pub unsafe extern "C" fn glUniform1i64ARB(location: i32, x: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64_arb(location, x);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64_nv(location, x);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10502,7 +10971,10 @@ pub unsafe extern "C" fn glUniform1i64vARB(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
+        let claim = cx.claim(ops::GL_UNIFORM1I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10510,7 +10982,10 @@ pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *con
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
+        let claim = cx.claim(ops::GL_UNIFORM1I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10527,14 +11002,20 @@ pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
 pub unsafe extern "C" fn glUniform1ui64ARB(location: i32, x: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64_arb(location, x);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64_nv(location, x);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10542,7 +11023,10 @@ pub unsafe extern "C" fn glUniform1ui64vARB(location: i32, count: i32, value: *c
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
+        let claim = cx.claim(ops::GL_UNIFORM1UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10550,7 +11034,10 @@ pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 1));
+        let claim = cx.claim(ops::GL_UNIFORM1UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10620,14 +11107,20 @@ pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
 pub unsafe extern "C" fn glUniform2i64ARB(location: i32, x: i64, y: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64_arb(location, x, y);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64_nv(location, x, y);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10635,7 +11128,10 @@ pub unsafe extern "C" fn glUniform2i64vARB(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_UNIFORM2I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10643,7 +11139,10 @@ pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *con
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_UNIFORM2I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10671,14 +11170,20 @@ pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
 pub unsafe extern "C" fn glUniform2ui64ARB(location: i32, x: u64, y: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64_arb(location, x, y);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64_nv(location, x, y);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10686,7 +11191,10 @@ pub unsafe extern "C" fn glUniform2ui64vARB(location: i32, count: i32, value: *c
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_UNIFORM2UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10694,7 +11202,10 @@ pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 2));
+        let claim = cx.claim(ops::GL_UNIFORM2UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10764,14 +11275,20 @@ pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
 pub unsafe extern "C" fn glUniform3i64ARB(location: i32, x: i64, y: i64, z: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64_arb(location, x, y, z);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64_nv(location, x, y, z);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10779,7 +11296,10 @@ pub unsafe extern "C" fn glUniform3i64vARB(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_UNIFORM3I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10787,7 +11307,10 @@ pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *con
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_UNIFORM3I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10815,14 +11338,20 @@ pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) 
 pub unsafe extern "C" fn glUniform3ui64ARB(location: i32, x: u64, y: u64, z: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64_arb(location, x, y, z);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64_nv(location, x, y, z);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10830,7 +11359,10 @@ pub unsafe extern "C" fn glUniform3ui64vARB(location: i32, count: i32, value: *c
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_UNIFORM3UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10838,7 +11370,10 @@ pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 3));
+        let claim = cx.claim(ops::GL_UNIFORM3UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10908,14 +11443,20 @@ pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v
 pub unsafe extern "C" fn glUniform4i64ARB(location: i32, x: i64, y: i64, z: i64, w: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4I64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64_arb(location, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, w: i64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4I64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64_nv(location, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10923,7 +11464,10 @@ pub unsafe extern "C" fn glUniform4i64vARB(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_UNIFORM4I64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10931,7 +11475,10 @@ pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *con
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_UNIFORM4I64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10959,14 +11506,20 @@ pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, 
 pub unsafe extern "C" fn glUniform4ui64ARB(location: i32, x: u64, y: u64, z: u64, w: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4UI64_ARB, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64_arb(location, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64, w: u64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4UI64_NV, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64_nv(location, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10974,7 +11527,10 @@ pub unsafe extern "C" fn glUniform4ui64vARB(location: i32, count: i32, value: *c
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_UNIFORM4UI64V_ARB, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10982,7 +11538,10 @@ pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *co
     unsafe {
         let cx = context();
         let count = crate::gl::elements_there(value, count, lens::times(1, 4));
+        let claim = cx.claim(ops::GL_UNIFORM4UI64V_NV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -11000,7 +11559,11 @@ pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const 
 pub unsafe extern "C" fn glUniformBlockBinding(program: u32, uniform_block_index: u32, uniform_block_binding: u32) {
     unsafe {
         let cx = context();
+        let claim =
+            cx.claim(ops::GL_UNIFORM_BLOCK_BINDING, &[uniform_block_index, uniform_block_binding], &[crate::gl::On::Named(program)]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_block_binding(program, uniform_block_index, uniform_block_binding);
+        cx.claimed(before, claim);
         cx.done();
     }
 }

@@ -31,6 +31,8 @@ pub struct Claims {
     wanted: bool,
     /// Changes of images since something was sent, where other contexts use the same.
     to_tell: Vec<Change>,
+    /// The same of uniforms of these programs, which draws may fail for.
+    programs_to_tell: Vec<u32>,
     /// `Encoder::changes` when something was sent last.
     changes_told: u32,
 }
@@ -52,6 +54,12 @@ pub enum On {
     Renderbuffer,
     /// An image that is attached.
     Image(Class, u32),
+    /// The program that is named.
+    Named(u32),
+    /// The sampler object that is named: all alike.
+    Sampler(u32),
+    /// What nobody follows: only what certainly succeeds is known to.
+    Unfollowed,
 }
 
 impl Claims {
@@ -97,13 +105,22 @@ impl Context {
     /// Whether a command certainly succeeds, whatever has succeeded before.
     fn is_sure(&self, op: u16, arguments: &[u32]) -> bool {
         const PLANES: u32 = GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT;
-        // Default framebuffers are complete where there is a surface.
-        op == ops::GL_CLEAR
-            && arguments.iter().all(|mask| mask & !PLANES == 0)
-            && self.draw.is_some()
-            && self.gl.state.draws_to_default()
-            && !self.gl.in_begin()
-            && !self.gl.lists.is_open()
+        if self.gl.in_begin() || self.gl.lists.is_open() {
+            return false;
+        }
+        match op {
+            // Default framebuffers are complete where there is a surface.
+            ops::GL_CLEAR => {
+                arguments.iter().all(|mask| mask & !PLANES == 0)
+                    && self.draw.is_some()
+                    && self.gl.state.draws_to_default()
+            }
+            // Ignored unless the program selects.
+            ops::GL_LOAD_NAME | ops::GL_PUSH_NAME | ops::GL_POP_NAME => {
+                self.gl.is_compat() && !self.gl.render_modes.tells()
+            }
+            _ => false,
+        }
     }
 
     /// The command of a claim has been sent; the doubts there were `before` remain.
@@ -115,6 +132,18 @@ impl Context {
         } else if self.gl.claims.made.len() < MOST {
             self.gl.claims.made.push(claim);
         }
+    }
+
+    /// The same of a command that succeeds if all of these hold.
+    pub fn all_claimed(&mut self, before: u16, claims: Vec<Claim>) {
+        let Claims { holding, made, .. } = &mut self.gl.claims;
+        let unproven = claims.into_iter().filter(|c| !holding.contains_key(c));
+        let known = made.len();
+        made.extend(unproven);
+        if made.len() == known {
+            self.enc.doubt = before;
+        }
+        made.truncate(MOST);
     }
 
     /// The answer of a question, if it was asked before.
@@ -161,6 +190,17 @@ impl Context {
                     relinked.load(Ordering::Acquire),
                 ]);
             }
+            On::Named(program) => {
+                // One that is deleted may end at any time.
+                let relinked = self.gl.shared.notes.relinked.load(Ordering::Acquire);
+                let lives = self.gl.shared.programs().has_program(program);
+                claim.extend(lives.then_some([program, relinked])?);
+            }
+            On::Sampler(name) => {
+                let names = self.gl.shared.names();
+                names.samplers.is_taken(name).then_some(())?;
+            }
+            On::Unfollowed => return None,
             On::Drawing => self.put_framebuffer(gl::GL_DRAW_FRAMEBUFFER, claim)?,
             On::Reading => self.put_framebuffer(gl::GL_READ_FRAMEBUFFER, claim)?,
             On::Target(target) => self.put_framebuffer(target, claim)?,
@@ -196,6 +236,14 @@ impl Context {
         }
     }
 
+    /// The same of uniforms of a program, where other contexts use it.
+    pub fn integers_change(&mut self, program: u32) {
+        self.gl.shared.programs().integers_told(program);
+        if !self.gl.claims.programs_to_tell.contains(&program) {
+            self.gl.claims.programs_to_tell.push(program);
+        }
+    }
+
     /// Whether other contexts use the same objects.
     pub fn has_company(&self) -> bool {
         Arc::strong_count(&self.gl.shared) > 1
@@ -212,6 +260,10 @@ impl Context {
         if !self.gl.claims.to_tell.is_empty() {
             let mut images = self.gl.shared.images();
             (self.gl.claims.to_tell.drain(..)).for_each(|change| images.apply(change));
+        }
+        if !self.gl.claims.programs_to_tell.is_empty() {
+            let mut programs = self.gl.shared.programs();
+            (self.gl.claims.programs_to_tell.drain(..)).for_each(|it| programs.integers_told(it));
         }
     }
 }

@@ -558,7 +558,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_active_stencil_face_ext(&mut self, face: u32) {
         self.doubt = ops::GL_ACTIVE_STENCIL_FACE_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ACTIVE_STENCIL_FACE_EXT) | 2 << 16);
@@ -666,7 +665,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) {
         self.doubt = ops::GL_ALPHA_FUNCX;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ALPHA_FUNCX) | 3 << 16);
@@ -720,7 +718,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_attach_shader(&mut self, program: u32, shader: u32) {
         self.doubt = ops::GL_ATTACH_SHADER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ATTACH_SHADER) | 3 << 16);
@@ -801,7 +798,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_attrib_location(&mut self, program: u32, index: u32, name: (*const u8, usize)) {
         self.doubt = ops::GL_BIND_ATTRIB_LOCATION;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_ATTRIB_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -860,7 +856,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_buffers_base(&mut self, target: u32, first: u32, count: i32, buffers: (*const u32, usize)) {
         self.doubt = ops::GL_BIND_BUFFERS_BASE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_BUFFERS_BASE, 20 + crate::encoder::padded(buffers.0 as usize, buffers.1 * 4));
             r.put(target);
@@ -881,7 +876,6 @@ impl Encoder {
         sizes: (*const i64, usize),
     ) {
         self.doubt = ops::GL_BIND_BUFFERS_RANGE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_BIND_BUFFERS_RANGE,
@@ -901,7 +895,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_frag_data_location(&mut self, program: u32, color: u32, name: (*const u8, usize)) {
         self.doubt = ops::GL_BIND_FRAG_DATA_LOCATION;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_FRAG_DATA_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -913,7 +906,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_frag_data_location_indexed(&mut self, program: u32, color_number: u32, index: u32, name: (*const u8, usize)) {
         self.doubt = ops::GL_BIND_FRAG_DATA_LOCATION_INDEXED;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_FRAG_DATA_LOCATION_INDEXED, 20 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -969,7 +961,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_image_texture(&mut self, unit: u32, texture: u32, level: i32, layered: u8, layer: i32, access: u32, format: u32) {
         self.doubt = ops::GL_BIND_IMAGE_TEXTURE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_BIND_IMAGE_TEXTURE) | 8 << 16);
@@ -985,7 +976,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_image_textures(&mut self, first: u32, count: i32, textures: (*const u32, usize)) {
         self.doubt = ops::GL_BIND_IMAGE_TEXTURES;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_IMAGE_TEXTURES, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(first);
@@ -1407,7 +1397,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data, flags: u32) {
         self.doubt = ops::GL_BUFFER_STORAGE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BUFFER_STORAGE, 24 + data.extra_bytes());
             r.put(target);
@@ -1504,7 +1493,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_clamp_color(&mut self, target: u32, clamp: u32) {
         self.doubt = ops::GL_CLAMP_COLOR;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CLAMP_COLOR) | 3 << 16);
@@ -1829,7 +1817,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_clip_control(&mut self, origin: u32, depth: u32) {
         self.doubt = ops::GL_CLIP_CONTROL;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CLIP_CONTROL) | 3 << 16);
@@ -2376,7 +2363,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_compile_shader(&mut self, shader: u32) {
         self.doubt = ops::GL_COMPILE_SHADER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_COMPILE_SHADER) | 2 << 16);
@@ -2897,7 +2883,6 @@ impl Encoder {
         data: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D, 32 + data.extra_bytes());
             r.put(texture);
@@ -2951,7 +2936,6 @@ impl Encoder {
         data: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D, 40 + data.extra_bytes());
             r.put(texture);
@@ -3013,7 +2997,6 @@ impl Encoder {
         data: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D, 48 + data.extra_bytes());
             r.put(texture);
@@ -3098,7 +3081,6 @@ impl Encoder {
         src_depth: i32,
     ) {
         self.doubt = ops::GL_COPY_IMAGE_SUB_DATA;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(64);
             put(p, 0, u32::from(ops::GL_COPY_IMAGE_SUB_DATA) | 16 << 16);
@@ -3139,7 +3121,6 @@ impl Encoder {
         depth: i32,
     ) {
         self.doubt = ops::GL_COPY_IMAGE_SUB_DATA_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(64);
             put(p, 0, u32::from(ops::GL_COPY_IMAGE_SUB_DATA_NV) | 16 << 16);
@@ -3510,7 +3491,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_copy_texture_sub_image1d(&mut self, texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE1D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE1D) | 7 << 16);
@@ -3560,7 +3540,6 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE2D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE2D) | 9 << 16);
@@ -3617,7 +3596,6 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE3D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE3D) | 10 << 16);
@@ -3666,7 +3644,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_buffers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_BUFFERS;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_BUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3676,7 +3653,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_framebuffers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_FRAMEBUFFERS;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_FRAMEBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3686,7 +3662,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_create_program(&mut self, name: u32) {
         self.doubt = ops::GL_CREATE_PROGRAM;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CREATE_PROGRAM) | 2 << 16);
@@ -3706,7 +3681,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_queries(&mut self, target: u32, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_QUERIES;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_QUERIES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.put(target);
@@ -3717,7 +3691,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_renderbuffers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_RENDERBUFFERS;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_RENDERBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3727,7 +3700,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_samplers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_SAMPLERS;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_SAMPLERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3737,7 +3709,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_create_shader(&mut self, kind: u32, name: u32) {
         self.doubt = ops::GL_CREATE_SHADER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CREATE_SHADER) | 3 << 16);
@@ -3772,7 +3743,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_textures(&mut self, target: u32, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_TEXTURES;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_TEXTURES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.put(target);
@@ -3793,7 +3763,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_vertex_arrays(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_VERTEX_ARRAYS;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_VERTEX_ARRAYS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3830,7 +3799,6 @@ impl Encoder {
         enabled: u8,
     ) {
         self.doubt = ops::GL_DEBUG_MESSAGE_CONTROL;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DEBUG_MESSAGE_CONTROL, 28 + crate::encoder::padded(ids.0 as usize, ids.1 * 4));
             r.put(source);
@@ -3853,7 +3821,6 @@ impl Encoder {
         text: (*const u8, usize),
     ) {
         self.doubt = ops::GL_DEBUG_MESSAGE_INSERT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DEBUG_MESSAGE_INSERT, 28 + crate::encoder::padded(text.0 as usize, text.1 * 1));
             r.put(source);
@@ -4032,7 +3999,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_delete_shader(&mut self, shader: u32) {
         self.doubt = ops::GL_DELETE_SHADER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_SHADER) | 2 << 16);
@@ -4203,7 +4169,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_detach_shader(&mut self, program: u32, shader: u32) {
         self.doubt = ops::GL_DETACH_SHADER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DETACH_SHADER) | 3 << 16);
@@ -4266,7 +4231,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_dispatch_compute(&mut self, num_groups_x: u32, num_groups_y: u32, num_groups_z: u32) {
         self.doubt = ops::GL_DISPATCH_COMPUTE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DISPATCH_COMPUTE) | 4 << 16);
@@ -4278,7 +4242,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_dispatch_compute_indirect(&mut self, indirect: i64) {
         self.doubt = ops::GL_DISPATCH_COMPUTE_INDIRECT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DISPATCH_COMPUTE_INDIRECT) | 3 << 16);
@@ -4866,7 +4829,6 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord1d(&mut self, u: f64) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EVAL_COORD1D) | 3 << 16);
@@ -4875,7 +4837,6 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord1dv(&mut self, u: (*const f64, usize)) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD1DV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 8));
             r.array(u.0.cast(), u.1 * 8);
@@ -4884,7 +4845,6 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord1f(&mut self, u: f32) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_EVAL_COORD1F) | 2 << 16);
@@ -4893,7 +4853,6 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord1fv(&mut self, u: (*const f32, usize)) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD1FV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 4));
             r.array(u.0.cast(), u.1 * 4);
@@ -4902,7 +4861,6 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord2d(&mut self, u: f64, v: f64) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_EVAL_COORD2D) | 5 << 16);
@@ -4912,7 +4870,6 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord2dv(&mut self, u: (*const f64, usize)) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD2DV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 8));
             r.array(u.0.cast(), u.1 * 8);
@@ -4921,7 +4878,6 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord2f(&mut self, u: f32, v: f32) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EVAL_COORD2F) | 3 << 16);
@@ -4931,7 +4887,6 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord2fv(&mut self, u: (*const f32, usize)) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD2FV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 4));
             r.array(u.0.cast(), u.1 * 4);
@@ -4964,7 +4919,6 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_point1(&mut self, i: i32) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_EVAL_POINT1) | 2 << 16);
@@ -4973,7 +4927,6 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_point2(&mut self, i: i32, j: i32) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EVAL_POINT2) | 3 << 16);
@@ -5132,7 +5085,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_fetch_barrier_ext(&mut self) {
         self.doubt = ops::GL_FRAMEBUFFER_FETCH_BARRIER_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_FETCH_BARRIER_EXT) | 1 << 16);
@@ -5437,7 +5389,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_gen_program_pipelines(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_GEN_PROGRAM_PIPELINES;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_GEN_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5458,7 +5409,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_gen_programs_arb(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_GEN_PROGRAMS_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_GEN_PROGRAMS_ARB, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5536,7 +5486,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_gen_transform_feedbacks(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_GEN_TRANSFORM_FEEDBACKS;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_GEN_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -8328,7 +8277,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_invalidate_buffer_data(&mut self, buffer: u32) {
         self.doubt = ops::GL_INVALIDATE_BUFFER_DATA;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_INVALIDATE_BUFFER_DATA) | 2 << 16);
@@ -8338,7 +8286,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_invalidate_buffer_sub_data(&mut self, buffer: u32, offset: i64, length: i64) {
         self.doubt = ops::GL_INVALIDATE_BUFFER_SUB_DATA;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_INVALIDATE_BUFFER_SUB_DATA) | 6 << 16);
@@ -8366,7 +8313,6 @@ impl Encoder {
         attachments: (*const u32, usize),
     ) {
         self.doubt = ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self
                 .record(ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA, 16 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
@@ -8388,7 +8334,6 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA,
@@ -8416,7 +8361,6 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_INVALIDATE_SUB_FRAMEBUFFER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_INVALIDATE_SUB_FRAMEBUFFER, 32 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
@@ -8433,7 +8377,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_invalidate_tex_image(&mut self, texture: u32, level: i32) {
         self.doubt = ops::GL_INVALIDATE_TEX_IMAGE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_INVALIDATE_TEX_IMAGE) | 3 << 16);
@@ -8454,7 +8397,6 @@ impl Encoder {
         depth: i32,
     ) {
         self.doubt = ops::GL_INVALIDATE_TEX_SUB_IMAGE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_INVALIDATE_TEX_SUB_IMAGE) | 9 << 16);
@@ -8664,7 +8606,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: (*const u8, usize)) {
         self.doubt = ops::GL_LABEL_OBJECT_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_LABEL_OBJECT_EXT, 20 + crate::encoder::padded(label.0 as usize, label.1 * 1));
             r.put(identifier);
@@ -8840,7 +8781,6 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_list_base(&mut self, base: u32) {
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LIST_BASE) | 2 << 16);
@@ -8881,7 +8821,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_load_name(&mut self, name: u32) {
         self.doubt = ops::GL_LOAD_NAME;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LOAD_NAME) | 2 << 16);
@@ -8915,7 +8854,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_map1d(&mut self, target: u32, u1: f64, u2: f64, stride: i32, order: i32, points: (*const f64, usize)) {
         self.doubt = ops::GL_MAP1D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP1D, 36 + crate::encoder::padded(points.0 as usize, points.1 * 8));
             r.put(target);
@@ -8930,7 +8868,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_map1f(&mut self, target: u32, u1: f32, u2: f32, stride: i32, order: i32, points: (*const f32, usize)) {
         self.doubt = ops::GL_MAP1F;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP1F, 28 + crate::encoder::padded(points.0 as usize, points.1 * 4));
             r.put(target);
@@ -8957,7 +8894,6 @@ impl Encoder {
         points: (*const f64, usize),
     ) {
         self.doubt = ops::GL_MAP2D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP2D, 60 + crate::encoder::padded(points.0 as usize, points.1 * 8));
             r.put(target);
@@ -8988,7 +8924,6 @@ impl Encoder {
         points: (*const f32, usize),
     ) {
         self.doubt = ops::GL_MAP2F;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP2F, 44 + crate::encoder::padded(points.0 as usize, points.1 * 4));
             r.put(target);
@@ -9007,7 +8942,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid1d(&mut self, un: i32, u1: f64, u2: f64) {
         self.doubt = ops::GL_MAP_GRID1D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MAP_GRID1D) | 6 << 16);
@@ -9019,7 +8953,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid1f(&mut self, un: i32, u1: f32, u2: f32) {
         self.doubt = ops::GL_MAP_GRID1F;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MAP_GRID1F) | 4 << 16);
@@ -9031,7 +8964,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid2d(&mut self, un: i32, u1: f64, u2: f64, vn: i32, v1: f64, v2: f64) {
         self.doubt = ops::GL_MAP_GRID2D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_MAP_GRID2D) | 11 << 16);
@@ -9046,7 +8978,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid2f(&mut self, un: i32, u1: f32, u2: f32, vn: i32, v1: f32, v2: f32) {
         self.doubt = ops::GL_MAP_GRID2F;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_MAP_GRID2F) | 7 << 16);
@@ -9127,7 +9058,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_frustum_ext(&mut self, mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
         self.doubt = ops::GL_MATRIX_FRUSTUM_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(56);
             put(p, 0, u32::from(ops::GL_MATRIX_FRUSTUM_EXT) | 14 << 16);
@@ -9143,7 +9073,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_load_identity_ext(&mut self, mode: u32) {
         self.doubt = ops::GL_MATRIX_LOAD_IDENTITY_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_LOAD_IDENTITY_EXT) | 2 << 16);
@@ -9153,7 +9082,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_load_transposed_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_LOAD_TRANSPOSED_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOAD_TRANSPOSED_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -9164,7 +9092,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_load_transposef_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_LOAD_TRANSPOSEF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOAD_TRANSPOSEF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -9175,7 +9102,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_loadd_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_LOADD_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOADD_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -9186,7 +9112,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_loadf_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_LOADF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOADF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -9206,7 +9131,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_mult_transposed_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_MULT_TRANSPOSED_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULT_TRANSPOSED_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -9217,7 +9141,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_mult_transposef_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_MULT_TRANSPOSEF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULT_TRANSPOSEF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -9228,7 +9151,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_multd_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_MULTD_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULTD_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -9239,7 +9161,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_multf_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_MULTF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULTF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -9250,7 +9171,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_ortho_ext(&mut self, mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
         self.doubt = ops::GL_MATRIX_ORTHO_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(56);
             put(p, 0, u32::from(ops::GL_MATRIX_ORTHO_EXT) | 14 << 16);
@@ -9266,7 +9186,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_pop_ext(&mut self, mode: u32) {
         self.doubt = ops::GL_MATRIX_POP_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_POP_EXT) | 2 << 16);
@@ -9276,7 +9195,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_push_ext(&mut self, mode: u32) {
         self.doubt = ops::GL_MATRIX_PUSH_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_PUSH_EXT) | 2 << 16);
@@ -9286,7 +9204,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_rotated_ext(&mut self, mode: u32, angle: f64, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_MATRIX_ROTATED_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_MATRIX_ROTATED_EXT) | 10 << 16);
@@ -9300,7 +9217,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_rotatef_ext(&mut self, mode: u32, angle: f32, x: f32, y: f32, z: f32) {
         self.doubt = ops::GL_MATRIX_ROTATEF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MATRIX_ROTATEF_EXT) | 6 << 16);
@@ -9314,7 +9230,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_scaled_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_MATRIX_SCALED_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MATRIX_SCALED_EXT) | 8 << 16);
@@ -9327,7 +9242,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_scalef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) {
         self.doubt = ops::GL_MATRIX_SCALEF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MATRIX_SCALEF_EXT) | 5 << 16);
@@ -9340,7 +9254,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_translated_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_MATRIX_TRANSLATED_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MATRIX_TRANSLATED_EXT) | 8 << 16);
@@ -9353,7 +9266,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_translatef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) {
         self.doubt = ops::GL_MATRIX_TRANSLATEF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MATRIX_TRANSLATEF_EXT) | 5 << 16);
@@ -9366,7 +9278,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_max_shader_compiler_threads_khr(&mut self, count: u32) {
         self.doubt = ops::GL_MAX_SHADER_COMPILER_THREADS_KHR;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MAX_SHADER_COMPILER_THREADS_KHR) | 2 << 16);
@@ -10015,7 +9926,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) {
         self.doubt = ops::GL_MULTI_TEX_ENVF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVF_EXT) | 5 << 16);
@@ -10028,7 +9938,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_ENVFV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_ENVFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -10041,7 +9950,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_MULTI_TEX_ENVI_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVI_EXT) | 5 << 16);
@@ -10054,7 +9962,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_ENVIV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_ENVIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -10067,7 +9974,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) {
         self.doubt = ops::GL_MULTI_TEX_GEND_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GEND_EXT) | 6 << 16);
@@ -10080,7 +9986,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f64, usize)) {
         self.doubt = ops::GL_MULTI_TEX_GENDV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENDV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(texunit);
@@ -10093,7 +9998,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) {
         self.doubt = ops::GL_MULTI_TEX_GENF_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GENF_EXT) | 5 << 16);
@@ -10106,7 +10010,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_GENFV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -10119,7 +10022,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_MULTI_TEX_GENI_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GENI_EXT) | 5 << 16);
@@ -10132,7 +10034,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_GENIV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -11048,7 +10949,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: (*const u8, usize)) {
         self.doubt = ops::GL_OBJECT_PTR_LABEL;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_OBJECT_PTR_LABEL, 16 + crate::encoder::padded(label.0 as usize, label.1 * 1));
             r.put(ptr);
@@ -11136,7 +11036,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_patch_parameterfv(&mut self, pname: u32, values: (*const f32, usize)) {
         self.doubt = ops::GL_PATCH_PARAMETERFV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PATCH_PARAMETERFV, 12 + crate::encoder::padded(values.0 as usize, values.1 * 4));
             r.put(pname);
@@ -11147,7 +11046,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_patch_parameteri(&mut self, pname: u32, value: i32) {
         self.doubt = ops::GL_PATCH_PARAMETERI;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PATCH_PARAMETERI) | 3 << 16);
@@ -11167,7 +11065,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_pixel_mapfv(&mut self, map: u32, size: i32, values: Data) {
         self.doubt = ops::GL_PIXEL_MAPFV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPFV, 16 + values.extra_bytes());
             r.put(map);
@@ -11179,7 +11076,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_pixel_mapuiv(&mut self, map: u32, size: i32, values: Data) {
         self.doubt = ops::GL_PIXEL_MAPUIV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPUIV, 16 + values.extra_bytes());
             r.put(map);
@@ -11191,7 +11087,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_pixel_mapusv(&mut self, map: u32, size: i32, values: Data) {
         self.doubt = ops::GL_PIXEL_MAPUSV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPUSV, 16 + values.extra_bytes());
             r.put(map);
@@ -11416,7 +11311,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_pop_name(&mut self) {
         self.doubt = ops::GL_POP_NAME;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_NAME) | 1 << 16);
@@ -11435,7 +11329,6 @@ impl Encoder {
         max_w: f32,
     ) {
         self.doubt = ops::GL_PRIMITIVE_BOUNDING_BOX;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PRIMITIVE_BOUNDING_BOX) | 9 << 16);
@@ -11478,7 +11371,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_prioritize_textures(&mut self, n: i32, textures: (*const u32, usize), priorities: (*const f32, usize)) {
         self.doubt = ops::GL_PRIORITIZE_TEXTURES;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_PRIORITIZE_TEXTURES,
@@ -11507,7 +11399,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_env_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4D_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_ENV_PARAMETER4D_ARB) | 11 << 16);
@@ -11522,7 +11413,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_env_parameter4dv_arb(&mut self, target: u32, index: u32, params: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(target);
@@ -11534,7 +11424,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_env_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4F_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_ENV_PARAMETER4F_ARB) | 7 << 16);
@@ -11549,7 +11438,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_env_parameter4fv_arb(&mut self, target: u32, index: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -11561,7 +11449,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_env_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -11574,7 +11461,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_local_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB) | 11 << 16);
@@ -11589,7 +11475,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_local_parameter4dv_arb(&mut self, target: u32, index: u32, params: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(target);
@@ -11601,7 +11486,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_local_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB) | 7 << 16);
@@ -11616,7 +11500,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_local_parameter4fv_arb(&mut self, target: u32, index: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -11628,7 +11511,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_local_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -11676,7 +11558,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1d_ext(&mut self, program: u32, location: i32, x: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1D_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1D_EXT) | 5 << 16);
@@ -11700,7 +11581,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1DV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11747,7 +11627,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1i64_arb(&mut self, program: u32, location: i32, x: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1I64_ARB) | 5 << 16);
@@ -11759,7 +11638,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1i64_nv(&mut self, program: u32, location: i32, x: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1I64_NV) | 5 << 16);
@@ -11771,7 +11649,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11784,7 +11661,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11820,7 +11696,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1ui64_arb(&mut self, program: u32, location: i32, x: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1UI64_ARB) | 5 << 16);
@@ -11832,7 +11707,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1ui64_nv(&mut self, program: u32, location: i32, x: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1UI64_NV) | 5 << 16);
@@ -11844,7 +11718,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11857,7 +11730,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11894,7 +11766,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2d_ext(&mut self, program: u32, location: i32, x: f64, y: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2D_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2D_EXT) | 7 << 16);
@@ -11919,7 +11790,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2DV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11968,7 +11838,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2I64_ARB) | 7 << 16);
@@ -11981,7 +11850,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2I64_NV) | 7 << 16);
@@ -11994,7 +11862,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12007,7 +11874,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12044,7 +11910,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2UI64_ARB) | 7 << 16);
@@ -12057,7 +11922,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2UI64_NV) | 7 << 16);
@@ -12070,7 +11934,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12083,7 +11946,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12121,7 +11983,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3D_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3D_EXT) | 9 << 16);
@@ -12147,7 +12008,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3DV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12198,7 +12058,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3I64_ARB) | 9 << 16);
@@ -12212,7 +12071,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3I64_NV) | 9 << 16);
@@ -12226,7 +12084,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12239,7 +12096,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12277,7 +12133,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3UI64_ARB) | 9 << 16);
@@ -12291,7 +12146,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3UI64_NV) | 9 << 16);
@@ -12305,7 +12159,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12318,7 +12171,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12357,7 +12209,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64, w: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4D_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4D_EXT) | 11 << 16);
@@ -12384,7 +12235,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4DV_EXT;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12437,7 +12287,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4I64_ARB) | 11 << 16);
@@ -12452,7 +12301,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4I64_NV) | 11 << 16);
@@ -12467,7 +12315,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12480,7 +12327,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12519,7 +12365,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4UI64_ARB) | 11 << 16);
@@ -12534,7 +12379,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4UI64_NV) | 11 << 16);
@@ -12549,7 +12393,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12562,7 +12405,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -13166,7 +13008,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_push_name(&mut self, name: u32) {
         self.doubt = ops::GL_PUSH_NAME;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PUSH_NAME) | 2 << 16);
@@ -13561,7 +13402,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_release_shader_compiler(&mut self) {
         self.doubt = ops::GL_RELEASE_SHADER_COMPILER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_RELEASE_SHADER_COMPILER) | 1 << 16);
@@ -13671,7 +13511,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_sample_coveragex(&mut self, value: i32, invert: u8) {
         self.doubt = ops::GL_SAMPLE_COVERAGEX;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_SAMPLE_COVERAGEX) | 3 << 16);
@@ -14080,7 +13919,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_shader_source(&mut self, shader: u32, source: (*const u8, usize)) {
         self.doubt = ops::GL_SHADER_SOURCE;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_SHADER_SOURCE, 12 + crate::encoder::padded(source.0 as usize, source.1 * 1));
             r.put(shader);
@@ -14091,7 +13929,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_shader_storage_block_binding(&mut self, program: u32, storage_block_index: u32, storage_block_binding: u32) {
         self.doubt = ops::GL_SHADER_STORAGE_BLOCK_BINDING;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SHADER_STORAGE_BLOCK_BINDING) | 4 << 16);
@@ -14110,7 +13947,6 @@ impl Encoder {
         p_constant_value: (*const u32, usize),
     ) {
         self.doubt = ops::GL_SPECIALIZE_SHADER;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_SPECIALIZE_SHADER,
@@ -15006,7 +14842,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_tex_parameter_iiv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_TEX_PARAMETER_IIV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETER_IIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -15018,7 +14853,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params: (*const u32, usize)) {
         self.doubt = ops::GL_TEX_PARAMETER_IUIV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETER_IUIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -15419,7 +15253,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_barrier_nv(&mut self) {
         self.doubt = ops::GL_TEXTURE_BARRIER_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_TEXTURE_BARRIER_NV) | 1 << 16);
@@ -16110,7 +15943,6 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE1D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE1D, 32 + pixels.extra_bytes());
             r.put(texture);
@@ -16164,7 +15996,6 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE2D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE2D, 40 + pixels.extra_bytes());
             r.put(texture);
@@ -16226,7 +16057,6 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE3D;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE3D, 48 + pixels.extra_bytes());
             r.put(texture);
@@ -16334,7 +16164,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_transform_feedback_varyings(&mut self, program: u32, count: i32, varyings: (*const u8, usize), buffer_mode: u32) {
         self.doubt = ops::GL_TRANSFORM_FEEDBACK_VARYINGS;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TRANSFORM_FEEDBACK_VARYINGS, 20 + crate::encoder::padded(varyings.0 as usize, varyings.1 * 1));
             r.put(program);
@@ -16429,7 +16258,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1i64_arb(&mut self, location: i32, x: i64) {
         self.doubt = ops::GL_UNIFORM1I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1I64_ARB) | 4 << 16);
@@ -16440,7 +16268,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1i64_nv(&mut self, location: i32, x: i64) {
         self.doubt = ops::GL_UNIFORM1I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1I64_NV) | 4 << 16);
@@ -16451,7 +16278,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM1I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16463,7 +16289,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM1I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16496,7 +16321,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1ui64_arb(&mut self, location: i32, x: u64) {
         self.doubt = ops::GL_UNIFORM1UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1UI64_ARB) | 4 << 16);
@@ -16507,7 +16331,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1ui64_nv(&mut self, location: i32, x: u64) {
         self.doubt = ops::GL_UNIFORM1UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1UI64_NV) | 4 << 16);
@@ -16518,7 +16341,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM1UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16530,7 +16352,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM1UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16608,7 +16429,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2i64_arb(&mut self, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_UNIFORM2I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2I64_ARB) | 6 << 16);
@@ -16620,7 +16440,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2i64_nv(&mut self, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_UNIFORM2I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2I64_NV) | 6 << 16);
@@ -16632,7 +16451,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM2I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16644,7 +16462,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM2I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16678,7 +16495,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2ui64_arb(&mut self, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_UNIFORM2UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2UI64_ARB) | 6 << 16);
@@ -16690,7 +16506,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2ui64_nv(&mut self, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_UNIFORM2UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2UI64_NV) | 6 << 16);
@@ -16702,7 +16517,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM2UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16714,7 +16528,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM2UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16795,7 +16608,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_UNIFORM3I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3I64_ARB) | 8 << 16);
@@ -16808,7 +16620,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_UNIFORM3I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3I64_NV) | 8 << 16);
@@ -16821,7 +16632,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM3I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16833,7 +16643,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM3I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16868,7 +16677,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_UNIFORM3UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3UI64_ARB) | 8 << 16);
@@ -16881,7 +16689,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_UNIFORM3UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3UI64_NV) | 8 << 16);
@@ -16894,7 +16701,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM3UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16906,7 +16712,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM3UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16990,7 +16795,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_UNIFORM4I64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4I64_ARB) | 10 << 16);
@@ -17004,7 +16808,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_UNIFORM4I64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4I64_NV) | 10 << 16);
@@ -17018,7 +16821,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM4I64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -17030,7 +16832,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM4I64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -17066,7 +16867,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_UNIFORM4UI64_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4UI64_ARB) | 10 << 16);
@@ -17080,7 +16880,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_UNIFORM4UI64_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4UI64_NV) | 10 << 16);
@@ -17094,7 +16893,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM4UI64V_ARB;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -17106,7 +16904,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM4UI64V_NV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -17356,7 +17153,6 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform_subroutinesuiv(&mut self, shadertype: u32, count: i32, indices: (*const u32, usize)) {
         self.doubt = ops::GL_UNIFORM_SUBROUTINESUIV;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_SUBROUTINESUIV, 16 + crate::encoder::padded(indices.0 as usize, indices.1 * 4));
             r.put(shadertype);
@@ -17412,7 +17208,6 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_validate_program(&mut self, program: u32) {
         self.doubt = ops::GL_VALIDATE_PROGRAM;
-        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_VALIDATE_PROGRAM) | 2 << 16);

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 impl Context {
     /// Sends a draw of `mode`, whose other arguments are right if `checked`. `what` is the kind of draw.
     #[inline]
-    pub(super) fn send_draw(
+    pub(in crate::gl) fn send_draw(
         &mut self,
         what: [u32; 2],
         mode: u32,
@@ -48,7 +48,7 @@ impl Context {
     }
 
     /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or pbuffer, with nothing about that could forbid it.
-    pub(super) fn draw_is_sure(&self, mode: u32) -> bool {
+    pub(in crate::gl) fn draw_is_sure(&self, mode: u32) -> bool {
         let objects = &self.gl.objects;
         let off = |cap| self.gl.state.is_enabled(cap) == Some(false);
         self.gl.is_compat()
@@ -65,7 +65,7 @@ impl Context {
 
     /// The claim that a draw succeeds: it depends on the program and the units of its samplers, on what is drawn to, and on little else. None where the
     /// rest is out of the ordinary.
-    fn draw_claim(&self, what: [u32; 2], mode: u32) -> Option<Claim> {
+    pub(in crate::gl) fn draw_claim(&self, what: [u32; 2], mode: u32) -> Option<Claim> {
         let (objects, state, arrays) = (&self.gl.objects, &self.gl.state, &self.gl.arrays);
         if objects.draws_specially()
             || self.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0

@@ -5,7 +5,14 @@ use crate::gl::context;
 use crate::gl::pixels::Extent;
 use crate::tiles::Whole;
 use core::ffi::c_void;
-use mgn_wire::gl::{GL_BITMAP, GL_COLOR_INDEX};
+use mgn_wire::encoder::Data;
+use mgn_wire::gl::{GL_BITMAP, GL_COLOR_INDEX, GL_POINTS};
+use mgn_wire::ops;
+
+/// Whether pixels lie in the program's own memory, so that no buffer can be too small.
+fn is_own(data: Data) -> bool {
+    !matches!(data, Data::Offset(_))
+}
 
 pub unsafe extern "C" fn glDrawPixels(
     width: i32,
@@ -21,7 +28,14 @@ pub unsafe extern "C" fn glDrawPixels(
             context().make_whole(Whole::Drawing);
         }
         if let Some((cx, data)) = pixels(Extent::flat(width, height), format, type_, image) {
+            let checked = width >= 0 && height >= 0 && format != GL_COLOR_INDEX;
+            let claim = match checked && is_own(data) && cx.gl.claims.are_wanted() {
+                true => cx.draw_claim([ops::GL_DRAW_PIXELS.into(), format], type_),
+                false => None,
+            };
+            let before = cx.enc.doubt;
             cx.enc.gl_draw_pixels(width, height, format, type_, data);
+            cx.claimed(before, claim);
         }
     }
 }
@@ -43,8 +57,18 @@ pub unsafe extern "C" fn glBitmap(
             GL_BITMAP,
             bitmap.cast(),
         ) {
+            // Nothing is drawn, and nothing learned, where the raster position is invalid.
+            let is_sure = width >= 0
+                && height >= 0
+                && is_own(data)
+                && cx.gl.claims.are_wanted()
+                && cx.draw_is_sure(GL_POINTS);
+            let before = cx.enc.doubt;
             cx.enc
                 .gl_bitmap(width, height, x_origin, y_origin, x_move, y_move, data);
+            if is_sure {
+                cx.enc.doubt = before;
+            }
         }
     }
 }

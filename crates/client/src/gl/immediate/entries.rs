@@ -6,7 +6,7 @@ use super::block::Block;
 use crate::context::Context;
 use crate::gl::context;
 use mgn_wire::draws::attr;
-use mgn_wire::gl;
+use mgn_wire::{gl, ops};
 
 pub unsafe extern "C" fn glBegin(mode: u32) {
     // SAFETY: the only reference in use.
@@ -448,8 +448,10 @@ macro_rules! rectangles {
                 return cx.illegal_in_begin();
             }
             cx.rectangle_begins();
-            // SAFETY: the context's own encoder.
-            unsafe { cx.enc.gl_rectf(x1 as f32, y1 as f32, x2 as f32, y2 as f32) };
+            cx.send_draw([ops::GL_RECTF.into(), 0], gl::GL_QUADS, true, |cx| {
+                // SAFETY: the context's own encoder.
+                unsafe { cx.enc.gl_rectf(x1 as f32, y1 as f32, x2 as f32, y2 as f32) }
+            });
         }
         pub unsafe extern "C" fn $vector(a: *const $type, b: *const $type) {
             // SAFETY: the program gives two values each.
@@ -499,6 +501,7 @@ pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32)
     unsafe {
         let cx = context();
         cx.by_itself(Changes::Nothing);
+        let before = cx.before_judged();
         let n = mgn_wire::sizes::pname::params(pname);
         if let Err(error) = cx
             .gl
@@ -511,6 +514,7 @@ pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32)
             cx.gl.state.doubt();
         }
         cx.enc.gl_materialfv(face, pname, (params, n));
+        cx.judged(before);
     }
 }
 
@@ -519,6 +523,7 @@ pub unsafe extern "C" fn glMaterialiv(face: u32, pname: u32, params: *const i32)
     unsafe {
         let cx = context();
         cx.by_itself(Changes::Nothing);
+        let before = cx.before_judged();
         let n = mgn_wire::sizes::pname::params(pname);
         if let Err(error) = cx
             .gl
@@ -531,5 +536,6 @@ pub unsafe extern "C" fn glMaterialiv(face: u32, pname: u32, params: *const i32)
             cx.gl.state.doubt();
         }
         cx.enc.gl_materialiv(face, pname, (params, n));
+        cx.judged(before);
     }
 }

@@ -2,6 +2,7 @@
 
 mod drawn;
 mod plain;
+mod sure;
 
 use super::arrays::entries::follow_array_switches;
 use super::arrays::EVERYONE;
@@ -13,6 +14,7 @@ use mgn_wire::{gl, ops};
 use plain::{Plain, Watched};
 use std::collections::HashMap;
 use std::sync::Arc;
+use sure::{Judged, Sure};
 
 /// The list under compilation.
 #[derive(Default)]
@@ -130,11 +132,10 @@ pub unsafe extern "C" fn glEndList() {
         }
         cx.follow_compiled();
         let mut list = std::mem::take(&mut cx.gl.lists);
-        let plain = list.take_plain();
-        cx.gl
-            .shared
-            .lists()
-            .define(list.open, list.leaves_inside, plain);
+        let (plain, judged) = (list.take_plain(), list.take_judged());
+        let mut known = cx.gl.shared.lists();
+        known.define(list.open, list.leaves_inside, plain, judged);
+        drop(known);
         cx.gl.immediate.compiling = false;
         cx.enc.gl_end_list();
         if cx.enc.scissors {
@@ -147,8 +148,9 @@ pub unsafe extern "C" fn glCallList(list: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        cx.make_whole_for_lists();
+        cx.before_called();
         cx.go_verbatim();
+        let called = cx.before_lists([list].into_iter());
         let plain = cx.plain_lists([list].into_iter());
         let tiles = cx.tiles_of_lists(&plain);
         cx.only(tiles, 8);
@@ -159,7 +161,10 @@ pub unsafe extern "C" fn glCallList(list: u32) {
         let _ = cx.gl.state.gl_call_list(list);
         follow_array_switches(cx);
         cx.follow_list(list);
-        cx.after_list(!plain.is_empty());
+        cx.after_list(!plain.is_empty() || called.is_some());
+        if let Some(called) = called {
+            cx.after_lists(called);
+        }
     }
 }
 
@@ -167,7 +172,7 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
     // SAFETY: the program gives `n` names of type `kind`; the only reference in use.
     unsafe {
         let cx = context();
-        cx.make_whole_for_lists();
+        cx.before_called();
         cx.go_verbatim();
         if n < 0 {
             return cx.set_error(gl::GL_INVALID_VALUE);
@@ -177,8 +182,9 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
         };
         let names = super::values(lists.cast::<u8>(), bytes);
         let base = cx.list_base();
-        let called = |base| list_offsets(kind, names).map(move |n| n.wrapping_add(base));
-        let plain = base.map_or_else(Vec::new, |base| cx.plain_lists(called(base)));
+        let all = |base| list_offsets(kind, names).map(move |n| n.wrapping_add(base));
+        let called = base.and_then(|base| cx.before_lists(all(base)));
+        let plain = base.map_or_else(Vec::new, |base| cx.plain_lists(all(base)));
         let tiles = cx.tiles_of_lists(&plain);
         cx.only(tiles, 16 + bytes.next_multiple_of(4));
         cx.enc.gl_call_lists(n, kind, (lists.cast(), bytes));
@@ -188,7 +194,10 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
         let _ = cx.gl.state.gl_call_lists(n, kind, names);
         follow_array_switches(cx);
         cx.follow_lists(kind, names);
-        cx.after_list(!plain.is_empty());
+        cx.after_list(!plain.is_empty() || called.is_some());
+        if let Some(called) = called {
+            cx.after_lists(called);
+        }
     }
 }
 
@@ -208,21 +217,35 @@ pub struct Known {
     unbalanced: HashMap<u32, bool>,
     /// Those that are defined, and what they do if they are plain.
     plain: HashMap<u32, Option<Arc<Plain>>>,
+    /// The same, and what is known of them if they can be judged.
+    sure: HashMap<u32, Option<Arc<Sure>>>,
+    /// How many have been defined.
+    defined: u32,
 }
 
 impl Known {
-    fn define(&mut self, list: u32, leaves_inside: Option<bool>, plain: Option<Plain>) {
+    fn define(
+        &mut self,
+        list: u32,
+        leaves_inside: Option<bool>,
+        plain: Option<Plain>,
+        judged: Option<Judged>,
+    ) {
         match leaves_inside {
             Some(inside) => self.unbalanced.insert(list, inside),
             None => self.unbalanced.remove(&list),
         };
         self.plain.insert(list, plain.map(Arc::new));
+        self.defined = self.defined.wrapping_add(1);
+        let sure = judged.and_then(|judged| judged.end(self.defined));
+        self.sure.insert(list, sure.map(Arc::new));
     }
 
     fn delete(&mut self, first: u32, count: u32) {
         let stays = |list: u32| list.wrapping_sub(first) >= count;
         self.unbalanced.retain(|list, _| stays(*list));
         self.plain.retain(|list, _| stays(*list));
+        self.sure.retain(|list, _| stays(*list));
     }
 }
 
@@ -243,6 +266,14 @@ impl crate::context::Context {
         }
     }
 
+    /// Between glBegin and glEnd lists hold nothing that a surface has to be whole for, and nothing
+    /// may be sent there that makes it so.
+    fn before_called(&mut self) {
+        if !self.gl.in_begin() {
+            self.make_whole_for_lists();
+        }
+    }
+
     fn list_base(&self) -> Option<u32> {
         let base = self.gl.state.get(gl::GL_LIST_BASE).values()?;
         Some(base.int64(0) as u32)
@@ -258,10 +289,11 @@ impl crate::context::Context {
         }
     }
 
-    /// A list may have used another program, unless it is plain, and may raise errors.
-    fn after_list(&mut self, is_plain: bool) {
+    /// A list may raise errors, and may have used another program unless it is known to hold no
+    /// such command.
+    fn after_list(&mut self, is_known: bool) {
         self.enc.doubt = ops::GL_CALL_LIST;
-        if is_plain || self.gl.lists.is_open() && self.gl.lists.only_compiles() {
+        if is_known || self.gl.lists.is_open() && self.gl.lists.only_compiles() {
             return;
         }
         self.gl.objects.list_executed(&self.gl.shared);

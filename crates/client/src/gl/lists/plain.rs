@@ -5,6 +5,7 @@
 //! What a list holds is read from the stream, as it was written there.
 
 use super::drawn::Drawn;
+use super::sure::Judged;
 use super::Lists;
 use crate::context::Context;
 use crate::gl::arrays::EVERYONE;
@@ -28,9 +29,12 @@ pub struct Plain {
     is_inside: bool,
 }
 
-/// The list under compilation, as long as it is plain.
+/// The list under compilation.
 pub(super) struct Watched {
-    plain: Plain,
+    /// As long as it is plain, and that is of use.
+    plain: Option<Plain>,
+    /// As long as it can be judged.
+    judged: Option<Judged>,
     /// Where in the message those of its records begin that have not been looked at.
     from: usize,
 }
@@ -132,18 +136,23 @@ fn kind(record: &[u8]) -> Option<&[u8]> {
 }
 
 impl Context {
-    /// The list that was begun just now is watched, if that is of use.
+    /// The list that was begun just now is watched.
     pub(super) fn watch_list(&mut self) {
-        let from = self.enc.cur as usize;
-        self.gl.lists.watched = self.may_sort().then(|| Watched {
-            plain: Plain::new(),
-            from,
+        self.gl.lists.watched = Some(Watched {
+            plain: self.may_sort().then(Plain::new),
+            judged: Some(Judged::default()),
+            from: self.enc.cur as usize,
         });
     }
 
     /// Looks at what was written of the list, before that is sent.
     pub fn follow_compiled(&mut self) {
-        let Some(Watched { plain, from }) = &mut self.gl.lists.watched else {
+        let Some(Watched {
+            plain,
+            judged,
+            from,
+        }) = &mut self.gl.lists.watched
+        else {
             return;
         };
         let to = self.enc.cur as usize;
@@ -153,7 +162,19 @@ impl Context {
         // SAFETY: those records lie there, in the message that is being written.
         let records = unsafe { std::slice::from_raw_parts(*from as *const u8, to - *from) };
         *from = to;
-        if plain.follow(records).is_none() {
+        if plain
+            .as_mut()
+            .is_some_and(|it| it.follow(records).is_none())
+        {
+            *plain = None;
+        }
+        if judged
+            .as_mut()
+            .is_some_and(|it| it.follow(records).is_none())
+        {
+            *judged = None;
+        }
+        if plain.is_none() && judged.is_none() {
             self.gl.lists.watched = None;
         }
     }
@@ -214,9 +235,14 @@ impl Lists {
 
     /// The list that ends, if it is plain.
     pub(super) fn take_plain(&mut self) -> Option<Plain> {
-        let mut plain = self.watched.take()?.plain;
+        let mut plain = self.watched.as_mut()?.plain.take()?;
         plain.leaves.sort_unstable_by_key(|(when, _)| *when);
         (!plain.is_inside).then_some(plain)
+    }
+
+    /// The same, if it can be judged.
+    pub(super) fn take_judged(&mut self) -> Option<Judged> {
+        self.watched.as_mut()?.judged.take()
     }
 }
 
@@ -251,7 +277,11 @@ mod tests {
         for message in messages {
             plain.follow(&message.concat())?;
         }
-        lists.watched = Some(Watched { plain, from: 0 });
+        lists.watched = Some(Watched {
+            plain: Some(plain),
+            judged: None,
+            from: 0,
+        });
         lists.take_plain()
     }
 

@@ -131,8 +131,12 @@ impl ObjectState {
         }
     }
 
-    /// A display list was executed, which may have changed the current program.
+    /// A display list was executed, which may have changed the current program if any list holds
+    /// such a command.
     pub fn list_executed(&mut self, shared: &Shared) {
+        if !shared.notes.listed_programs.load(Ordering::Acquire) {
+            return;
+        }
         self.program = None;
         self.uses_ids |= shared.notes.listed_ids.load(Ordering::Relaxed);
     }
@@ -163,6 +167,8 @@ pub struct Notes {
     pub mapped: AtomicU32,
     /// Mappings that stay while the server works with the buffer.
     pub persistent: AtomicU32,
+    /// A display list contains the use of a program.
+    pub listed_programs: AtomicBool,
     /// A display list contains the use of a program that reads `gl_VertexID` or `gl_PrimitiveID`.
     pub listed_ids: AtomicBool,
 }

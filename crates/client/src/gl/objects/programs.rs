@@ -37,6 +37,9 @@ struct Integers {
     since: (u32, u32),
     /// Some were set by more than one location.
     overlap: bool,
+    /// Counts the times that contexts told each other of new values: before these are sent, and
+    /// when they are.
+    told: u32,
 }
 
 /// What a name stands for.
@@ -69,6 +72,11 @@ impl Programs {
             ..Program::default()
         };
         self.programs.insert(name, program);
+    }
+
+    /// Whether a name is a program's that has not been deleted.
+    pub fn has_program(&self, name: u32) -> bool {
+        self.programs.contains_key(&name)
     }
 
     /// What `name` is, unless it was deleted.
@@ -123,7 +131,17 @@ impl Programs {
             program.parameters.clear();
             program.uniforms.clear();
             program.attributes.clear();
-            program.integers = Integers::default();
+            program.integers = Integers {
+                told: program.integers.told,
+                ..Integers::default()
+            };
+        }
+    }
+
+    /// The group's other contexts are told that uniforms of one integer have other values.
+    pub fn integers_told(&mut self, program: u32) {
+        if let Some(program) = self.programs.get_mut(&program) {
+            program.integers.told = program.integers.told.wrapping_add(1);
         }
     }
 
@@ -167,7 +185,7 @@ impl Programs {
         if integers.overlap || integers.values.len() > MOST {
             return None;
         }
-        claim.extend([integers.since.0, integers.since.1]);
+        claim.extend([integers.since.0, integers.since.1, integers.told]);
         for (location, list) in &integers.values {
             claim.extend([*location as u32, list.len() as u32]);
             claim.extend(list.iter().map(|v| *v as u32));

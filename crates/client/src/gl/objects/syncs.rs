@@ -45,7 +45,7 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
         return cx.set_error(GL_INVALID_VALUE);
     }
     // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_delete_sync(name) };
+    cx.send_sure(|enc| unsafe { enc.gl_delete_sync(name) });
     tell_group(cx);
     cx.gl.shared.names().syncs.release(name);
 }

@@ -138,8 +138,8 @@ fn set(cx: &mut Context, program: u32, location: i32, list: &[i32]) {
         .programs()
         .integers_set(program, location, list, since);
     if changed && cx.has_company() {
-        // Other contexts may hold claims of it.
-        cx.enc.changes = cx.enc.changes.wrapping_add(1);
+        // Other contexts may hold claims of draws by it.
+        cx.integers_change(program);
     }
 }
 

@@ -34,11 +34,9 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
 fn used_first(cx: &mut Context, epoch: u32, program: u32) {
     let uses_ids = cx.gl.shared.programs().uses_ids(program);
     if cx.gl.lists.is_open() {
-        cx.gl
-            .shared
-            .notes
-            .listed_ids
-            .fetch_or(uses_ids, Ordering::Relaxed);
+        let notes = &cx.gl.shared.notes;
+        notes.listed_ids.fetch_or(uses_ids, Ordering::Relaxed);
+        notes.listed_programs.store(true, Ordering::Release);
         if cx.gl.lists.only_compiles() {
             let _ = cx.gl.state.gl_use_program(program);
             return;
