@@ -184,7 +184,8 @@ impl Demands {
             return Ok(Stage::Showing(side));
         }
         let negotiation = Negotiation::server();
-        let negotiation = negotiation.map_err(|error| format!("there is no encryption: {error}"))?;
+        let negotiation =
+            negotiation.map_err(|error| format!("there is no encryption: {error}"))?;
         Ok(Stage::Encrypting(Box::new(negotiation)))
     }
 }
