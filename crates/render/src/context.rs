@@ -4,6 +4,7 @@ use crate::counts::{Counts, Results};
 use crate::debug::Debug;
 use crate::egl;
 use crate::hand::arrays::OwnArrays;
+use crate::hand::elements::Elements;
 use crate::hand::pixel_store::PixelStore;
 use crate::hand::render_modes::Words;
 use crate::hand::split_lists::Compiling;
@@ -83,8 +84,9 @@ pub(crate) struct Context {
     pub compiling: Option<Compiling>,
     /// The list under compilation, if it is to be executed too, and not at the same time.
     pub called_when_ended: Option<u32>,
-    /// Whether a primitive has been begun and not ended. Only followed with offset tiling.
-    pub is_inside: bool,
+    /// Set when a primitive is begun, or a display list is called, which may begin one. Reset when
+    /// it is ended, or the driver says that there is none.
+    pub may_be_inside: bool,
     /// Whether GL_RENDER_MODE is GL_RENDER.
     pub renders: bool,
     /// Framebuffer objects bound by the program, by its names for them.
@@ -94,12 +96,18 @@ pub(crate) struct Context {
     pub vertex_array: u32,
     /// The driver's object that stands for the program's object 0; the driver's own 0 is for draws from the stream.
     pub default_vertex_array: u32,
-    /// The driver's name of the buffer bound to `GL_ARRAY_BUFFER`.
-    pub array_buffer: u32,
+    /// The driver's name of the buffer bound to `GL_ARRAY_BUFFER`, once it was asked.
+    pub array_buffer: Option<u32>,
+    /// What glArrayElement may read until the primitive ends.
+    pub elements: Elements,
     /// State of the driver's vertex array object 0.
     pub arrays: OwnArrays,
     pub has_fences: bool,
     pub has_pixel_buffers: bool,
+    /// Whether vertex arrays have binding points.
+    pub has_vertex_bindings: bool,
+    /// Whether it has glReadnPixels.
+    pub has_bounded_reads: bool,
     /// Whether it has `GL_RASTERIZER_DISCARD`.
     pub has_discard: bool,
     /// Whether it has glDrawRangeElements.
@@ -152,16 +160,19 @@ impl Context {
             only_compiles: false,
             compiling: None,
             called_when_ended: None,
-            is_inside: false,
+            may_be_inside: false,
             renders: true,
             draw_framebuffer: 0,
             read_framebuffer: 0,
             vertex_array: 0,
             default_vertex_array: 0,
-            array_buffer: 0,
+            array_buffer: None,
+            elements: Elements::default(),
             arrays: OwnArrays::default(),
             has_fences: false,
             has_pixel_buffers: false,
+            has_vertex_bindings: false,
+            has_bounded_reads: false,
             has_discard: false,
             has_draw_range: false,
             has_restart: false,
@@ -190,6 +201,9 @@ impl Context {
         let es3 = self.api == Api::Es && version >= (3, 0);
         self.has_fences = es3 || desktop && (version >= (3, 2) || has("GL_ARB_sync"));
         self.has_pixel_buffers = es3 || desktop;
+        self.has_vertex_bindings =
+            desktop && (version >= (4, 3) || has("GL_ARB_vertex_attrib_binding"));
+        self.has_bounded_reads = desktop && version >= (4, 5);
         let debug_since = if desktop { (4, 3) } else { (3, 2) };
         self.has_debug = version >= debug_since || has("GL_KHR_debug");
         self.has_discard =

@@ -22,6 +22,7 @@ mod hand;
 mod info;
 mod multisampling;
 mod names;
+mod notes;
 mod offset;
 mod present;
 mod renderer;

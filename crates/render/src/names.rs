@@ -5,7 +5,7 @@
 
 use crate::hand::split_lists::SplitLists;
 use crate::snapshot::lists::Lists;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 
 /// A name space of objects. The first `SHARED` are those that contexts of a share group have in common.
@@ -149,6 +149,8 @@ pub struct Shared {
     pub lists: Lists,
     /// Textures that are views, with the driver's names of the textures that they were made of.
     pub views: HashMap<u32, u32>,
+    /// The driver's names of deleted buffers that may still be attached somewhere.
+    pub deleted_buffers: HashSet<u32>,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,
 }

@@ -144,25 +144,21 @@ impl Renderer {
 
     /// Before a primitive is begun, to be fed vertex by vertex.
     #[inline]
-    pub(crate) fn offset_begin(&mut self) {
+    pub(crate) fn begins(&mut self) {
         if self.is_offset {
             self.keep_to_tile();
-            self.is_inside(true);
+        }
+        self.note_elements();
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.may_be_inside = true;
         }
     }
 
-    /// Before it is ended.
+    /// Before it is ended. Afterwards there is none, whether there was one or not.
     #[inline]
-    pub(crate) fn offset_end(&mut self) {
-        if self.is_offset {
-            self.is_inside(false);
-        }
-    }
-
-    fn is_inside(&mut self, inside: bool) {
-        let cx = self.cx.as_deref_mut();
-        if let Some(cx) = cx.filter(|cx| cx.compiling.is_none()) {
-            cx.is_inside = inside;
+    pub(crate) fn ends(&mut self) {
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.may_be_inside = false;
         }
     }
 
@@ -461,7 +457,7 @@ impl Renderer {
 
     /// Before something is drawn at the raster position.
     pub(crate) fn offset_raster(&mut self) {
-        let draws = |cx: &&mut Context| cx.api == Api::Compat && !cx.is_inside;
+        let draws = |cx: &&mut Context| cx.api == Api::Compat && !cx.may_be_inside;
         let Some(cx) = self.cx.as_deref_mut().filter(draws) else {
             return;
         };

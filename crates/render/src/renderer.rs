@@ -13,7 +13,7 @@ use crate::present::{Keeper, Pictures};
 use crate::storage::Storage;
 use crate::surface::{is_both, SharedSurface};
 use mgn_fabric::Message;
-use mgn_wire::gl::GL_BACK;
+use mgn_wire::gl::{GL_BACK, GL_MAX_TEXTURE_SIZE};
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::cell::Cell;
@@ -286,15 +286,55 @@ impl Renderer {
         }
     }
 
-    /// Fails unless a context is current; counts the command.
+    /// Fails unless a context is current in which no primitive is begun; counts the command.
+    ///
+    /// The driver refuses most commands between glBegin and glEnd, and what the renderer notes of
+    /// them would be wrong. A client finds this error itself, so one that sends such a command means
+    /// harm.
     #[inline]
     pub(crate) fn needs_context(&mut self) -> Result<(), Fault> {
         self.beat();
-        if self.cx.is_some() {
-            Ok(())
-        } else {
-            Err(Fault::NoContext)
+        match self.cx.as_deref() {
+            Some(cx) if !cx.may_be_inside => Ok(()),
+            Some(_) => self.needs_no_primitive(),
+            None => Err(Fault::NoContext),
         }
+    }
+
+    /// Fails unless a context is current; counts the command. For commands that are allowed between
+    /// glBegin and glEnd, and for those that ask nothing of the driver.
+    #[inline]
+    pub(crate) fn needs_context_anywhere(&mut self) -> Result<(), Fault> {
+        self.beat();
+        match self.cx {
+            Some(_) => Ok(()),
+            None => Err(Fault::NoContext),
+        }
+    }
+
+    #[cold]
+    fn needs_no_primitive(&mut self) -> Result<(), Fault> {
+        // A program may put anything between the glBegin and the glEnd of a list.
+        if self.compiles() || self.taking.takes || self.has_no_primitive() {
+            return Ok(());
+        }
+        Err(Fault::refused(
+            "a command between glBegin and glEnd that is not allowed there",
+        ))
+    }
+
+    /// Whether the driver answers questions, which it does not between glBegin and glEnd.
+    pub(crate) fn has_no_primitive(&mut self) -> bool {
+        let answers = self.asked(GL_MAX_TEXTURE_SIZE).is_some();
+        if let Some(cx) = self.cx.as_deref_mut().filter(|_| answers) {
+            cx.may_be_inside = false;
+        }
+        answers
+    }
+
+    /// Whether a display list is being compiled.
+    pub(crate) fn compiles(&self) -> bool {
+        self.cx.as_deref().is_some_and(|cx| cx.compiling.is_some())
     }
 
     /// The current context; counts the command.
@@ -382,13 +422,22 @@ impl Renderer {
         self.errors.clone()
     }
 
-    /// One integer of the driver's state, for state that is not remembered here.
+    /// One integer of the driver's state, for state that is not remembered here; 0 if the driver
+    /// does not answer.
     pub(crate) fn driver_integer(&self, pname: u32) -> i32 {
+        self.asked(pname).unwrap_or(0)
+    }
+
+    /// One integer of the driver's state; none if the driver does not answer, as between glBegin and
+    /// glEnd.
+    pub(crate) fn asked(&self, pname: u32) -> Option<i32> {
+        /// No state that is asked for has this value.
+        const UNTOUCHED: i32 = i32::MIN + 0x5a17;
         // Room for the longest vector of any pname that is asked here.
-        let mut values = [0; 16];
+        let mut values = [UNTOUCHED; 16];
         // SAFETY: the array has room for the values.
         unsafe { (self.gl.glGetIntegerv)(pname, values.as_mut_ptr()) };
-        values[0]
+        (values[0] != UNTOUCHED).then_some(values[0])
     }
 }
 

@@ -297,8 +297,8 @@ impl Renderer {
         self.error();
         self.restore_boxes();
         self.lift_condition();
-        self.pack(true);
-        self.unpack(true);
+        self.pack(true)?;
+        self.unpack(true)?;
         self.make_current(context, buffer, buffer).map_err(fault)?;
         let mut bindings = vec![
             GL_DRAW_FRAMEBUFFER_BINDING,

@@ -351,6 +351,34 @@ pub fn indices(
     }
 }
 
+/// What glArrayElement takes an array's values for. Mesa tells types apart by their last bits, so that
+/// it takes halves for integers, fixed-point numbers too, and packed values for bytes or doubles.
+pub fn taken_for(type_: u32) -> u32 {
+    use gl::{GL_BYTE, GL_DOUBLE};
+    match type_ & 7 {
+        _ if type_ == GL_DOUBLE => GL_DOUBLE,
+        7 => GL_DOUBLE,
+        n => GL_BYTE + n,
+    }
+}
+
+/// Bytes that glArrayElement reads of an element; none if no array has so many components.
+pub fn bytes_taken(type_: u32, size: i32) -> Option<usize> {
+    use gl::{GL_BGRA, GL_BYTE, GL_DOUBLE, GL_SHORT, GL_UNSIGNED_BYTE, GL_UNSIGNED_SHORT};
+    let components = match size {
+        1..=4 => size as usize,
+        _ if size as u32 == GL_BGRA => 4,
+        _ => return None,
+    };
+    let size = match taken_for(type_) {
+        GL_BYTE | GL_UNSIGNED_BYTE => 1,
+        GL_SHORT | GL_UNSIGNED_SHORT => 2,
+        GL_DOUBLE => 8,
+        _ => 4,
+    };
+    Some(size * components)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::ops;

@@ -12,8 +12,8 @@ fn before(c: &Command) -> String {
         (_, true, _) => "self.keep_to_tile();\n",
         (_, _, true) => "self.leave_tile();\n",
         ("Sets" | "Positions", ..) => "self.leave_offset();\n",
-        ("Begins", ..) => "self.offset_begin();\n",
-        ("Ends", ..) => "self.offset_end();\n",
+        ("Begins", ..) => "self.begins();\n",
+        ("Ends", ..) => "self.ends();\n",
         _ => "",
     };
     let shift =
@@ -101,7 +101,11 @@ fn body(c: &Command) -> String {
         }
         return format!("{tile}self.hand_{}({})\n", c.ident, args.join(", "));
     }
-    let mut prepare = format!("self.needs_context()?;\n{tile}");
+    let needs = match c.inside {
+        true => "needs_context_anywhere",
+        false => "needs_context",
+    };
+    let mut prepare = format!("self.{needs}()?;\n{tile}");
     let mut args = Vec::new();
     let mut after = String::new();
     for p in c.params.iter().filter(|p| !may_be_null(c, p)) {

@@ -1,6 +1,7 @@
 //! Draws whose vertices travel with them. They are drawn where they lie, through the driver's vertex array object 0, which no program ever sees: to
 //! programs another object stands for it.
 
+use super::elements::Span;
 use crate::generated::driver::Gl;
 use crate::names::Class;
 use crate::renderer::Renderer;
@@ -15,6 +16,12 @@ pub(crate) struct OwnArrays {
     enabled: u32,
     /// Attributes whose divisor is not 0.
     divided: u32,
+}
+
+impl OwnArrays {
+    pub fn enabled(&self) -> u32 {
+        self.enabled
+    }
 }
 
 /// An array for the driver: everything but where it comes from is as in the stream.
@@ -88,9 +95,12 @@ impl Renderer {
             base_instance,
             indices: None,
         };
-        self.begin_own(&sources);
-        // SAFETY: every array without a buffer has the elements that the draw reads: `draws::arrays` checked that. A draw of none reads none.
-        unsafe { self.draw(&draw) };
+        if self.may_compile_own(&sources, Span::Elements(first, count))
+            && self.begin_own_checked(&sources)
+        {
+            // SAFETY: every array without a buffer has the elements that the draw reads: `draws::arrays` checked that. A draw of none reads none.
+            unsafe { self.draw(&draw) };
+        }
         self.end_own();
         Ok(())
     }
@@ -176,21 +186,28 @@ impl Renderer {
             self.bound_element_buffer()?
         };
         // Where there is but one vertex array object, the program's element buffer is in it.
-        let bound_buffer = match self.cx()? {
-            cx if cx.default_vertex_array == 0 => cx.vertex_arrays.element_buffer(),
+        let bound_buffer = match self.cx()?.default_vertex_array {
+            0 => self.element_buffer(),
             _ => 0,
         };
         let sources = self.sources(&arrays, vertices, least);
-        self.begin_own(&sources);
-        // SAFETY: inline indices lie in `copy` and within min..=max, for which `draws::arrays` found all elements there; other indices lie in a
-        // buffer object, and then so do all arrays, where the driver keeps within the buffers.
-        unsafe {
-            if element_buffer != bound_buffer {
-                (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, element_buffer);
+        let span = match draw.indices.as_ref() {
+            Some(i) if !indices_here => {
+                Span::Indices(type_, i.pointer as u64, count, i.base_vertex)
             }
-            self.draw(&draw);
-            if element_buffer != bound_buffer {
-                (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, bound_buffer);
+            _ => Span::Between(least, most),
+        };
+        if self.may_compile_own(&sources, span) && self.begin_own_checked(&sources) {
+            // SAFETY: inline indices lie in `copy` and within min..=max, for which `draws::arrays` found all elements there; other indices lie in a
+            // buffer object, and then so do all arrays, where the driver keeps within the buffers.
+            unsafe {
+                if element_buffer != bound_buffer {
+                    (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, element_buffer);
+                }
+                self.draw(&draw);
+                if element_buffer != bound_buffer {
+                    (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, bound_buffer);
+                }
             }
         }
         self.end_own();
@@ -199,20 +216,29 @@ impl Renderer {
 
     /// An indexed draw from the bound vertex array object, with indices of the stream's or of its element buffer.
     fn draw_bound(&mut self, draw: &Draw, indices_here: bool, number: u32) -> Result<(), Fault> {
-        let has_buffer = self.has_element_buffer();
+        let has_buffer = self.element_buffer() != 0;
         if has_buffer == indices_here && number > 0 {
             return Err(Fault::refused("a draw whose indices are not where it says"));
         }
-        let hidden = self.hide_unbacked();
-        // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers; indices lie in one too, or in a private copy.
-        unsafe { self.draw(draw) };
+        let hidden = self.hide_unbacked()?;
+        let span = draw.indices.as_ref().map(|i| match indices_here {
+            true => {
+                let element = |index| i64::from(index) + i64::from(i.base_vertex);
+                Span::Between(element(i.min), element(i.max))
+            }
+            false => Span::Indices(i.type_, i.pointer as u64, draw.count, i.base_vertex),
+        });
+        if number == 0 || self.may_compile(span.as_slice()) {
+            // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers; indices lie in one too, or in a private copy.
+            unsafe { self.draw(draw) };
+        }
         self.show_unbacked(hidden);
         Ok(())
     }
 
     /// The driver's name of the element buffer of the program's vertex array object.
     fn bound_element_buffer(&mut self) -> Result<u32, Fault> {
-        match self.cx()?.vertex_arrays.element_buffer() {
+        match self.element_buffer() {
             0 => Err(Fault::refused("a draw whose indices are not where it says")),
             buffer => Ok(buffer),
         }
@@ -284,21 +310,34 @@ impl Renderer {
         sources
     }
 
+    /// As `begin_own`, for arrays of the client's choice. False if the driver has refused one: its
+    /// pointer is then an old one, and nothing may be drawn.
+    fn begin_own_checked(&mut self, sources: &[Source]) -> bool {
+        self.error();
+        self.begin_own(sources);
+        !self.failed()
+    }
+
     /// Binds the driver's object 0 and lets exactly these arrays be enabled in it.
     pub(crate) fn begin_own(&mut self, sources: &[Source]) {
+        let array_buffer = self.array_buffer();
+        let program_arrays = match &self.cx {
+            // The program's arrays are in the same object.
+            Some(cx) if cx.default_vertex_array == 0 => Some(self.enabled_arrays()),
+            _ => None,
+        };
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
         let gl = &self.gl;
         let legacy = cx.api == crate::context::Api::Compat || cx.api == crate::context::Api::Es1;
         let unit = cx.vertex_arrays.unit;
-        if cx.default_vertex_array == 0 {
-            // The program's arrays are in the same object.
-            cx.arrays.enabled = cx.vertex_arrays.enabled();
+        if let Some(enabled) = program_arrays {
+            cx.arrays.enabled = enabled;
         }
         let mut wanted = 0u32;
         let mut divided = 0u32;
-        let mut bound = cx.array_buffer;
+        let mut bound = array_buffer;
         // SAFETY: the context is current. Pointers are only remembered; the draw that follows reads what its caller has checked, and no other draw
         // uses this object without setting all its arrays again.
         unsafe {
@@ -326,8 +365,8 @@ impl Renderer {
             for attribute in bits(wanted & !cx.arrays.enabled) {
                 enable(gl, attribute, true, unit);
             }
-            if bound != cx.array_buffer {
-                (gl.glBindBuffer)(GL_ARRAY_BUFFER, cx.array_buffer);
+            if bound != array_buffer {
+                (gl.glBindBuffer)(GL_ARRAY_BUFFER, array_buffer);
             }
         }
         cx.arrays = OwnArrays {
@@ -503,15 +542,21 @@ pub(crate) unsafe fn enable(gl: &Gl, attribute: u8, on: bool, program_unit: u32)
 ///
 /// # Safety
 /// A context is current.
-unsafe fn in_unit(gl: &Gl, unit: u32, program_unit: u32, command: impl FnOnce()) {
+pub(crate) unsafe fn in_unit<R>(
+    gl: &Gl,
+    unit: u32,
+    program_unit: u32,
+    command: impl FnOnce() -> R,
+) -> R {
     if unit == program_unit {
         return command();
     }
     // SAFETY: the command takes no pointer.
     unsafe {
         (gl.glClientActiveTexture)(GL_TEXTURE0 + unit);
-        command();
+        let result = command();
         (gl.glClientActiveTexture)(GL_TEXTURE0 + program_unit);
+        result
     }
 }
 

@@ -12,13 +12,11 @@ impl Renderer {
         let buffer = self.name(Class::Buffer, buffer);
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindBuffer)(target, buffer) };
-        if buffer == UNKNOWN {
-            return Ok(());
-        }
         let cx = self.cx()?;
+        // What is bound now is the driver's to say, when it matters.
         match target {
-            GL_ARRAY_BUFFER => cx.array_buffer = buffer,
-            GL_ELEMENT_ARRAY_BUFFER => cx.vertex_arrays.set_element_buffer(buffer),
+            GL_ARRAY_BUFFER => cx.array_buffer = None,
+            GL_ELEMENT_ARRAY_BUFFER => cx.vertex_arrays.element_buffer_changed(),
             _ => {}
         }
         Ok(())
@@ -29,10 +27,12 @@ impl Renderer {
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
-        cx.vertex_arrays.buffers_deleted(drivers);
-        if drivers.contains(&cx.array_buffer) {
-            cx.array_buffer = 0;
+        let is_alone = self.groups.get(&cx.group).is_some_and(|g| g.contexts == 1);
+        if !is_alone || cx.vertex_arrays.are_several() {
+            self.names.shared.deleted_buffers.extend(drivers);
         }
+        cx.vertex_arrays.buffers_deleted();
+        cx.array_buffer = None;
     }
 
     pub(crate) fn hand_gl_bind_buffer_base(

@@ -130,7 +130,9 @@ impl Renderer {
             if self.cx()?.compiling.is_some() {
                 return Err(Fault::refused("an array that a display list switches"));
             }
-            self.client_state(cap, on)?;
+            if !self.client_state(cap)? {
+                return Ok(());
+            }
         }
         let command = if on {
             self.gl.glEnable

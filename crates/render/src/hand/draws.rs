@@ -1,5 +1,6 @@
 //! Draws from buffer objects.
 
+use super::elements::Span;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Slice};
@@ -22,6 +23,7 @@ impl Renderer {
     fn draw_from_buffers(
         &mut self,
         reads: Reads,
+        spans: &[Span],
         draw: impl FnOnce(&Renderer),
     ) -> Result<(), Fault> {
         self.needs_context()?;
@@ -29,7 +31,7 @@ impl Renderer {
             reads,
             Reads::Indices | Reads::IndirectIndices | Reads::IndirectCountIndices
         );
-        if indices && !self.has_element_buffer() {
+        if indices && self.element_buffer() == 0 {
             return Err(Fault::refused(
                 "a draw with indices at an address of the server's",
             ));
@@ -46,8 +48,10 @@ impl Renderer {
                 "an indirect draw with its count at an address of the server's",
             ));
         }
-        let hidden = self.hide_unbacked();
-        draw(self);
+        let hidden = self.hide_unbacked()?;
+        if self.may_compile(spans) {
+            draw(self);
+        }
         self.show_unbacked(hidden);
         Ok(())
     }
@@ -62,7 +66,9 @@ impl Renderer {
         if first.len() != count.len() {
             return Err(Fault::ShortArray);
         }
-        self.draw_from_buffers(Reads::Nothing, |r| {
+        let spans = first.iter().zip(&count);
+        let spans: Vec<Span> = spans.map(|(f, c)| Span::Elements(*f, *c)).collect();
+        self.draw_from_buffers(Reads::Nothing, &spans, |r| {
             // SAFETY: both arrays hold as many elements as there are draws.
             unsafe {
                 (r.gl.glMultiDrawArrays)(mode, first.as_ptr(), count.as_ptr(), first.len() as i32)
@@ -81,7 +87,10 @@ impl Renderer {
         if count.len() != offsets.len() {
             return Err(Fault::ShortArray);
         }
-        self.draw_from_buffers(Reads::Indices, |r| {
+        let spans = offsets.iter().zip(&count);
+        let span = |(offset, count): (&u64, &i32)| Span::Indices(type_, *offset, *count, 0);
+        let spans: Vec<Span> = spans.map(span).collect();
+        self.draw_from_buffers(Reads::Indices, &spans, |r| {
             // SAFETY: both arrays hold as many elements as there are draws, and an offset has a pointer's size.
             unsafe {
                 (r.gl.glMultiDrawElements)(
@@ -107,7 +116,12 @@ impl Renderer {
         if count.len() != offsets.len() || count.len() != base.len() {
             return Err(Fault::ShortArray);
         }
-        self.draw_from_buffers(Reads::Indices, |r| {
+        let spans = offsets.iter().zip(&count).zip(&base);
+        let span = |((offset, count), base): ((&u64, &i32), &i32)| {
+            Span::Indices(type_, *offset, *count, *base)
+        };
+        let spans: Vec<Span> = spans.map(span).collect();
+        self.draw_from_buffers(Reads::Indices, &spans, |r| {
             // SAFETY: all arrays hold as many elements as there are draws, and an offset has a pointer's size.
             unsafe {
                 (r.gl.glMultiDrawElementsBaseVertex)(
@@ -138,7 +152,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: the context is current, and arrays that lie nowhere are hidden.
-        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
             (r.gl.glDrawTransformFeedback)(mode, id)
         })
     }
@@ -151,7 +165,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: as above.
-        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
             (r.gl.glDrawTransformFeedbackInstanced)(mode, id, instances)
         })
     }
@@ -164,7 +178,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: as above.
-        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
             (r.gl.glDrawTransformFeedbackStream)(mode, id, stream)
         })
     }
@@ -178,7 +192,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: as above.
-        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+        self.draw_from_buffers(Reads::Nothing, &[], |r| unsafe {
             (r.gl.glDrawTransformFeedbackStreamInstanced)(mode, id, stream, instances)
         })
     }
@@ -186,12 +200,12 @@ impl Renderer {
 
 /// Draws whose arguments are passed on as they are, an offset as the pointer that C declares.
 macro_rules! draws {
-    ($($hand:ident = $gl:ident[$reads:ident]($($arg:ident: $ty:ty),*)($($value:expr),*);)*) => {
+    ($($hand:ident = $gl:ident[$reads:ident $($span:expr)?]($($arg:ident: $ty:ty),*)($($value:expr),*);)*) => {
         impl Renderer {
             $(#[allow(clippy::too_many_arguments)]
             pub(crate) fn $hand(&mut self, $($arg: $ty),*) -> Result<(), Fault> {
                 // SAFETY: `draw_from_buffers` has seen that offsets are offsets into buffer objects, within which the driver keeps.
-                self.draw_from_buffers(Reads::$reads, |r| unsafe { (r.gl.$gl)($($value),*) })
+                self.draw_from_buffers(Reads::$reads, &[$($span)?], |r| unsafe { (r.gl.$gl)($($value),*) })
             })*
         }
     };
@@ -202,24 +216,24 @@ fn at(offset: u64) -> *const c_void {
 }
 
 draws! {
-    hand_gl_draw_arrays = glDrawArrays[Nothing](mode: u32, first: i32, count: i32)(mode, first, count);
-    hand_gl_draw_arrays_instanced = glDrawArraysInstanced[Nothing](mode: u32, first: i32, count: i32, instances: i32)(mode, first, count, instances);
-    hand_gl_draw_arrays_instanced_base_instance = glDrawArraysInstancedBaseInstance[Nothing]
+    hand_gl_draw_arrays = glDrawArrays[Nothing Span::Elements(first, count)](mode: u32, first: i32, count: i32)(mode, first, count);
+    hand_gl_draw_arrays_instanced = glDrawArraysInstanced[Nothing Span::Elements(first, count)](mode: u32, first: i32, count: i32, instances: i32)(mode, first, count, instances);
+    hand_gl_draw_arrays_instanced_base_instance = glDrawArraysInstancedBaseInstance[Nothing Span::Elements(first, count)]
         (mode: u32, first: i32, count: i32, instances: i32, base: u32)(mode, first, count, instances, base);
-    hand_gl_draw_elements = glDrawElements[Indices](mode: u32, count: i32, type_: u32, indices: u64)(mode, count, type_, at(indices));
-    hand_gl_draw_elements_base_vertex = glDrawElementsBaseVertex[Indices]
+    hand_gl_draw_elements = glDrawElements[Indices Span::Indices(type_, indices, count, 0)](mode: u32, count: i32, type_: u32, indices: u64)(mode, count, type_, at(indices));
+    hand_gl_draw_elements_base_vertex = glDrawElementsBaseVertex[Indices Span::Indices(type_, indices, count, base)]
         (mode: u32, count: i32, type_: u32, indices: u64, base: i32)(mode, count, type_, at(indices), base);
-    hand_gl_draw_range_elements = glDrawRangeElements[Indices]
+    hand_gl_draw_range_elements = glDrawRangeElements[Indices Span::Indices(type_, indices, count, 0)]
         (mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64)(mode, start, end, count, type_, at(indices));
-    hand_gl_draw_range_elements_base_vertex = glDrawRangeElementsBaseVertex[Indices]
+    hand_gl_draw_range_elements_base_vertex = glDrawRangeElementsBaseVertex[Indices Span::Indices(type_, indices, count, base)]
         (mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64, base: i32)(mode, start, end, count, type_, at(indices), base);
-    hand_gl_draw_elements_instanced = glDrawElementsInstanced[Indices]
+    hand_gl_draw_elements_instanced = glDrawElementsInstanced[Indices Span::Indices(type_, indices, count, 0)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32)(mode, count, type_, at(indices), instances);
-    hand_gl_draw_elements_instanced_base_vertex = glDrawElementsInstancedBaseVertex[Indices]
+    hand_gl_draw_elements_instanced_base_vertex = glDrawElementsInstancedBaseVertex[Indices Span::Indices(type_, indices, count, base)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, base: i32)(mode, count, type_, at(indices), instances, base);
-    hand_gl_draw_elements_instanced_base_instance = glDrawElementsInstancedBaseInstance[Indices]
+    hand_gl_draw_elements_instanced_base_instance = glDrawElementsInstancedBaseInstance[Indices Span::Indices(type_, indices, count, 0)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, base: u32)(mode, count, type_, at(indices), instances, base);
-    hand_gl_draw_elements_instanced_base_vertex_base_instance = glDrawElementsInstancedBaseVertexBaseInstance[Indices]
+    hand_gl_draw_elements_instanced_base_vertex_base_instance = glDrawElementsInstancedBaseVertexBaseInstance[Indices Span::Indices(type_, indices, count, vertex)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, vertex: i32, base: u32)
         (mode, count, type_, at(indices), instances, vertex, base);
     hand_gl_draw_arrays_indirect = glDrawArraysIndirect[Indirect](mode: u32, indirect: u64)(mode, at(indirect));

@@ -209,7 +209,7 @@ impl Renderer {
                 return Ok(());
             }
         };
-        self.pack(true);
+        self.pack(true)?;
         let [width, height, depth, target] = level;
         let [w, h, d] = wanted.part.unwrap_or([width, height, depth]);
         reply.array(&[w, h, d, target], 4);
@@ -286,6 +286,7 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         let wanted = Wanted::all(Of::Target(target), level, Some((format, type_)));
+        // Not glGetnTexImage, whose name would be in the driver's messages.
         self.answer_level(wanted, reply, |gl, _, to| {
             // SAFETY: there is room for the tight image, and the driver packs tightly.
             unsafe { (gl.glGetTexImage)(target, level, format, type_, to) };

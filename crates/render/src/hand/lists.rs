@@ -64,17 +64,20 @@ impl Renderer {
         unsafe { (self.gl.glEndList)() };
         let cx = self.cx()?;
         cx.only_compiles = false;
+        // What was executed while it was compiled may have begun a primitive.
+        cx.may_be_inside = true;
+        let called = cx.called_when_ended.take();
         if let Some(compiling) = cx.compiling.take() {
             self.list_ended(compiling);
         }
-        match self.cx()?.called_when_ended.take() {
+        match called {
             Some(list) => self.hand_gl_call_list(list),
             None => Ok(()),
         }
     }
 
     pub(crate) fn hand_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
-        self.needs_context()?;
+        self.needs_context_anywhere()?;
         if self.is_too_deep() {
             return Ok(());
         }
@@ -83,9 +86,12 @@ impl Renderer {
         self.lists_called()
     }
 
-    /// Lists may have changed what is drawn to and read.
+    /// Lists may have changed what is drawn to and read, and may have begun a primitive.
     fn lists_called(&mut self) -> Result<(), Fault> {
-        if self.names.shared.lists_switch_buffers {
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.may_be_inside = true;
+        }
+        if self.names.shared.lists_switch_buffers && self.has_no_primitive() {
             self.draw_buffers_restored()?;
         }
         Ok(())
@@ -97,7 +103,7 @@ impl Renderer {
         type_: u32,
         lists: Slice<'_, u8>,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
+        self.needs_context_anywhere()?;
         if self.is_too_deep() {
             return Ok(());
         }
@@ -124,7 +130,7 @@ impl Renderer {
                 unsafe { (self.gl.glCallList)(list) };
                 Ok(())
             }
-            step if self.cx()?.compiling.is_some() => self.split(step),
+            step if self.compiles() => self.split(step),
             step => self.take(&step),
         }
     }
@@ -181,7 +187,7 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        self.pack(true);
+        self.pack(true)?;
         let mut values = out::<f32>(values_count, LONGEST_MAP)?;
         // SAFETY: there is room for the longest map.
         unsafe { (self.gl.glGetPixelMapfv)(map, values.as_mut_ptr()) };
@@ -196,7 +202,7 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        self.pack(true);
+        self.pack(true)?;
         let mut values = out::<u32>(values_count, LONGEST_MAP)?;
         // SAFETY: there is room for the longest map.
         unsafe { (self.gl.glGetPixelMapuiv)(map, values.as_mut_ptr()) };
@@ -211,7 +217,7 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        self.pack(true);
+        self.pack(true)?;
         let mut values = out::<u16>(values_count, LONGEST_MAP)?;
         // SAFETY: there is room for the longest map.
         unsafe { (self.gl.glGetPixelMapusv)(map, values.as_mut_ptr()) };

@@ -7,6 +7,7 @@ mod buffers;
 mod debug;
 mod draws;
 mod egl_images;
+pub(crate) mod elements;
 mod framebuffers;
 mod gets;
 mod images;

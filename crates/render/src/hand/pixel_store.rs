@@ -64,15 +64,21 @@ impl<const N: usize> Side<N> {
         self.table.iter().position(|(p, _)| *p == pname)
     }
 
-    /// Calls `set` for what the driver has to be told.
-    fn switch(&mut self, tight: bool, mut set: impl FnMut(u32, i32)) {
+    /// Calls `set` for what the driver has to be told; it returns what the driver has then. False
+    /// if that is something else.
+    fn switch(&mut self, tight: bool, mut set: impl FnMut(u32, i32) -> Option<i32>) -> bool {
+        let mut taken = true;
         for (i, &(pname, tight_value)) in self.table.iter().enumerate() {
             let value = if tight { tight_value } else { self.program[i] };
             if self.driver[i] != value {
-                self.driver[i] = value;
-                set(pname, value);
+                match set(pname, value) {
+                    Some(value) => self.driver[i] = value,
+                    None => taken = false,
+                }
+                taken &= self.driver[i] == value;
             }
         }
+        taken
     }
 }
 
@@ -110,6 +116,15 @@ impl PixelStore {
         of(&self.unpack).chain(of(&self.pack)).collect()
     }
 
+    /// What the driver has, as far as it was set.
+    pub fn noted(&self) -> impl Iterator<Item = (u32, i32)> + '_ {
+        fn of<const N: usize>(side: &Side<N>) -> impl Iterator<Item = (u32, i32)> + '_ {
+            let values = side.table.iter().zip(side.driver);
+            values.map(|(&(pname, _), value)| (pname, value))
+        }
+        of(&self.unpack).chain(of(&self.pack))
+    }
+
     fn note(&mut self, pname: u32, value: i32) {
         if let Some(i) = self.unpack.position(pname) {
             (self.unpack.program[i], self.unpack.driver[i]) = (value, value);
@@ -124,24 +139,12 @@ impl Renderer {
         self.needs_context()?;
         self.error();
         // SAFETY: the context is current.
-        let error = unsafe {
-            (self.gl.glPixelStorei)(pname, param);
-            (self.gl.glGetError)()
-        };
-        if error != GL_NO_ERROR {
-            self.keep_error(error);
-        } else if let Some(cx) = self.cx.as_deref_mut() {
-            let flag = matches!(
-                pname,
-                GL_UNPACK_SWAP_BYTES
-                    | GL_UNPACK_LSB_FIRST
-                    | GL_PACK_SWAP_BYTES
-                    | GL_PACK_LSB_FIRST
-                    | GL_PACK_INVERT_MESA
-                    | GL_PACK_REVERSE_ROW_ORDER_ANGLE
-            );
-            cx.pixel_store
-                .note(pname, if flag { i32::from(param != 0) } else { param });
+        unsafe { (self.gl.glPixelStorei)(pname, param) };
+        if !self.failed() {
+            // Never what the client says: images are read and written by these numbers.
+            if let (Some(value), Some(cx)) = (self.asked(pname), self.cx.as_deref_mut()) {
+                cx.pixel_store.note(pname, value);
+            }
         }
         Ok(())
     }
@@ -150,28 +153,36 @@ impl Renderer {
         self.hand_gl_pixel_storei(pname, param.round() as i32)
     }
 
-    /// Prepares the driver for reading images of the stream (`tight`), or ones in the bound pixel buffer object.
-    pub(crate) fn unpack(&mut self, tight: bool) {
-        let Some(cx) = self.cx.as_deref_mut() else {
-            return;
+    /// Prepares the driver for reading images of the stream (`tight`), or ones in the bound pixel
+    /// buffer object. Fails if the driver does not take the parameters: it would read elsewhere.
+    pub(crate) fn unpack(&mut self, tight: bool) -> Result<(), Fault> {
+        let Some(mut cx) = self.cx.take() else {
+            return Ok(());
         };
-        let gl = &self.gl;
-        // SAFETY: the context is current; parameters are set only if the driver has accepted them before or if they are the defaults of ones it has.
-        cx.pixel_store.unpack.switch(tight, |pname, value| unsafe {
-            (gl.glPixelStorei)(pname, value)
-        });
+        let set = |pname, value| self.store(pname, value);
+        let taken = cx.pixel_store.unpack.switch(tight, set);
+        self.cx = Some(cx);
+        taken.then_some(()).ok_or_else(not_taken)
     }
 
-    /// Prepares the driver for writing images to answers (`tight`), or to the bound pixel buffer object.
-    pub(crate) fn pack(&mut self, tight: bool) {
-        let Some(cx) = self.cx.as_deref_mut() else {
-            return;
+    /// Prepares the driver for writing images to answers (`tight`), or to the bound pixel buffer
+    /// object. Fails likewise: it would write elsewhere.
+    pub(crate) fn pack(&mut self, tight: bool) -> Result<(), Fault> {
+        let Some(mut cx) = self.cx.take() else {
+            return Ok(());
         };
-        let gl = &self.gl;
-        // SAFETY: as for `unpack`.
-        cx.pixel_store.pack.switch(tight, |pname, value| unsafe {
-            (gl.glPixelStorei)(pname, value)
-        });
+        let set = |pname, value| self.store(pname, value);
+        let taken = cx.pixel_store.pack.switch(tight, set);
+        self.cx = Some(cx);
+        taken.then_some(()).ok_or_else(not_taken)
+    }
+
+    /// Sets a parameter that the driver has accepted before, or the default of one that it has, and
+    /// says what the driver has then.
+    fn store(&self, pname: u32, value: i32) -> Option<i32> {
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glPixelStorei)(pname, value) };
+        self.asked(pname)
     }
 
     /// Prepares the driver for an image, and gives the address or offset that it takes: null for no image or one whose size nobody knows, which the driver
@@ -182,7 +193,7 @@ impl Renderer {
         bytes: Option<usize>,
     ) -> Result<*const u8, Fault> {
         let has_buffer = self.pixel_buffer(GL_PIXEL_UNPACK_BUFFER_BINDING);
-        self.unpack(!has_buffer);
+        self.unpack(!has_buffer)?;
         let misplaced = match data {
             Data::Offset(_) => !has_buffer,
             Data::Inline(_) => has_buffer,
@@ -205,28 +216,53 @@ impl Renderer {
     }
 }
 
+fn not_taken() -> Fault {
+    Fault::driver("the driver does not take the layout of an image")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_driver_is_told_what_differs() {
+    fn a_value_that_the_driver_does_not_take_is_not_noted() {
         let mut store = PixelStore::default();
+        store.note(GL_PACK_SKIP_ROWS, 1000);
+        assert!(!store.pack.switch(true, |_, _| None));
+        assert!(!store.pack.switch(true, |pname, value| match pname {
+            GL_PACK_SKIP_ROWS => Some(1000),
+            _ => Some(value),
+        }));
         let mut told = Vec::new();
-        store.unpack.switch(true, |p, v| told.push((p, v)));
+        assert!(store.pack.switch(true, |pname, value| {
+            told.push(pname);
+            Some(value)
+        }));
+        assert_eq!(told, [GL_PACK_SKIP_ROWS]);
+    }
+
+    #[test]
+    fn the_driver_is_told_what_differs() {
+        fn switched(store: &mut PixelStore, tight: bool) -> Vec<(u32, i32)> {
+            let mut told = Vec::new();
+            assert!(store.unpack.switch(tight, |pname, value| {
+                told.push((pname, value));
+                Some(value)
+            }));
+            told
+        }
+        let mut store = PixelStore::default();
+        let told = switched(&mut store, true);
         assert_eq!(told, [(GL_UNPACK_ALIGNMENT, 1)]);
         store.note(GL_UNPACK_ROW_LENGTH, 7);
         assert_eq!(store.value(GL_UNPACK_ROW_LENGTH), Some(7));
         assert_eq!(store.value(GL_PACK_ALIGNMENT), Some(4));
         assert_eq!(store.value(GL_TEXTURE_2D), None);
-        told.clear();
-        store.unpack.switch(true, |p, v| told.push((p, v)));
+        let told = switched(&mut store, true);
         assert_eq!(told, [(GL_UNPACK_ROW_LENGTH, 0)]);
-        told.clear();
-        store.unpack.switch(false, |p, v| told.push((p, v)));
+        let told = switched(&mut store, false);
         assert_eq!(told, [(GL_UNPACK_ALIGNMENT, 4), (GL_UNPACK_ROW_LENGTH, 7)]);
-        told.clear();
-        store.unpack.switch(false, |p, v| told.push((p, v)));
+        let told = switched(&mut store, false);
         assert_eq!(told, []);
     }
 }

@@ -21,17 +21,40 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
-        self.answer_image(
-            tight_image_bytes(width, height, 1, format, type_),
-            reply,
-            |r, to| {
-                r.with_depth_in_place(format, |r| {
-                    // SAFETY: there is room for the tight image, and the driver packs tightly.
-                    unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
-                })
-            },
-        )?;
+        let bytes = tight_image_bytes(width, height, 1, format, type_);
+        self.answer_image(bytes, reply, |r, to| {
+            r.with_depth_in_place(format, |r| {
+                // SAFETY: there is room for so many bytes.
+                unsafe { r.read_into([x, y, width, height], format, type_, bytes, to) };
+            })
+        })?;
         self.return_lent()
+    }
+
+    /// Reads a tight image of `bytes` bytes, for which the driver has been prepared. Where drivers
+    /// can be told how much room there is, they are.
+    ///
+    /// # Safety
+    /// There is room for the image.
+    unsafe fn read_into(
+        &self,
+        [x, y, width, height]: [i32; 4],
+        format: u32,
+        type_: u32,
+        bytes: Option<usize>,
+        to: *mut c_void,
+    ) {
+        let bounded = self.cx.as_deref().is_some_and(|cx| cx.has_bounded_reads);
+        let bytes = bytes.and_then(|bytes| i32::try_from(bytes).ok());
+        // SAFETY: the caller's promise, and the driver packs tightly.
+        unsafe {
+            match bytes.filter(|_| bounded) {
+                Some(room) => {
+                    (self.gl.glReadnPixels)(x, y, width, height, format, type_, room, to);
+                }
+                None => (self.gl.glReadPixels)(x, y, width, height, format, type_, to),
+            }
+        }
     }
 
     /// Reads parts, each five numbers of which the last four are a rectangle, one after the other.
@@ -64,10 +87,10 @@ impl Renderer {
                         continue;
                     };
                     let (x, y) = r.where_read(x, y);
-                    // SAFETY: there is room for all the tight images, and the driver packs tightly.
+                    // SAFETY: there is room for all the tight images.
                     unsafe {
                         let to = to.byte_add(at);
-                        (r.gl.glReadPixels)(x, y, width, height, format, type_, to);
+                        r.read_into([x, y, width, height], format, type_, Some(bytes), to);
                     }
                     at += bytes;
                 }
@@ -115,6 +138,27 @@ impl Renderer {
             unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
         })?;
         self.return_lent()
+    }
+
+    pub(crate) fn hand_gl_get_polygon_stipple(
+        &mut self,
+        mask_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let mut mask = [0u8; 128];
+        self.needs_context()?;
+        if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
+            return Err(Fault::refused(
+                "a pattern was asked for that goes to a buffer",
+            ));
+        }
+        self.pack(true)?;
+        self.error();
+        // SAFETY: there is room for the tight pattern, and the driver packs tightly.
+        unsafe { (self.gl.glGetPolygonStipple)(mask.as_mut_ptr()) };
+        let failed = self.failed();
+        reply.array(&mask, if failed { 0 } else { mask_count.min(128) });
+        Ok(())
     }
 
     pub(crate) fn hand_mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
@@ -209,7 +253,7 @@ impl Renderer {
         let problem = match bytes.filter(|_| refusal == GL_NO_ERROR) {
             None => refusal,
             Some(bytes) => {
-                self.pack(true);
+                self.pack(true)?;
                 let to = reply.room(bytes).as_mut_ptr();
                 fetch(self, to.cast())?;
                 // SAFETY: no arguments.
@@ -229,7 +273,7 @@ impl Renderer {
         if !self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             return Err(Fault::refused("an image for a buffer while none is bound"));
         }
-        self.pack(false);
+        self.pack(false)?;
         Ok(offset as usize as *mut c_void)
     }
 

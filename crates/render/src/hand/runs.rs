@@ -132,7 +132,7 @@ impl Renderer {
         let Some(((_, components, position), attributes)) = run.layout.split_last() else {
             return;
         };
-        self.offset_begin();
+        self.begins();
         // SAFETY: as the calls of a program: the values are copied out of the vertex, which holds the layout's components.
         unsafe {
             (self.gl.glBegin)(mode);

@@ -88,6 +88,8 @@ impl Compiling {
 pub(crate) struct Taking {
     depth: usize,
     left: usize,
+    /// Whether a list's commands are being executed.
+    pub takes: bool,
 }
 
 fn endless() -> Fault {
@@ -128,7 +130,9 @@ impl Renderer {
         };
         // SAFETY: as above; it is compiling none now.
         unsafe { (self.gl.glNewList)(next, mode) };
-        self.cx()?.compiling = Some(compiling);
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.compiling = Some(compiling);
+        }
         taken
     }
 
@@ -181,7 +185,10 @@ impl Renderer {
     /// Takes a step, and all those that it leads to.
     pub(crate) fn take(&mut self, step: &Step) -> Result<(), Fault> {
         let mut left = MOST_STEPS;
-        self.take_step(step, 0, &mut left)
+        let outer = std::mem::replace(&mut self.taking.takes, true);
+        let taken = self.take_step(step, 0, &mut left);
+        self.taking.takes = outer;
+        taken
     }
 
     fn take_step(&mut self, step: &Step, depth: usize, left: &mut usize) -> Result<(), Fault> {

@@ -1,30 +1,34 @@
 //! Vertex array objects of the program's, and the buffers that its arrays lie in.
 //!
-//! Programs enable arrays that lie nowhere, which is legal while nothing uses them, and a client may do it to have the driver read the server's memory. So
-//! the renderer follows which arrays of an object are enabled and have a buffer, and hides the others from the driver during draws.
+//! Programs enable arrays that lie nowhere, which is legal while nothing uses them, and a client may
+//! do it to have the driver read the server's memory. So arrays without a buffer are hidden from the
+//! driver during draws. Which those are is asked of the driver, once after each change: a command
+//! that the driver has refused changes nothing, and what the renderer would conclude from commands
+//! would then be an address.
 
-use super::arrays::{bits, enable, Source};
+use super::arrays::{bits, enable, in_unit, Source};
 use crate::context::Api;
-use crate::names::{Class, UNKNOWN};
+use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::{gl::*, Fault, Slice};
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-const ATTRIBUTES: usize = attr::COUNT as usize;
+/// The attributes that are the generic ones.
+const GENERICS: u32 = u32::MAX << attr::GENERIC;
 
-/// What is remembered of a vertex array object. Attributes and binding points are numbered as the stream numbers attributes.
+/// What is remembered of a vertex array object. Attributes are numbered as the stream numbers them.
 #[derive(Clone)]
 struct Shadow {
+    /// As the driver said, but for `unconfirmed` attributes.
     enabled: u32,
-    /// The binding point of each attribute; its own, until a program says otherwise.
-    binding: [u8; ATTRIBUTES],
-    /// The driver's name of the buffer at each binding point.
-    buffer: [u32; ATTRIBUTES],
-    element_buffer: u32,
-    /// Enabled attributes without a buffer; none after a change.
-    unbacked: Option<u32>,
+    /// Enabled attributes without a buffer, likewise.
+    unbacked: u32,
+    /// Attributes that have changed since the driver was asked.
+    unconfirmed: u32,
+    /// The driver's name of the buffer of indices, once it was asked.
+    element_buffer: Option<u32>,
     /// The pointers of the fixed function, for contexts with but one vertex array object, where they have to be set again.
     fixed: [Option<Source>; attr::GENERIC as usize],
 }
@@ -33,47 +37,38 @@ impl Default for Shadow {
     fn default() -> Shadow {
         Shadow {
             enabled: 0,
-            binding: std::array::from_fn(|i| i as u8),
-            buffer: [0; ATTRIBUTES],
-            element_buffer: 0,
-            unbacked: Some(0),
+            unbacked: 0,
+            unconfirmed: u32::MAX,
+            element_buffer: None,
             fixed: [None; attr::GENERIC as usize],
         }
     }
 }
 
 impl Shadow {
-    fn set_enabled(&mut self, attribute: u8, on: bool) {
-        let bit = 1u32.checked_shl(attribute.into()).unwrap_or(0);
-        if on {
-            self.enabled |= bit;
-        } else {
-            self.enabled &= !bit;
-        }
-        self.unbacked = None;
+    fn changed(&mut self, attribute: u8) {
+        self.unconfirmed |= 1u32.checked_shl(attribute.into()).unwrap_or(0);
     }
 
-    /// A pointer command: it binds the attribute to its own binding point, and the current buffer there.
+    /// Buffers of enabled arrays may be others now, or gone. An array that is disabled is asked about
+    /// when it is enabled.
+    fn buffers_changed(&mut self) {
+        self.unconfirmed |= self.enabled;
+    }
+
+    /// A pointer command.
     fn point(&mut self, source: Source) {
-        let at = usize::from(source.attribute);
-        if at < ATTRIBUTES {
-            self.binding[at] = source.attribute;
-            self.buffer[at] = source.buffer;
-            self.unbacked = None;
-        }
-        if let Some(fixed) = self.fixed.get_mut(at) {
+        self.changed(source.attribute);
+        if let Some(fixed) = self.fixed.get_mut(usize::from(source.attribute)) {
             *fixed = Some(source);
         }
     }
 
-    fn unbacked(&mut self) -> u32 {
-        let (enabled, binding, buffer) = (self.enabled, &self.binding, &self.buffer);
-        *self.unbacked.get_or_insert_with(|| {
-            let lies_nowhere = |a: &u8| buffer[usize::from(binding[usize::from(*a)])] == 0;
-            bits(enabled)
-                .filter(lies_nowhere)
-                .fold(0, |mask, a| mask | 1 << a)
-        })
+    fn confirm(&mut self, attribute: u8, enabled: bool, backed: bool) {
+        let bit = 1 << attribute;
+        self.unconfirmed &= !bit;
+        self.enabled = self.enabled & !bit | u32::from(enabled) << attribute;
+        self.unbacked = self.unbacked & !bit | u32::from(enabled && !backed) << attribute;
     }
 }
 
@@ -82,7 +77,7 @@ impl Shadow {
 pub(crate) struct VertexArrays {
     current: Box<Shadow>,
     others: HashMap<u32, Box<Shadow>>,
-    /// The texture unit whose coordinates the fixed function's commands mean.
+    /// The texture unit whose coordinates the fixed function's commands mean, as the driver said.
     pub unit: u32,
 }
 
@@ -93,38 +88,40 @@ impl VertexArrays {
         self.others.insert(old, last);
     }
 
+    /// Whether there have been other objects than the bound one.
+    pub fn are_several(&self) -> bool {
+        !self.others.is_empty()
+    }
+
     /// Deleting a buffer takes it out of the bound object, and only of that.
-    pub fn buffers_deleted(&mut self, drivers: &[u32]) {
-        let current = &mut *self.current;
-        for buffer in current
-            .buffer
-            .iter_mut()
-            .chain([&mut current.element_buffer])
-        {
-            if drivers.contains(buffer) {
-                *buffer = 0;
-            }
-        }
-        current.unbacked = None;
+    pub fn buffers_deleted(&mut self) {
+        self.current.buffers_changed();
+        self.current.element_buffer = None;
     }
 
-    pub fn set_element_buffer(&mut self, driver: u32) {
-        self.current.element_buffer = driver;
+    pub fn element_buffer_changed(&mut self) {
+        self.current.element_buffer = None;
     }
 
-    pub fn element_buffer(&self) -> u32 {
+    /// The driver's name of the buffer of indices, if it is known.
+    pub fn noted_element_buffer(&self) -> Option<u32> {
         self.current.element_buffer
     }
 
-    /// Whether a draw would read buffers.
-    pub fn reads_buffers(&self) -> bool {
-        let current = &*self.current;
-        let buffer = |a: u8| current.buffer[usize::from(current.binding[usize::from(a)])];
-        current.element_buffer != 0 || bits(current.enabled).any(|a| buffer(a) != 0)
+    /// The enabled arrays if all of them are known to lie in buffers, and the texture unit.
+    pub fn backed(&self) -> Option<(u32, u32)> {
+        let current = &self.current;
+        let all_lie_in_buffers = current.unbacked | current.unconfirmed == 0;
+        all_lie_in_buffers.then_some((current.enabled, self.unit))
     }
 
-    pub fn enabled(&self) -> u32 {
-        self.current.enabled
+    /// The attributes that are confirmed: whether they are enabled, and without a buffer.
+    pub fn noted(&self, api: Api) -> impl Iterator<Item = (u8, (bool, bool))> + '_ {
+        let current = &self.current;
+        bits(arrays_of(api) & !current.unconfirmed).map(|attribute| {
+            let has = |mask: u32| mask & 1 << attribute != 0;
+            (attribute, (has(current.enabled), has(current.unbacked)))
+        })
     }
 
     /// The pointer that the program has set for an attribute of the fixed function, if it lies in a buffer.
@@ -147,20 +144,145 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn has_element_buffer(&self) -> bool {
-        self.cx
-            .as_ref()
-            .is_some_and(|cx| cx.vertex_arrays.element_buffer() != 0)
+    /// The driver's name of the buffer of indices of the bound object; 0 if there is none.
+    pub(crate) fn element_buffer(&mut self) -> u32 {
+        let known = self
+            .cx
+            .as_deref()
+            .map(|cx| cx.vertex_arrays.current.element_buffer);
+        if let Some(Some(buffer)) = known {
+            return buffer;
+        }
+        let told = self.asked(GL_ELEMENT_ARRAY_BUFFER_BINDING);
+        let told = told.map(|buffer| buffer as u32);
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.vertex_arrays.current.element_buffer = told;
+        }
+        told.unwrap_or(0)
     }
 
-    /// Disables the arrays that lie nowhere, and says which those are.
-    pub(crate) fn hide_unbacked(&mut self) -> u32 {
+    /// The driver's name of the buffer that pointer commands mean; 0 if there is none.
+    pub(crate) fn array_buffer(&mut self) -> u32 {
+        if let Some(Some(buffer)) = self.cx.as_deref().map(|cx| cx.array_buffer) {
+            return buffer;
+        }
+        let told = self.asked(GL_ARRAY_BUFFER_BINDING);
+        let told = told.map(|buffer| buffer as u32);
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.array_buffer = told;
+        }
+        told.unwrap_or(0)
+    }
+
+    /// The enabled arrays of the bound object.
+    pub(crate) fn enabled_arrays(&mut self) -> u32 {
+        self.confirm_arrays();
+        let arrays = self.cx.as_deref().map(|cx| &cx.vertex_arrays);
+        arrays.map_or(0, |arrays| arrays.current.enabled)
+    }
+
+    /// Whether a draw would read buffers.
+    pub(crate) fn draws_read_buffers(&mut self) -> bool {
+        self.confirm_arrays();
+        let current = self.cx.as_deref().map(|cx| &cx.vertex_arrays.current);
+        current.is_some_and(|current| current.enabled & !current.unbacked != 0)
+            || self.element_buffer() != 0
+    }
+
+    /// Asks the driver about the arrays that have changed since it was asked. They stay unconfirmed
+    /// between glBegin and glEnd, where it does not answer.
+    pub(crate) fn confirm_arrays(&mut self) {
+        let Some(cx) = self.cx.as_deref() else { return };
+        let unconfirmed = cx.vertex_arrays.current.unconfirmed & arrays_of(cx.api);
+        let unit = cx.vertex_arrays.unit;
+        if cx.vertex_arrays.current.unconfirmed == 0 || !self.has_no_primitive() {
+            return;
+        }
+        // What a driver lacks is an error, which no program made, and is not enabled.
+        let answers = self.unheard(|r| {
+            r.error();
+            let ask = |attribute| (attribute, r.array(attribute, unit));
+            let answers: Vec<_> = bits(unconfirmed).map(ask).collect();
+            // SAFETY: takes no arguments.
+            unsafe { (r.gl.glGetError)() };
+            answers
+        });
         let Some(cx) = self.cx.as_deref_mut() else {
-            return 0;
+            return;
         };
-        let unbacked = cx.vertex_arrays.current.unbacked();
+        let current = &mut cx.vertex_arrays.current;
+        current.unconfirmed = 0;
+        for (attribute, (enabled, backed)) in answers {
+            current.confirm(attribute, enabled, backed);
+        }
+    }
+
+    /// Whether the driver has an array enabled, and whether it lies in a buffer.
+    pub(crate) fn array(&self, attribute: u8, unit: u32) -> (bool, bool) {
+        let gl = &self.gl;
+        if attribute >= attr::GENERIC {
+            let index = u32::from(attribute - attr::GENERIC);
+            let mut values = [0i32; 4];
+            let mut ask = |pname| {
+                // SAFETY: the context is current; at most four numbers are written.
+                unsafe { (gl.glGetVertexAttribiv)(index, pname, values.as_mut_ptr()) };
+                std::mem::take(&mut values[0]) != 0
+            };
+            let enabled = ask(GL_VERTEX_ATTRIB_ARRAY_ENABLED);
+            return (
+                enabled,
+                enabled && ask(GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING),
+            );
+        }
+        let (array, binding) = match attribute {
+            attr::POSITION => (GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_BUFFER_BINDING),
+            attr::NORMAL => (GL_NORMAL_ARRAY, GL_NORMAL_ARRAY_BUFFER_BINDING),
+            attr::COLOR => (GL_COLOR_ARRAY, GL_COLOR_ARRAY_BUFFER_BINDING),
+            attr::SECONDARY => (
+                GL_SECONDARY_COLOR_ARRAY,
+                GL_SECONDARY_COLOR_ARRAY_BUFFER_BINDING,
+            ),
+            attr::FOG => (GL_FOG_COORD_ARRAY, GL_FOG_COORD_ARRAY_BUFFER_BINDING),
+            attr::INDEX => (GL_INDEX_ARRAY, GL_INDEX_ARRAY_BUFFER_BINDING),
+            attr::EDGE_FLAG => (GL_EDGE_FLAG_ARRAY, GL_EDGE_FLAG_ARRAY_BUFFER_BINDING),
+            attr::POINT_SIZE => (
+                GL_POINT_SIZE_ARRAY_OES,
+                GL_POINT_SIZE_ARRAY_BUFFER_BINDING_OES,
+            ),
+            _ => (
+                GL_TEXTURE_COORD_ARRAY,
+                GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING,
+            ),
+        };
+        let ask = || {
+            // Not glIsEnabled, which Mesa refuses in a primitive that a list has begun while it is
+            // compiled, where it answers all else.
+            let enabled = self.driver_integer(array) != 0;
+            (enabled, enabled && self.driver_integer(binding) != 0)
+        };
+        match attribute.checked_sub(attr::TEXCOORD) {
+            // SAFETY: as above.
+            Some(of) => unsafe { in_unit(gl, u32::from(of), unit, ask) },
+            None => ask(),
+        }
+    }
+
+    /// Disables the arrays that lie nowhere, and says which those are. Fails if the driver does not
+    /// say.
+    pub(crate) fn hide_unbacked(&mut self) -> Result<u32, Fault> {
+        self.confirm_arrays();
+        let Some(cx) = self.cx.as_deref() else {
+            return Err(Fault::NoContext);
+        };
+        let current = &cx.vertex_arrays.current;
+        if current.unconfirmed != 0 {
+            return Err(Fault::refused(
+                "a draw between glBegin and glEnd from arrays that have changed",
+            ));
+        }
+        let unbacked = current.unbacked;
         self.toggle(unbacked, false);
-        unbacked
+        Ok(unbacked)
     }
 
     /// Enables again what `hide_unbacked` disabled.
@@ -190,7 +312,12 @@ impl Renderer {
         let driver = self.program_vertex_array();
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindVertexArray)(driver) };
-        Ok(())
+        match self.asked(GL_VERTEX_ARRAY_BINDING) {
+            Some(bound) if bound as u32 == driver => Ok(()),
+            _ => Err(Fault::driver(
+                "the driver does not bind a vertex array object",
+            )),
+        }
     }
 
     /// Forgets deleted vertex array objects; the program's object 0 takes the place of a bound one.
@@ -212,34 +339,38 @@ impl Renderer {
     }
 
     pub(crate) fn hand_gl_enable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
-        self.shadow()?.set_enabled(generic(index), true);
+        self.shadow()?.changed(generic(index));
         // SAFETY: the context is current.
         unsafe { (self.gl.glEnableVertexAttribArray)(index) };
         Ok(())
     }
 
     pub(crate) fn hand_gl_disable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
-        self.shadow()?.set_enabled(generic(index), false);
+        self.shadow()?.changed(generic(index));
         // SAFETY: the context is current.
         unsafe { (self.gl.glDisableVertexAttribArray)(index) };
         Ok(())
     }
 
     pub(crate) fn hand_gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
-        self.client_state(array, true)?;
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glEnableClientState)(array) };
+        if self.client_state(array)? {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glEnableClientState)(array) };
+        }
         Ok(())
     }
 
     pub(crate) fn hand_gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
-        self.client_state(array, false)?;
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glDisableClientState)(array) };
+        if self.client_state(array)? {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glDisableClientState)(array) };
+        }
         Ok(())
     }
 
-    pub(super) fn client_state(&mut self, array: u32, on: bool) -> Result<(), Fault> {
+    /// An array of the fixed function is about to be enabled or disabled. False if the driver must
+    /// not be told: Mesa enables arrays that the context's API lacks, of which it then says nothing.
+    pub(super) fn client_state(&mut self, array: u32) -> Result<bool, Fault> {
         let attribute = match array {
             GL_VERTEX_ARRAY => attr::POSITION,
             GL_NORMAL_ARRAY => attr::NORMAL,
@@ -250,20 +381,23 @@ impl Renderer {
             GL_EDGE_FLAG_ARRAY => attr::EDGE_FLAG,
             GL_POINT_SIZE_ARRAY_OES => attr::POINT_SIZE,
             GL_TEXTURE_COORD_ARRAY => self.texture_coordinates()?,
-            _ => return self.needs_context(),
+            _ => return self.needs_context().map(|()| true),
         };
-        self.shadow()?.set_enabled(attribute, on);
-        Ok(())
+        let cx = self.cx()?;
+        cx.vertex_arrays.current.changed(attribute);
+        Ok(has_array(cx.api, attribute) || !matches!(cx.api, Api::Compat | Api::Es1))
     }
 
     pub(crate) fn hand_gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
-        let unit = texture.wrapping_sub(GL_TEXTURE0);
-        if unit < u32::from(attr::GENERIC - attr::TEXCOORD) {
-            self.cx()?.vertex_arrays.unit = unit;
-        }
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glClientActiveTexture)(texture) };
+        if let Some(active) = self.asked(GL_CLIENT_ACTIVE_TEXTURE) {
+            let unit = (active as u32).wrapping_sub(GL_TEXTURE0);
+            if unit < u32::from(attr::GENERIC - attr::TEXCOORD) {
+                self.cx()?.vertex_arrays.unit = unit;
+            }
+        }
         Ok(())
     }
 
@@ -272,12 +406,7 @@ impl Renderer {
         attribindex: u32,
         bindingindex: u32,
     ) -> Result<(), Fault> {
-        let (attribute, point) = (generic(attribindex), generic(bindingindex));
-        let shadow = self.shadow()?;
-        if usize::from(attribute) < ATTRIBUTES && usize::from(point) < ATTRIBUTES {
-            shadow.binding[usize::from(attribute)] = point;
-            shadow.unbacked = None;
-        }
+        self.shadow()?.changed(generic(attribindex));
         // SAFETY: the context is current.
         unsafe { (self.gl.glVertexAttribBinding)(attribindex, bindingindex) };
         Ok(())
@@ -288,12 +417,7 @@ impl Renderer {
         index: u32,
         divisor: u32,
     ) -> Result<(), Fault> {
-        let attribute = generic(index);
-        let shadow = self.shadow()?;
-        if usize::from(attribute) < ATTRIBUTES {
-            shadow.binding[usize::from(attribute)] = attribute;
-            shadow.unbacked = None;
-        }
+        self.shadow()?.changed(generic(index));
         // SAFETY: the context is current.
         unsafe { (self.gl.glVertexAttribDivisor)(index, divisor) };
         Ok(())
@@ -308,7 +432,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
-        self.bound_vertex_buffer(bindingindex, buffer)?;
+        self.shadow()?.buffers_changed();
         // SAFETY: the context is current. Without a buffer, the array is hidden from draws.
         unsafe { (self.gl.glBindVertexBuffer)(bindingindex, buffer, offset, stride) };
         Ok(())
@@ -328,12 +452,7 @@ impl Renderer {
         if buffers.is_some() && (offsets.is_none() || strides.is_none()) {
             return Err(Fault::ShortArray);
         }
-        for i in 0..u32::try_from(count).unwrap_or(0).min(ATTRIBUTES as u32) {
-            let buffer = buffers
-                .as_ref()
-                .map_or(0, |b| b.get(i as usize).copied().unwrap_or(0));
-            self.bound_vertex_buffer(first.wrapping_add(i), buffer)?;
-        }
+        self.shadow()?.buffers_changed();
         // SAFETY: the decoder has seen to it that each array that is there holds `count` elements; without `buffers` the others are not read.
         unsafe {
             (self.gl.glBindVertexBuffers)(
@@ -343,16 +462,6 @@ impl Renderer {
                 pointer(&offsets),
                 pointer(&strides),
             );
-        }
-        Ok(())
-    }
-
-    fn bound_vertex_buffer(&mut self, index: u32, buffer: u32) -> Result<(), Fault> {
-        let point = usize::from(generic(index));
-        let shadow = self.shadow()?;
-        if point < ATTRIBUTES && buffer != UNKNOWN {
-            shadow.buffer[point] = buffer;
-            shadow.unbacked = None;
         }
         Ok(())
     }
@@ -374,7 +483,8 @@ impl Renderer {
         stride: i32,
         offset: u64,
     ) -> Result<(), Fault> {
-        let buffer = self.cx()?.array_buffer;
+        self.needs_context()?;
+        let buffer = self.array_buffer();
         if buffer == 0 && offset != 0 {
             return Err(Fault::refused("an array at an address of the server's"));
         }
@@ -395,7 +505,22 @@ impl Renderer {
     }
 }
 
-/// The stream's number of a generic attribute or binding point; one beyond all that are followed if the driver has none such.
+pub(crate) fn has_array(api: Api, attribute: u8) -> bool {
+    arrays_of(api) & 1 << attribute != 0
+}
+
+/// The attributes that vertex arrays of an API may have.
+fn arrays_of(api: Api) -> u32 {
+    const COMMON: u32 = 1 << attr::POSITION | 1 << attr::NORMAL | 1 << attr::COLOR;
+    const COORDINATES: u32 = (GENERICS - 1) & (u32::MAX << attr::TEXCOORD);
+    match api {
+        Api::Compat => !(1 << attr::POINT_SIZE),
+        Api::Es1 => COMMON | 1 << attr::POINT_SIZE | COORDINATES,
+        Api::Core | Api::Es => GENERICS,
+    }
+}
+
+/// The stream's number of a generic attribute; one beyond all that are followed if the driver has none such.
 fn generic(index: u32) -> u8 {
     match u8::try_from(index) {
         Ok(index) if index < attr::COUNT - attr::GENERIC => attr::GENERIC + index,
@@ -454,12 +579,14 @@ pointers! {
 impl Renderer {
     /// In a context with but one vertex array object, sets the program's arrays again after a draw that has used others.
     pub(crate) fn restore_only_arrays(&mut self, used: u32) {
-        let Some(cx) = self.cx.as_deref().filter(|cx| cx.api == Api::Es1) else {
+        let array_buffer = self.array_buffer();
+        let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.api == Api::Es1) else {
             return;
         };
         let gl = &self.gl;
         let unit = cx.vertex_arrays.unit;
-        let wanted = cx.vertex_arrays.enabled();
+        let wanted = cx.vertex_arrays.current.enabled;
+        cx.vertex_arrays.current.unconfirmed |= used | wanted;
         // SAFETY: the context is current; pointers are offsets into the buffers that they are set with.
         unsafe {
             for attribute in bits(used) {
@@ -468,7 +595,7 @@ impl Renderer {
                     super::arrays::point(gl, &source, true, unit);
                 }
             }
-            (gl.glBindBuffer)(GL_ARRAY_BUFFER, cx.array_buffer);
+            (gl.glBindBuffer)(GL_ARRAY_BUFFER, array_buffer);
             for attribute in bits(used ^ wanted) {
                 enable(gl, attribute, wanted & 1 << attribute != 0, unit);
             }
@@ -496,29 +623,34 @@ mod tests {
     }
 
     #[test]
-    fn arrays_without_a_buffer_are_known() {
+    fn arrays_are_as_the_driver_says() {
         let mut arrays = VertexArrays::default();
-        arrays.current.set_enabled(attr::GENERIC + 2, true);
-        arrays.current.set_enabled(attr::NORMAL, true);
+        // Nothing is known of a new object.
+        assert_eq!(arrays.current.unconfirmed, u32::MAX);
+        arrays.current.unconfirmed = 0;
+        arrays.current.changed(attr::NORMAL);
+        assert_eq!(arrays.current.unconfirmed, 1 << attr::NORMAL);
+        arrays.current.confirm(attr::NORMAL, true, true);
+        arrays.current.confirm(attr::COLOR, true, false);
+        arrays.current.confirm(attr::FOG, false, false);
+        let on = 1 << attr::NORMAL | 1 << attr::COLOR;
         assert_eq!(
-            arrays.current.unbacked(),
-            1 << (attr::GENERIC + 2) | 1 << attr::NORMAL
+            (arrays.current.enabled, arrays.current.unbacked),
+            (on, 1 << attr::COLOR)
         );
-        arrays.current.point(source(attr::GENERIC + 2, 7));
-        arrays.current.point(source(attr::NORMAL, 8));
-        assert_eq!(arrays.current.unbacked(), 0);
-        arrays.current.binding[usize::from(attr::GENERIC + 2)] = attr::GENERIC + 5;
-        arrays.current.unbacked = None;
-        assert_eq!(arrays.current.unbacked(), 1 << (attr::GENERIC + 2));
+        arrays.current.element_buffer = Some(7);
+        arrays.buffers_deleted();
+        assert_eq!(arrays.current.unconfirmed, on);
+        assert_eq!(arrays.current.element_buffer, None);
         arrays.bind(0, 3);
-        assert_eq!(arrays.current.unbacked(), 0);
+        assert_eq!(arrays.current.unconfirmed, u32::MAX);
         arrays.bind(3, 0);
-        arrays.buffers_deleted(&[8]);
-        assert_eq!(
-            arrays.current.unbacked(),
-            1 << (attr::GENERIC + 2) | 1 << attr::NORMAL
-        );
+        assert_eq!(arrays.current.unconfirmed, on);
+        arrays.current.point(source(attr::POSITION, 5));
+        assert!(arrays.fixed(attr::POSITION).is_some());
+        assert_eq!(arrays.current.unconfirmed, on | 1 << attr::POSITION);
+        // None such is followed, because no driver has it.
         assert_eq!(generic(99), attr::COUNT);
-        arrays.current.set_enabled(generic(99), true);
+        arrays.current.changed(generic(99));
     }
 }

@@ -128,11 +128,10 @@ impl Renderer {
     }
 
     /// Why a command cannot be compiled again from its record: its data lies in buffers, which may change.
-    fn depends_on_buffers(&self, op: u16) -> Option<&'static str> {
+    fn depends_on_buffers(&mut self, op: u16) -> Option<&'static str> {
         let name = mgn_wire::name(op);
         let draws = ops::draws(op) == Some(Draws::Arrays);
-        let cx = self.cx.as_deref()?;
-        if draws && cx.vertex_arrays.reads_buffers() {
+        if draws && self.draws_read_buffers() {
             return Some("a display list has drawn from a buffer");
         }
         let pixels = [

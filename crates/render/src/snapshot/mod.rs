@@ -328,7 +328,7 @@ impl Renderer {
         targets: &HashMap<u32, u32>,
         script: &mut Script<'_>,
     ) -> Result<(), Fault> {
-        self.pack(true);
+        self.pack(true)?;
         let Some(cx) = self.cx.as_deref() else {
             return Ok(());
         };

@@ -720,7 +720,7 @@ pub(super) fn bindings(
             say!(script, gl_bind_buffer(target, name));
         }
     }
-    let name = named(Class::Buffer, own.cx.array_buffer)?;
+    let name = named(Class::Buffer, driver.number(GL_ARRAY_BUFFER_BINDING))?;
     say!(script, gl_bind_buffer(GL_ARRAY_BUFFER, name));
     if let Some(bound) = driver.integers(GL_RENDERBUFFER_BINDING) {
         let name = named(Class::Renderbuffer, bound[0] as u32)?;

@@ -1,4 +1,5 @@
-//! Reading elements of arrays in the program's memory: glArrayElement.
+//! Reading elements of arrays in the program's memory: glArrayElement. Mesa does not know that blue
+//! may come first there.
 
 use super::Format;
 use crate::context::Context;
@@ -7,18 +8,8 @@ use crate::gl::immediate::entries::{
     Plainly,
 };
 use crate::gl::{buffers, context};
-use mgn_wire::draws::{attr, Kind};
+use mgn_wire::draws::{attr, bytes_taken, taken_for, Kind};
 use mgn_wire::gl::*;
-
-/// What glArrayElement takes an array's values for. Mesa tells types apart by their last bits, so that it takes halves for integers, fixed-point numbers too, and
-/// packed values for bytes or doubles; and it does not know that blue may come first.
-fn taken_for(type_: u32) -> u32 {
-    match type_ & 7 {
-        _ if type_ == GL_DOUBLE => GL_DOUBLE,
-        7 => GL_DOUBLE,
-        n => GL_BYTE + n,
-    }
-}
 
 /// Values of an element: as many as the array has, which others follow as in (0, 0, 0, 1).
 #[derive(Clone, Copy)]
@@ -36,20 +27,9 @@ fn components(format: &Format) -> usize {
     }
 }
 
-/// Bytes that are read of an element.
-fn bytes_read(format: &Format) -> usize {
-    let size = match taken_for(format.type_) {
-        GL_BYTE | GL_UNSIGNED_BYTE => 1,
-        GL_SHORT | GL_UNSIGNED_SHORT => 2,
-        GL_DOUBLE => 8,
-        _ => 4,
-    };
-    size * components(format)
-}
-
 impl Element {
     /// # Safety
-    /// `bytes_read` bytes lie at `at`.
+    /// As many bytes as `bytes_taken` says lie at `at`.
     unsafe fn read(format: &Format, at: *const u8) -> Element {
         let (n, type_) = (components(format), taken_for(format.type_));
         // SAFETY: the caller's promise.
@@ -235,7 +215,8 @@ unsafe fn find(cx: &mut Context, slot: usize, index: i32) -> Option<Element> {
         }
         let fetched = &cx.gl.arrays.fetched;
         let (_, bytes) = fetched.iter().find(|f| f.0 == binding.buffer)?;
-        let bytes = bytes.get(at..at.checked_add(bytes_read(&format))?)?;
+        let read = bytes_taken(format.type_, format.size as i32)?;
+        let bytes = bytes.get(at..at.checked_add(read)?)?;
         // SAFETY: as many bytes as are read.
         return Some(unsafe { Element::read(&format, bytes.as_ptr()) });
     }

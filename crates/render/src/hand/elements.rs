@@ -1,0 +1,398 @@
+//! Elements of arrays that drivers read on the processor: for glArrayElement, and for draws that are
+//! compiled into display lists. Mesa does not look where a buffer ends, so the renderer does.
+
+use super::arrays::{bits, in_unit, Source};
+use crate::renderer::Renderer;
+use mgn_wire::draws::{attr, bytes_taken};
+use mgn_wire::{gl::*, Fault};
+use std::ffi::c_void;
+
+/// What an element of the enabled arrays may be.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Elements {
+    /// All elements below this one lie in the buffers.
+    end: i64,
+    /// The number that begins the primitive anew instead.
+    restart: Option<i32>,
+}
+
+/// Where an array lies in its buffer.
+struct Place {
+    buffer: u32,
+    start: i64,
+    stride: i64,
+    size: i32,
+    type_: u32,
+}
+
+/// What one draw reads.
+#[derive(Clone, Copy)]
+pub(super) enum Span {
+    /// The first element, and how many.
+    Elements(i32, i32),
+    /// Elements from the first to the last of these.
+    Between(i64, i64),
+    /// The type and offset of indices, how many there are, and what is added to each.
+    Indices(u32, u64, i32, i32),
+}
+
+impl Elements {
+    fn has(&self, first: i64, last: i64) -> bool {
+        first >= 0 && last < self.end
+    }
+}
+
+impl Renderer {
+    /// Whether all that draws read lies in buffers. Only asked of draws that go into a display list;
+    /// others the driver bounds itself.
+    pub(super) fn may_compile(&mut self, spans: &[Span]) -> bool {
+        if !self.compiles() {
+            return true;
+        }
+        self.note_elements();
+        let elements = self.cx.as_deref().map(|cx| cx.elements).unwrap_or_default();
+        let buffer = self.element_buffer();
+        spans
+            .iter()
+            .all(|span| self.is_within(span, &elements, buffer))
+    }
+
+    /// The same of a draw from the renderer's own arrays, some of which lie in buffers.
+    pub(super) fn may_compile_own(&mut self, sources: &[Source], span: Span) -> bool {
+        if !self.compiles() {
+            return true;
+        }
+        let in_buffers = sources.iter().filter(|source| source.buffer != 0);
+        let places = in_buffers.map(|source| {
+            let place = Place {
+                buffer: source.buffer,
+                start: source.pointer as i64,
+                stride: source.stride.into(),
+                size: source.size,
+                type_: source.type_,
+            };
+            place.tight()
+        });
+        let places: Vec<Place> = places.collect();
+        let buffer = self.element_buffer();
+        self.unheard(|r| {
+            let ends = places.iter().map(|place| r.end_of(place));
+            let elements = Elements {
+                end: ends.min().unwrap_or(i64::MAX),
+                restart: r.restart(),
+            };
+            r.is_within(&span, &elements, buffer)
+        })
+    }
+
+    fn is_within(&mut self, span: &Span, elements: &Elements, buffer: u32) -> bool {
+        match *span {
+            // Mesa maps all buffers even for a draw of nothing, and those without storage end it.
+            Span::Elements(_, count) if count <= 0 => elements.end > 0,
+            Span::Indices(_, _, count, _) if count <= 0 => {
+                elements.end > 0 && self.contents(buffer, 0, 1).is_some()
+            }
+            Span::Elements(first, count) => {
+                let first = i64::from(first);
+                elements.has(first, first + i64::from(count) - 1)
+            }
+            Span::Between(least, most) => least > most || elements.has(least, most),
+            Span::Indices(type_, offset, count, base) => {
+                let size = match type_ {
+                    GL_UNSIGNED_BYTE => 1,
+                    GL_UNSIGNED_SHORT => 2,
+                    GL_UNSIGNED_INT => 4,
+                    // The driver refuses the draw.
+                    _ => return elements.end > 0 && self.contents(buffer, 0, 1).is_some(),
+                };
+                let bytes = i64::from(count).saturating_mul(size);
+                let Some(indices) = self.contents(buffer, offset, bytes) else {
+                    return false;
+                };
+                let restart = elements.restart.map(|restart| restart as u32);
+                let numbers = indices.chunks_exact(size as usize).map(|index| {
+                    let mut number = [0; 4];
+                    number[..index.len()].copy_from_slice(index);
+                    u32::from_le_bytes(number)
+                });
+                numbers.filter(|n| restart != Some(*n)).all(|n| {
+                    let element = i64::from(n) + i64::from(base);
+                    elements.has(element, element)
+                })
+            }
+        }
+    }
+
+    /// A part of a buffer; none if it is not all there.
+    fn contents(&mut self, buffer: u32, offset: u64, bytes: i64) -> Option<Vec<u8>> {
+        let all = Place {
+            buffer,
+            start: i64::try_from(offset).ok()?,
+            stride: 1,
+            size: 1,
+            type_: GL_UNSIGNED_BYTE,
+        };
+        let (start, end) = (all.start, self.end_of(&all));
+        if start.checked_add(bytes)? > start.checked_add(end)? {
+            return None;
+        }
+        let mut contents = vec![0u8; usize::try_from(bytes).ok()?];
+        let bound = self.driver_integer(GL_COPY_READ_BUFFER_BINDING) as u32;
+        // SAFETY: the context is current; the driver keeps within the buffer, and there is room.
+        unsafe {
+            (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, buffer);
+            let to = contents.as_mut_ptr().cast();
+            (self.gl.glGetBufferSubData)(GL_COPY_READ_BUFFER, start, bytes, to);
+            (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, bound);
+        }
+        Some(contents)
+    }
+
+    pub(crate) fn hand_gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
+        self.needs_context_anywhere()?;
+        if self.has_no_primitive() {
+            self.note_elements();
+        }
+        let elements = self.cx.as_deref().map(|cx| cx.elements).unwrap_or_default();
+        if elements.restart == Some(i) || (0..elements.end).contains(&i64::from(i)) {
+            // SAFETY: every enabled array has this element in a buffer.
+            unsafe { (self.gl.glArrayElement)(i) };
+        }
+        Ok(())
+    }
+
+    /// Notes which elements there are: between glBegin and glEnd the driver does not say.
+    pub(crate) fn note_elements(&mut self) {
+        self.confirm_arrays();
+        let elements = self.elements();
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.elements = elements;
+        }
+    }
+
+    fn elements(&mut self) -> Elements {
+        let Some(cx) = self.cx.as_deref() else {
+            return Elements::default();
+        };
+        let Some((enabled, unit)) = cx.vertex_arrays.backed() else {
+            return Elements::default();
+        };
+        if enabled == 0 {
+            return Elements {
+                end: i64::from(i32::MAX) + 1,
+                restart: None,
+            };
+        }
+        self.unheard(|r| {
+            r.error();
+            let places: Vec<Place> = bits(enabled).map(|a| r.place(a, unit)).collect();
+            let ends = places.iter().map(|place| r.end_of(place));
+            let end = ends.min().unwrap_or(0);
+            let restart = r.restart();
+            // What a driver lacks is an error, which no program made.
+            // SAFETY: takes no arguments.
+            unsafe { (r.gl.glGetError)() };
+            Elements { end, restart }
+        })
+    }
+
+    /// The index of the program's choice that begins a primitive anew, if one does.
+    fn restart(&self) -> Option<i32> {
+        let has_restart = self.cx.as_deref().is_some_and(|cx| cx.has_restart);
+        // SAFETY: the context is current and knows the capability.
+        let restarts = has_restart && unsafe { (self.gl.glIsEnabled)(GL_PRIMITIVE_RESTART) } != 0;
+        restarts.then(|| self.driver_integer(GL_PRIMITIVE_RESTART_INDEX))
+    }
+
+    /// The first element of an array that is not in its buffer.
+    fn end_of(&self, place: &Place) -> i64 {
+        // The name of a buffer that was deleted may be another's now.
+        if self.names.shared.deleted_buffers.contains(&place.buffer) {
+            return 0;
+        }
+        let bound = self.driver_integer(GL_COPY_READ_BUFFER_BINDING) as u32;
+        let mut bytes = 0;
+        // SAFETY: the context is current; one number is written.
+        unsafe {
+            (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, place.buffer);
+            (self.gl.glGetBufferParameteri64v)(GL_COPY_READ_BUFFER, GL_BUFFER_SIZE, &mut bytes);
+            (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, bound);
+        }
+        let Some(taken) = bytes_taken(place.type_, place.size) else {
+            return 0;
+        };
+        let room = bytes - place.start - taken as i64;
+        if place.start < 0 || room < 0 {
+            return 0;
+        }
+        match place.stride {
+            0 => i64::from(i32::MAX) + 1,
+            stride if stride > 0 => room / stride + 1,
+            _ => 0,
+        }
+    }
+
+    fn place(&self, attribute: u8, unit: u32) -> Place {
+        if attribute >= attr::GENERIC {
+            return self.generic_place(u32::from(attribute - attr::GENERIC));
+        }
+        // The buffer, the pointer, its stride, the number of components, or where to ask for it, and
+        // the type.
+        let (buffer, pointer, stride, size, type_) = match attribute {
+            attr::POSITION => (
+                GL_VERTEX_ARRAY_BUFFER_BINDING,
+                GL_VERTEX_ARRAY_POINTER,
+                GL_VERTEX_ARRAY_STRIDE,
+                Err(GL_VERTEX_ARRAY_SIZE),
+                Err(GL_VERTEX_ARRAY_TYPE),
+            ),
+            attr::NORMAL => (
+                GL_NORMAL_ARRAY_BUFFER_BINDING,
+                GL_NORMAL_ARRAY_POINTER,
+                GL_NORMAL_ARRAY_STRIDE,
+                Ok(3),
+                Err(GL_NORMAL_ARRAY_TYPE),
+            ),
+            attr::COLOR => (
+                GL_COLOR_ARRAY_BUFFER_BINDING,
+                GL_COLOR_ARRAY_POINTER,
+                GL_COLOR_ARRAY_STRIDE,
+                Err(GL_COLOR_ARRAY_SIZE),
+                Err(GL_COLOR_ARRAY_TYPE),
+            ),
+            attr::SECONDARY => (
+                GL_SECONDARY_COLOR_ARRAY_BUFFER_BINDING,
+                GL_SECONDARY_COLOR_ARRAY_POINTER,
+                GL_SECONDARY_COLOR_ARRAY_STRIDE,
+                Err(GL_SECONDARY_COLOR_ARRAY_SIZE),
+                Err(GL_SECONDARY_COLOR_ARRAY_TYPE),
+            ),
+            attr::FOG => (
+                GL_FOG_COORD_ARRAY_BUFFER_BINDING,
+                GL_FOG_COORD_ARRAY_POINTER,
+                GL_FOG_COORD_ARRAY_STRIDE,
+                Ok(1),
+                Err(GL_FOG_COORD_ARRAY_TYPE),
+            ),
+            attr::INDEX => (
+                GL_INDEX_ARRAY_BUFFER_BINDING,
+                GL_INDEX_ARRAY_POINTER,
+                GL_INDEX_ARRAY_STRIDE,
+                Ok(1),
+                Err(GL_INDEX_ARRAY_TYPE),
+            ),
+            attr::EDGE_FLAG => (
+                GL_EDGE_FLAG_ARRAY_BUFFER_BINDING,
+                GL_EDGE_FLAG_ARRAY_POINTER,
+                GL_EDGE_FLAG_ARRAY_STRIDE,
+                Ok(1),
+                Ok(GL_UNSIGNED_BYTE),
+            ),
+            _ => (
+                GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING,
+                GL_TEXTURE_COORD_ARRAY_POINTER,
+                GL_TEXTURE_COORD_ARRAY_STRIDE,
+                Err(GL_TEXTURE_COORD_ARRAY_SIZE),
+                Err(GL_TEXTURE_COORD_ARRAY_TYPE),
+            ),
+        };
+        let ask = || {
+            let mut start: *mut c_void = std::ptr::null_mut();
+            // SAFETY: the context is current; one pointer is written.
+            unsafe { (self.gl.glGetPointerv)(pointer, &mut start) };
+            let size = size.unwrap_or_else(|pname| self.driver_integer(pname));
+            let type_ = type_.unwrap_or_else(|pname| self.driver_integer(pname) as u32);
+            let place = Place {
+                buffer: self.driver_integer(buffer) as u32,
+                start: start as i64,
+                stride: self.driver_integer(stride).into(),
+                size,
+                type_,
+            };
+            place.tight()
+        };
+        match attribute.checked_sub(attr::TEXCOORD) {
+            // SAFETY: the context is current.
+            Some(of) => unsafe { in_unit(&self.gl, u32::from(of), unit, ask) },
+            None => ask(),
+        }
+    }
+
+    fn generic_place(&self, index: u32) -> Place {
+        let ask = |pname| {
+            let mut values = [0i32; 4];
+            // SAFETY: the context is current; at most four numbers are written.
+            unsafe { (self.gl.glGetVertexAttribiv)(index, pname, values.as_mut_ptr()) };
+            values[0]
+        };
+        let (buffer, size, type_) = (
+            ask(GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING) as u32,
+            ask(GL_VERTEX_ATTRIB_ARRAY_SIZE),
+            ask(GL_VERTEX_ATTRIB_ARRAY_TYPE) as u32,
+        );
+        if !self.cx.as_deref().is_some_and(|cx| cx.has_vertex_bindings) {
+            let mut start: *mut c_void = std::ptr::null_mut();
+            // SAFETY: as above; one pointer is written.
+            unsafe {
+                (self.gl.glGetVertexAttribPointerv)(
+                    index,
+                    GL_VERTEX_ATTRIB_ARRAY_POINTER,
+                    &mut start,
+                );
+            }
+            let place = Place {
+                buffer,
+                start: start as i64,
+                stride: ask(GL_VERTEX_ATTRIB_ARRAY_STRIDE).into(),
+                size,
+                type_,
+            };
+            return place.tight();
+        }
+        let point = ask(GL_VERTEX_ATTRIB_BINDING) as u32;
+        let mut offset = [0i64; 1];
+        let mut stride = [0i32; 1];
+        // SAFETY: as above; one number each is written.
+        unsafe {
+            (self.gl.glGetInteger64i_v)(GL_VERTEX_BINDING_OFFSET, point, offset.as_mut_ptr());
+            (self.gl.glGetIntegeri_v)(GL_VERTEX_BINDING_STRIDE, point, stride.as_mut_ptr());
+        }
+        let within = i64::from(ask(GL_VERTEX_ATTRIB_RELATIVE_OFFSET));
+        Place {
+            buffer,
+            start: offset[0].saturating_add(within),
+            // A binding point's stride of 0 is one.
+            stride: stride[0].into(),
+            size,
+            type_,
+        }
+    }
+}
+
+impl Place {
+    /// A pointer's stride of 0 stands for elements side by side.
+    fn tight(self) -> Place {
+        let stride = match self.stride {
+            0 => self.own_bytes().unwrap_or(-1),
+            stride => stride,
+        };
+        Place { stride, ..self }
+    }
+
+    fn own_bytes(&self) -> Option<i64> {
+        let components = match self.size as u32 {
+            GL_BGRA => 4,
+            n => i64::from(n),
+        };
+        Some(match self.type_ {
+            GL_BYTE | GL_UNSIGNED_BYTE => components,
+            GL_SHORT | GL_UNSIGNED_SHORT | GL_HALF_FLOAT => 2 * components,
+            GL_INT | GL_UNSIGNED_INT | GL_FLOAT | GL_FIXED => 4 * components,
+            GL_DOUBLE => 8 * components,
+            GL_INT_2_10_10_10_REV
+            | GL_UNSIGNED_INT_2_10_10_10_REV
+            | GL_UNSIGNED_INT_10F_11F_11F_REV => 4,
+            _ => return None,
+        })
+    }
+}

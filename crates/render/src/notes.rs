@@ -1,0 +1,103 @@
+//! What the renderer notes of a context, compared with what the driver says of it.
+//!
+//! A wrong note is dangerous: the driver would take an offset for an address, or read or write an
+//! image with a layout that nobody has checked. Tests that send random commands look for one after
+//! each command.
+
+use crate::context::Api;
+use crate::renderer::Renderer;
+use mgn_wire::gl::*;
+
+impl Renderer {
+    /// Compares all notes of the current context with the driver's state. The program's state stays
+    /// as it is. For tests.
+    ///
+    /// # Errors
+    /// The first note that is wrong.
+    pub fn compare_notes(&mut self) -> Result<(), String> {
+        if self.cx.is_none() || !self.has_no_primitive() {
+            return Ok(());
+        }
+        self.unheard(|r| {
+            r.error();
+            let compared = r.compare();
+            // SAFETY: a context is current. What an API lacks was asked for too.
+            unsafe { (r.gl.glGetError)() };
+            compared
+        })
+    }
+
+    fn compare(&mut self) -> Result<(), String> {
+        let Some(cx) = self.cx.as_deref() else {
+            return Ok(());
+        };
+        let same = |what: &str, noted: i64, pname: u32| match self.asked(pname) {
+            Some(said) if i64::from(said) != noted => Err(format!(
+                "{what} is noted as {noted}, and the driver says {said}"
+            )),
+            _ => Ok(()),
+        };
+        for (pname, noted) in cx.pixel_store.noted() {
+            same(
+                &format!("pixel store parameter {pname:#x}"),
+                noted.into(),
+                pname,
+            )?;
+        }
+        if let Some(buffer) = cx.array_buffer {
+            same("the array buffer", buffer.into(), GL_ARRAY_BUFFER_BINDING)?;
+        }
+        if let Some(buffer) = cx.vertex_arrays.noted_element_buffer() {
+            same(
+                "the buffer of indices",
+                buffer.into(),
+                GL_ELEMENT_ARRAY_BUFFER_BINDING,
+            )?;
+        }
+        if cx.api == Api::Compat {
+            let unit = i64::from(GL_TEXTURE0 + cx.vertex_arrays.unit);
+            same("the client's texture unit", unit, GL_CLIENT_ACTIVE_TEXTURE)?;
+        }
+        let program = self.program_vertex_array();
+        if program != 0 {
+            let what = "the vertex array object";
+            same(what, program.into(), GL_VERTEX_ARRAY_BINDING)?;
+        }
+        self.compare_arrays()
+    }
+
+    /// The arrays of the bound object, and of the renderer's own.
+    fn compare_arrays(&mut self) -> Result<(), String> {
+        let Some(cx) = self.cx.as_deref() else {
+            return Ok(());
+        };
+        let (unit, api) = (cx.vertex_arrays.unit, cx.api);
+        let own = (cx.default_vertex_array != 0).then_some(cx.arrays.enabled());
+        for (attribute, noted) in cx.vertex_arrays.noted(api) {
+            let (enabled, backed) = self.array(attribute, unit);
+            if noted != (enabled, enabled && !backed) {
+                return Err(format!(
+                    "array {attribute} is noted as {noted:?} (enabled, without a buffer), and the \
+                     driver says {:?}",
+                    (enabled, enabled && !backed)
+                ));
+            }
+        }
+        let Some(noted) = own else { return Ok(()) };
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBindVertexArray)(0) };
+        let wrong = (0..32)
+            .filter(|a| super::hand::vertex_arrays::has_array(api, *a))
+            .find(|a| {
+                let (enabled, _) = self.array(*a, unit);
+                enabled != (noted & 1 << a != 0)
+            });
+        self.end_own();
+        match wrong {
+            Some(attribute) => Err(format!(
+                "the renderer's own array {attribute} is not as noted"
+            )),
+            None => Ok(()),
+        }
+    }
+}

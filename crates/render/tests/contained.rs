@@ -1,0 +1,266 @@
+//! Attacks: a client that wants the renderer's memory read or overwritten. The tests run in the
+//! renderer's process, so they can offer it addresses that exist.
+
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+mod support;
+
+use mgn_wire::draws::{attr, Array, Kind};
+use mgn_wire::encoder::Data;
+use mgn_wire::gl::*;
+use mgn_wire::hello::api;
+use mgn_wire::{Encoder, Fault};
+use support::Session;
+
+/// What an attacker looks for in the renderer's memory.
+static SECRET: [f32; 64] = [1234.5; 64];
+
+fn address() -> u64 {
+    SECRET.as_ptr() as u64
+}
+
+fn bytes(values: &[f32]) -> Data {
+    Data::Bytes(values.as_ptr().cast(), values.len() * 4)
+}
+
+fn is_refused(s: &mut Session, commands: impl FnOnce(&mut Encoder)) -> bool {
+    matches!(s.try_encode(commands), Err(Fault::Refused(_)))
+}
+
+/// A program that writes attribute 0 to a buffer, which is bound for it.
+unsafe fn capture(e: &mut Encoder) {
+    let source = "#version 130\nin float at; out float seen; void main() { gl_Position = vec4(0.0); seen = at; }";
+    let (nothing, seen) = ([0f32; 64], c"seen");
+    unsafe {
+        e.gl_create_shader(GL_VERTEX_SHADER, 1);
+        e.gl_shader_source(1, (source.as_ptr(), source.len()));
+        e.gl_compile_shader(1);
+        e.gl_create_program(2);
+        e.gl_attach_shader(2, 1);
+        e.gl_bind_attrib_location(2, 0, (b"at".as_ptr(), 2));
+        e.gl_transform_feedback_varyings(2, 1, (seen.as_ptr().cast(), 5), GL_INTERLEAVED_ATTRIBS);
+        e.gl_link_program(2);
+        e.gl_use_program(2);
+        e.gl_gen_buffers(([7, 8].as_ptr(), 2));
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
+        e.gl_buffer_data(GL_ARRAY_BUFFER, 256, bytes(&nothing), GL_STATIC_DRAW);
+        e.gl_bind_buffer_base(GL_TRANSFORM_FEEDBACK_BUFFER, 0, 8);
+        e.gl_buffer_data(
+            GL_TRANSFORM_FEEDBACK_BUFFER,
+            256,
+            bytes(&nothing),
+            GL_STATIC_READ,
+        );
+        e.gl_enable(GL_RASTERIZER_DISCARD);
+    }
+}
+
+/// Draws points, and what the shader has seen of attribute 0; none if the session ends before.
+fn captured(s: &mut Session) -> Option<Vec<f32>> {
+    let drawn = s.try_encode(|e| unsafe {
+        e.gl_begin_transform_feedback(GL_POINTS);
+        e.gl_draw_arrays(GL_POINTS, 0, 4);
+        e.gl_end_transform_feedback();
+        e.mgn_buffer_read(8, 0, 16);
+    });
+    drawn.ok().map(|()| s.answer_array())
+}
+
+#[test]
+fn what_comes_between_begin_and_end_ends_the_session() {
+    let attacks: [fn(&mut Encoder); 8] = [
+        |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1000) },
+        |e| unsafe { e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 7) },
+        |e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, 7) },
+        |e| unsafe { e.gl_vertex_pointer(2, GL_FLOAT, 0, 0) },
+        |e| unsafe { e.gl_client_active_texture(GL_TEXTURE3) },
+        |e| unsafe { e.gl_enable_client_state(GL_VERTEX_ARRAY) },
+        |e| unsafe { e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE) },
+        |e| unsafe { e.gl_draw_elements(GL_POINTS, 1, GL_UNSIGNED_INT, 0) },
+    ];
+    for attack in attacks {
+        let mut s = Session::new(api::COMPAT, 0);
+        s.encode(|e| unsafe {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
+            e.gl_begin(GL_POINTS);
+            // All that belongs there is executed.
+            e.gl_color4f(1.0, 0.0, 0.0, 1.0);
+            e.gl_vertex2f(0.0, 0.0);
+        });
+        assert!(is_refused(&mut s, attack));
+        drop(s);
+        // Also if a list has begun the primitive.
+        let mut s = Session::new(api::COMPAT, 0);
+        s.encode(|e| unsafe {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
+            e.gl_new_list(1, GL_COMPILE);
+            e.gl_begin(GL_POINTS);
+            e.gl_end_list();
+            e.gl_call_list(1);
+            e.gl_end();
+            e.mgn_flush();
+            e.gl_call_list(1);
+        });
+        assert!(is_refused(&mut s, attack));
+    }
+}
+
+#[test]
+fn a_layout_that_the_driver_has_refused_is_not_believed() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        e.gl_new_list(1, GL_COMPILE);
+        e.gl_begin(GL_POINTS);
+        e.gl_end_list();
+        // The driver refuses what follows in the list, or it does not; no answer may overflow.
+        e.gl_new_list(2, GL_COMPILE_AND_EXECUTE);
+        e.gl_call_list(1);
+        e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20);
+        e.gl_end_list();
+        e.gl_end();
+        e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE);
+    });
+    assert_eq!(s.answer_array::<u8>().len(), 8 * 8 * 4);
+}
+
+#[test]
+fn a_pattern_is_answered_without_the_programs_layout() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20);
+        e.gl_pixel_storei(GL_PACK_ROW_LENGTH, 1 << 20);
+        e.gl_get_polygon_stipple(128);
+    });
+    assert_eq!(s.answer_array::<u8>(), [0xff; 128]);
+}
+
+#[test]
+fn an_array_whose_buffer_was_taken_away_is_not_read() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        capture(e);
+        e.gl_vertex_attrib_pointer(0, 1, GL_FLOAT, 0, 4, 0);
+        e.gl_enable_vertex_attrib_array(0);
+        // The pointer stays when its buffer goes, and the new one is refused for its offset.
+        e.gl_bind_vertex_buffer(0, 7, address() as i64, 4);
+        e.gl_bind_vertex_buffer(0, 0, address() as i64, 4);
+        e.gl_bind_vertex_buffer(0, 7, -1, 4);
+    });
+    let seen = captured(&mut s).expect("the draw is harmless");
+    assert!(!seen.contains(&SECRET[0]), "{seen:?}");
+}
+
+/// Draws one point by glArrayElement, and what the shader has seen of attribute 0.
+fn seen_of_element(s: &mut Session, element: i32) -> Vec<f32> {
+    let nothing = [0f32; 4];
+    s.encode(|e| unsafe {
+        e.gl_bind_buffer(GL_TRANSFORM_FEEDBACK_BUFFER, 8);
+        e.gl_buffer_sub_data(
+            GL_TRANSFORM_FEEDBACK_BUFFER,
+            0,
+            16,
+            (nothing.as_ptr().cast(), 16),
+        );
+        e.gl_begin_transform_feedback(GL_POINTS);
+        e.gl_begin(GL_POINTS);
+        e.gl_array_element(element);
+        e.gl_end();
+        e.gl_end_transform_feedback();
+        e.mgn_buffer_read(8, 0, 16);
+    });
+    s.answer_array()
+}
+
+#[test]
+fn an_element_that_is_in_no_buffer_is_not_read() {
+    let mut s = Session::new(api::COMPAT, 0);
+    let values: Vec<f32> = (0..64).map(|n| n as f32).collect();
+    s.encode(|e| unsafe {
+        capture(e);
+        e.gl_buffer_data(GL_ARRAY_BUFFER, 256, bytes(&values), GL_STATIC_DRAW);
+        e.gl_vertex_attrib_pointer(0, 1, GL_FLOAT, 0, 0, 4);
+        e.gl_enable_vertex_attrib_array(0);
+    });
+    assert_eq!(seen_of_element(&mut s, 62), [63.0, 0.0, 0.0, 0.0]);
+    for beyond in [63, 1 << 20, i32::MAX, -1, i32::MIN] {
+        assert_eq!(seen_of_element(&mut s, beyond), [0.0; 4]);
+    }
+    // An array that lies nowhere.
+    s.encode(|e| unsafe { e.gl_bind_vertex_buffer(0, 0, address() as i64, 4) });
+    assert_eq!(seen_of_element(&mut s, 0), [0.0; 4]);
+}
+
+#[test]
+fn an_element_is_not_looked_for_in_the_buffer_that_took_a_deleted_ones_name() {
+    let mut s = Session::new(api::COMPAT, 0);
+    let values = [1f32; 64];
+    s.encode(|e| unsafe {
+        capture(e);
+        e.gl_gen_vertex_arrays(([1].as_ptr(), 1));
+        e.gl_bind_vertex_array(1);
+        e.gl_gen_buffers(([11].as_ptr(), 1));
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 11);
+        e.gl_buffer_data(GL_ARRAY_BUFFER, 256, bytes(&values), GL_STATIC_DRAW);
+        e.gl_vertex_attrib_pointer(0, 1, GL_FLOAT, 0, 4, 0);
+        e.gl_enable_vertex_attrib_array(0);
+        // It stays attached to object 1.
+        e.gl_bind_vertex_array(0);
+        e.gl_delete_buffers(([11].as_ptr(), 1));
+        e.gl_gen_buffers(([12].as_ptr(), 1));
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 12);
+        e.gl_buffer_data(GL_ARRAY_BUFFER, 4 << 20, Data::Null, GL_STATIC_DRAW);
+        e.gl_bind_vertex_array(1);
+    });
+    assert_eq!(seen_of_element(&mut s, 1 << 19), [0.0; 4]);
+}
+
+#[test]
+fn a_draw_whose_array_the_driver_refuses_does_not_use_an_old_pointer() {
+    let mut s = Session::new(api::ES, 0);
+    let array = |type_| Array {
+        attribute: attr::GENERIC,
+        kind: Kind::Float,
+        size: 1,
+        type_,
+        normalized: false,
+        divisor: 0,
+        stride: 8,
+        buffer: 0,
+        offset: 0,
+    };
+    let vertices = [0f32; 2];
+    let draw = |s: &mut Session, type_, count: i32, vertices: &[f32]| {
+        let words = array(type_).encode();
+        s.encode(|e| unsafe {
+            let words = (words.as_ptr(), words.len());
+            e.mgn_draw_arrays(GL_POINTS, 0, count, 1, 0, words, bytes(vertices));
+            e.mgn_get_error(1);
+        });
+        s.answer_array::<u32>()[0]
+    };
+    assert_eq!(draw(&mut s, GL_FLOAT, 1, &vertices), GL_NO_ERROR);
+    // OpenGL ES has no doubles. The pointer that stays has one element.
+    let many = vec![0f32; 1 << 15];
+    assert_eq!(draw(&mut s, GL_DOUBLE, 1 << 14, &many), GL_INVALID_ENUM);
+}
+
+#[test]
+fn indices_are_never_at_an_address() {
+    for delete in [false, true] {
+        let mut s = Session::new(api::COMPAT, 0);
+        s.encode(|e| unsafe {
+            capture(e);
+            e.gl_vertex_attrib_pointer(0, 1, GL_FLOAT, 0, 4, 0);
+            e.gl_enable_vertex_attrib_array(0);
+            e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 9);
+            match delete {
+                true => e.gl_delete_buffers(([9].as_ptr(), 1)),
+                false => e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 0),
+            }
+        });
+        assert!(is_refused(&mut s, |e| unsafe {
+            e.gl_draw_elements(GL_POINTS, 4, GL_UNSIGNED_INT, address());
+        }));
+    }
+}

@@ -1,0 +1,362 @@
+//! Random sequences of commands, after each of which what the renderer has noted is compared with
+//! what the driver says. Most commands are in order; some are what no client sends, or come where
+//! the driver refuses them.
+//!
+//! `MGN_FUZZ_MINUTES` and `MGN_FUZZ_SEED` in the environment say how long to look, and from where.
+//! With `MGN_FUZZ_TRACE` each command is printed before it is executed, in case one crashes.
+
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+mod support;
+
+use mgn_wire::draws::{attr, Array, Kind};
+use mgn_wire::encoder::Data;
+use mgn_wire::gl::*;
+use mgn_wire::hello::api;
+use mgn_wire::Encoder;
+use std::time::{Duration, Instant};
+use support::{Session, CONFIG};
+
+/// Sequences of `make test`; each is in order as long as the session lasts.
+const SEQUENCES: u64 = 1500;
+const LENGTH: usize = 60;
+
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) % n
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+
+    fn name(&mut self) -> u32 {
+        self.below(5) as u32
+    }
+
+    /// Offsets that are in order, at the end of what there is, and addresses.
+    fn offset(&mut self) -> u64 {
+        self.of(&[
+            0,
+            0,
+            4,
+            64,
+            252,
+            256,
+            1 << 20,
+            0x7f00_0000_0000,
+            u64::MAX - 7,
+        ])
+    }
+
+    fn small(&mut self) -> i32 {
+        self.of(&[-1, 0, 1, 2, 3, 4, 8, 16, 64])
+    }
+}
+
+const BUFFERS: [u32; 6] = [
+    GL_ARRAY_BUFFER,
+    GL_ARRAY_BUFFER,
+    GL_ELEMENT_ARRAY_BUFFER,
+    GL_PIXEL_PACK_BUFFER,
+    GL_PIXEL_UNPACK_BUFFER,
+    GL_TRANSFORM_FEEDBACK_BUFFER,
+];
+const CLIENT_STATES: [u32; 9] = [
+    GL_VERTEX_ARRAY,
+    GL_NORMAL_ARRAY,
+    GL_COLOR_ARRAY,
+    GL_SECONDARY_COLOR_ARRAY,
+    GL_FOG_COORD_ARRAY,
+    GL_INDEX_ARRAY,
+    GL_EDGE_FLAG_ARRAY,
+    GL_TEXTURE_COORD_ARRAY,
+    GL_POINT_SIZE_ARRAY_OES,
+];
+const STORED: [u32; 12] = [
+    GL_PACK_ALIGNMENT,
+    GL_PACK_ROW_LENGTH,
+    GL_PACK_SKIP_ROWS,
+    GL_PACK_SKIP_PIXELS,
+    GL_PACK_SWAP_BYTES,
+    GL_PACK_INVERT_MESA,
+    GL_UNPACK_ALIGNMENT,
+    GL_UNPACK_ROW_LENGTH,
+    GL_UNPACK_SKIP_ROWS,
+    GL_UNPACK_IMAGE_HEIGHT,
+    GL_UNPACK_LSB_FIRST,
+    GL_UNPACK_COMPRESSED_BLOCK_SIZE,
+];
+const MODES: [u32; 4] = [GL_POINTS, GL_LINES, GL_TRIANGLES, GL_QUADS];
+const PIXELS: [u8; 1024] = [0x40; 1024];
+
+/// Writes a random command, into a list if one `compiles`, and says which.
+unsafe fn command(r: &mut Random, e: &mut Encoder, compiles: bool) -> &'static str {
+    let data = Data::Bytes(PIXELS.as_ptr(), 256);
+    unsafe {
+        match r.below(44) {
+            0 if compiles => {
+                // Some unbalanced primitives in lists crash Mesa, for any program.
+                e.gl_begin(r.of(&MODES));
+                e.gl_vertex2f(0.5, 0.5);
+                e.gl_end();
+                "a primitive"
+            }
+            0 => {
+                e.gl_begin(r.of(&MODES));
+                "glBegin"
+            }
+            1..=4 => {
+                e.gl_end();
+                "glEnd"
+            }
+            5 => {
+                e.gl_vertex2f(0.5, 0.5);
+                e.gl_color4f(1.0, 0.5, 0.0, 1.0);
+                "glVertex and glColor"
+            }
+            6 => {
+                e.gl_new_list(
+                    r.name(),
+                    r.of(&[GL_COMPILE, GL_COMPILE_AND_EXECUTE, GL_POINTS]),
+                );
+                "glNewList"
+            }
+            7..=9 => {
+                e.gl_end_list();
+                "glEndList"
+            }
+            10 => {
+                e.gl_call_list(r.name());
+                "glCallList"
+            }
+            11..=13 => {
+                e.gl_pixel_storei(r.of(&STORED), r.of(&[-1, 0, 1, 2, 3, 4, 8, 1000, 1 << 20]));
+                "glPixelStorei"
+            }
+            14..=17 => {
+                e.gl_bind_buffer(r.of(&BUFFERS), r.name());
+                "glBindBuffer"
+            }
+            18 => {
+                e.gl_buffer_data(r.of(&BUFFERS), 256, data, GL_STATIC_DRAW);
+                "glBufferData"
+            }
+            19 => {
+                e.gl_delete_buffers(([r.name()].as_ptr(), 1));
+                "glDeleteBuffers"
+            }
+            20 => {
+                e.gl_vertex_pointer(r.small(), r.of(&[GL_FLOAT, GL_BYTE]), r.small(), r.offset());
+                "glVertexPointer"
+            }
+            21 => {
+                e.gl_tex_coord_pointer(r.small(), GL_FLOAT, r.small(), r.offset());
+                "glTexCoordPointer"
+            }
+            22 => {
+                e.gl_color_pointer(r.small(), GL_FLOAT, r.small(), r.offset());
+                "glColorPointer"
+            }
+            23 | 24 => {
+                let index = r.of(&[0, 1, 15, 16, 99]);
+                e.gl_vertex_attrib_pointer(index, r.small(), GL_FLOAT, 0, r.small(), r.offset());
+                "glVertexAttribPointer"
+            }
+            25 => {
+                e.gl_enable_client_state(r.of(&CLIENT_STATES));
+                "glEnableClientState"
+            }
+            26 => {
+                e.gl_disable_client_state(r.of(&CLIENT_STATES));
+                "glDisableClientState"
+            }
+            27 => {
+                e.gl_enable_vertex_attrib_array(r.of(&[0, 1, 15, 16]));
+                "glEnableVertexAttribArray"
+            }
+            28 => {
+                e.gl_disable_vertex_attrib_array(r.of(&[0, 1, 15, 16]));
+                "glDisableVertexAttribArray"
+            }
+            29 => {
+                let offset = r.offset() as i64;
+                e.gl_bind_vertex_buffer(r.of(&[0, 1, 15, 16]), r.name(), offset, r.small());
+                "glBindVertexBuffer"
+            }
+            30 => {
+                e.gl_vertex_attrib_binding(r.of(&[0, 1, 15, 16]), r.of(&[0, 1, 15, 16]));
+                "glVertexAttribBinding"
+            }
+            31 => {
+                e.gl_client_active_texture(GL_TEXTURE0 + r.of(&[0, 1, 7, 8, 40]));
+                "glClientActiveTexture"
+            }
+            32 => {
+                e.gl_gen_vertex_arrays(([1 + r.name()].as_ptr(), 1));
+                "glGenVertexArrays"
+            }
+            33 => {
+                e.gl_bind_vertex_array(r.name());
+                "glBindVertexArray"
+            }
+            34 => {
+                e.gl_delete_vertex_arrays(([r.name()].as_ptr(), 1));
+                "glDeleteVertexArrays"
+            }
+            35 => {
+                e.gl_draw_arrays(r.of(&MODES), r.small(), r.small());
+                "glDrawArrays"
+            }
+            36 => {
+                e.gl_draw_elements(r.of(&MODES), r.small(), GL_UNSIGNED_SHORT, r.offset());
+                "glDrawElements"
+            }
+            37 => {
+                let array = Array {
+                    attribute: r.of(&[attr::POSITION, attr::COLOR, attr::TEXCOORD, attr::GENERIC]),
+                    kind: Kind::Float,
+                    size: 3,
+                    type_: r.of(&[GL_FLOAT, GL_FLOAT, GL_DOUBLE, GL_UNSIGNED_BYTE]),
+                    normalized: false,
+                    divisor: 0,
+                    stride: 24,
+                    buffer: r.of(&[0, 0, 0, 1]),
+                    offset: 0,
+                };
+                let words = array.encode();
+                e.mgn_draw_arrays(GL_POINTS, 0, 3, 1, 0, (words.as_ptr(), words.len()), data);
+                "mgnDrawArrays"
+            }
+            38 => {
+                e.gl_read_pixels(0, 0, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE);
+                "glReadPixels"
+            }
+            39 => {
+                let size = r.of(&[4, 8, 16]);
+                let pixels = Data::Bytes(PIXELS.as_ptr(), (size * size * 4) as usize);
+                e.gl_tex_image2d(
+                    GL_TEXTURE_2D,
+                    0,
+                    GL_RGBA as i32,
+                    size,
+                    size,
+                    0,
+                    GL_RGBA,
+                    GL_UNSIGNED_BYTE,
+                    pixels,
+                );
+                "glTexImage2D"
+            }
+            40 => {
+                e.gl_get_polygon_stipple(128);
+                "glGetPolygonStipple"
+            }
+            41 => {
+                e.gl_array_element(r.small());
+                "glArrayElement"
+            }
+            42 => {
+                e.mgn_get_error(1);
+                "glGetError"
+            }
+            _ => {
+                e.gl_enable(r.of(&[GL_VERTEX_ARRAY, GL_COLOR_ARRAY, GL_PRIMITIVE_RESTART]));
+                "glEnable"
+            }
+        }
+    }
+}
+
+/// Two contexts that share objects, in place of any there were.
+fn fresh(s: &mut Session) {
+    s.context = 0;
+    for id in [1, 2] {
+        // There may be none yet, or none any more.
+        let _ = s.try_encode(|e| unsafe { e.mgn_destroy_context(id) });
+    }
+    s.encode(|e| unsafe {
+        e.mgn_create_context(1, api::COMPAT, 0, 0, 0, CONFIG, 0, 1 << 20);
+        e.mgn_create_context(2, api::COMPAT, 0, 0, 0, CONFIG, 1, 1 << 20);
+    });
+    for context in [2, 1] {
+        s.context = context;
+        s.encode(|e| unsafe { e.mgn_make_current(1, 1) });
+    }
+    s.forget_answers();
+}
+
+/// Runs one sequence. The first note that was wrong, and what came before.
+fn run(s: &mut Session, seed: u64, traces: bool) -> Result<(), String> {
+    let mut r = Random::new(seed);
+    fresh(s);
+    let mut done = Vec::new();
+    // Mesa crashes when another context becomes current between the glBegin of a list and its end.
+    let (mut lists, mut begun) = (false, false);
+    for _ in 0..LENGTH {
+        if r.below(16) == 0 && !lists && !begun {
+            s.context = 3 - s.context;
+        }
+        let mut name = "";
+        let message = support::message(s.context, |e| name = unsafe { command(&mut r, e, lists) });
+        if traces {
+            eprintln!("{seed}: {name} in context {}", s.context);
+        }
+        match name {
+            "glNewList" => lists = true,
+            "glEndList" => lists = false,
+            "glBegin" => begun = true,
+            "glEnd" => begun = false,
+            _ => {}
+        }
+        let performed = s.perform(&message);
+        done.push(format!("{name} in context {}", s.context));
+        s.renderer.compare_notes().map_err(|wrong| {
+            let last = done.len().saturating_sub(12);
+            format!(
+                "sequence {seed}: {wrong}, after {}",
+                done[last..].join(", ")
+            )
+        })?;
+        if performed.is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_noted_is_what_the_driver_says() {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let seed = number("MGN_FUZZ_SEED").unwrap_or(1);
+    let minutes = number("MGN_FUZZ_MINUTES");
+    let start = Instant::now();
+    // Renderers take our variables out of the environment.
+    let traces = std::env::var_os("MGN_FUZZ_TRACE").is_some();
+    let mut s = Session::new(api::COMPAT, 0);
+    s.renderer.limit_storage(256 << 20);
+    let mut sequences = 0;
+    loop {
+        let wrong = run(&mut s, seed + sequences, traces);
+        assert_eq!(wrong, Ok(()));
+        sequences += 1;
+        let is_enough = match minutes {
+            Some(minutes) => start.elapsed() > Duration::from_secs(60 * minutes),
+            None => sequences == SEQUENCES,
+        };
+        if is_enough {
+            break;
+        }
+    }
+    println!("{sequences} sequences in {:?}", start.elapsed());
+}
