@@ -514,6 +514,19 @@ impl Chain {
         self.0.is_empty()
     }
 
+    /// The folders in which its stages make files and folders of their own, for whatever session.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        for stage in &self.0 {
+            for (name, value) in &stage.parameters {
+                let parent = Path::new(value).parent();
+                let parent = parent.filter(|_| is_path(&stage.name, name));
+                folders.extend(parent.map(|parent| Path::new(".").join(parent)));
+            }
+        }
+        folders
+    }
+
     /// Whether what passes it arrives as it came.
     fn changes_nothing(&self) -> bool {
         let changes = |stage: &Stage| matches!(stage.does(), Some(Does::Change | Does::Ask));

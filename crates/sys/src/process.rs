@@ -22,6 +22,97 @@ pub fn end_with_us(command: &mut Command) {
     }
 }
 
+/// Has a command's process start with its standard input, output and error, and no other
+/// descriptor, even where somebody before us has left one open.
+pub fn pass_only_standard(command: &mut Command) {
+    // SAFETY: what runs in the child before the program is one system call. It only marks
+    // descriptors, so those that the standard library needs until the program starts stay open
+    // until then.
+    unsafe {
+        command.pre_exec(|| {
+            let flags = libc::CLOSE_RANGE_CLOEXEC as libc::c_int;
+            // Kernels before 5.11 do not know it. There everything that we open ourselves is closed
+            // all the same.
+            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flags);
+            Ok(())
+        });
+    }
+}
+
+/// The version of Landlock that this kernel has, if any.
+pub fn landlock_version() -> Option<i32> {
+    const VERSION: libc::c_int = 1;
+    let null = std::ptr::null::<libc::c_void>();
+    // SAFETY: with this flag the call reads no memory.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, null, 0, VERSION) };
+    i32::try_from(version).ok().filter(|version| *version > 0)
+}
+
+/// Whether this process could have its system calls filtered by seccomp.
+pub fn can_filter_calls() -> bool {
+    // SAFETY: a null pointer to a filter is refused before anything is read through it.
+    let refused = unsafe {
+        let flags = libc::SECCOMP_FILTER_FLAG_TSYNC;
+        let null = std::ptr::null::<libc::sock_fprog>();
+        libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            flags,
+            null,
+        )
+    };
+    // A kernel that has it looks at the filter, and finds none.
+    refused < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
+}
+
+/// A copy of `len` bytes from `address` in another process.
+///
+/// # Errors
+/// As [`read_memory`].
+pub fn peek(pid: u32, address: usize, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    // SAFETY: a vector is valid for its length.
+    let got = unsafe { read_memory(pid, address, bytes.as_mut_ptr(), len)? };
+    bytes.truncate(got);
+    Ok(bytes)
+}
+
+/// Begins to trace another process, without stopping it.
+///
+/// # Errors
+/// That it is forbidden, or what the kernel says besides.
+pub fn trace(pid: u32) -> io::Result<()> {
+    // SAFETY: this request touches no memory of ours.
+    match unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid as libc::pid_t, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Makes system calls with which a process could do harm beyond itself, each with arguments that
+/// mean nothing, and gives the error of each. For tests of sandboxes, which refuse these calls
+/// whatever their arguments are.
+pub fn try_harm() -> Vec<(&'static str, Option<i32>)> {
+    macro_rules! tried {
+        ($($name:ident)*) => {
+            vec![$((stringify!($name), {
+                // SAFETY: no descriptor, address, flag or operation of all ones exists, so each
+                // call fails before it does anything.
+                let done = unsafe { libc::syscall(libc::$name, -1, -1, -1, -1, -1, -1) };
+                (done == -1).then(|| io::Error::last_os_error().raw_os_error()).flatten()
+            })),*]
+        };
+    }
+    tried! {
+        SYS_add_key SYS_bpf SYS_execveat SYS_finit_module SYS_fsopen SYS_init_module
+        SYS_io_uring_enter SYS_io_uring_register SYS_io_uring_setup SYS_kexec_load SYS_keyctl
+        SYS_mount SYS_move_mount SYS_open_by_handle_at SYS_perf_event_open SYS_personality
+        SYS_pidfd_getfd SYS_pidfd_send_signal SYS_pivot_root SYS_process_madvise
+        SYS_process_vm_writev SYS_quotactl SYS_reboot SYS_request_key SYS_seccomp SYS_setns
+        SYS_setuid SYS_swapon SYS_umount2 SYS_unshare SYS_userfaultfd SYS_vmsplice
+    }
+}
+
 /// Copies `len` bytes from `address` in the process `pid` to `into`. Gives how many there were before the first that cannot be read.
 ///
 /// # Errors
@@ -62,6 +153,24 @@ mod tests {
         let mut child = thread.join().unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.to_string(), "signal: 9 (SIGKILL)");
+    }
+
+    #[test]
+    fn a_child_gets_no_descriptor_that_was_left_open() {
+        let (ours, _) = std::os::unix::net::UnixStream::pair().unwrap();
+        // SAFETY: the copy is new, and nobody else knows its number.
+        let left = unsafe { libc::dup(std::os::fd::AsRawFd::as_raw_fd(&ours)) };
+        assert!(left > 2);
+        let list = |pass: fn(&mut Command)| {
+            let mut command = Command::new("test");
+            command.args(["-e", &format!("/proc/self/fd/{left}")]);
+            pass(&mut command);
+            command.status().unwrap().success()
+        };
+        assert!(list(|_| ()));
+        assert!(!list(pass_only_standard));
+        // SAFETY: made above, and used by nobody any more.
+        unsafe { libc::close(left) };
     }
 
     #[test]
