@@ -426,6 +426,13 @@ pub struct Server {
     #[arg(value_parser = clap::value_parser!(u64).range(64..))]
     pub memory_limit: u64,
 
+    /// Do not confine sessions' processes to what rendering needs
+    ///
+    /// Use it if a driver does not work in the sandbox. A client that finds a flaw in the driver can then do what the
+    /// server's user can.
+    #[arg(long, env = "MGN_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
+    pub no_sandbox: bool,
+
     /// End a session when its commands make no progress for SECONDS
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]

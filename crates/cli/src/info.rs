@@ -24,6 +24,8 @@ struct Machine {
     version: &'static str,
     processors: usize,
     rendering: Able,
+    /// What confines sessions of a server here.
+    sandbox: Able,
     transports: BTreeMap<&'static str, Able>,
     x_server: Able,
     xvfb: Able,
@@ -38,6 +40,7 @@ pub fn info(args: Info) -> anyhow::Result<()> {
         version: env!("CARGO_PKG_VERSION"),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         rendering: rendering(),
+        sandbox: mgn_server::sandbox_parts().into(),
         transports: transports(),
         x_server: x_server(),
         xvfb: find_xvfb()
@@ -139,7 +142,10 @@ fn text(machine: &Machine) -> String {
         "Manganese {}, {} processors\n",
         machine.version, machine.processors
     );
-    let rows = [("rendering", &machine.rendering)];
+    let rows = [
+        ("rendering", &machine.rendering),
+        ("sandbox", &machine.sandbox),
+    ];
     let rows = rows
         .into_iter()
         .chain(machine.transports.iter().map(|(name, able)| (*name, able)));

@@ -30,6 +30,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         max_sessions: args.max_sessions as usize,
         memory_limit: args.memory_limit << 20,
         watchdog: Duration::from_secs(args.watchdog),
+        sandbox: !args.no_sandbox,
         end_with_stdin: args.embedded,
         once: false,
         announce: true,

@@ -1,6 +1,7 @@
 //! What the parent and a worker say to each other over a socket pair: postcard of these types behind their length, with a descriptor where one belongs.
 
 use crate::probe::Abilities;
+use crate::sandbox::{Confined, Profile};
 use mgn_spu::Chain;
 use mgn_sys::passing;
 use mgn_wall::Target;
@@ -11,11 +12,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// From the parent; a client's socket comes with each.
+/// From the parent; a client's socket comes with each but the first.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
+    /// What the worker confines itself to before it opens the driver.
+    Start(Profile),
     /// The command connection of the session that the worker is to serve.
     Session(Box<Session>),
     /// Its frames connection.
@@ -47,8 +50,8 @@ pub(crate) struct Session {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromWorker {
-    /// The driver is open.
-    Ready(Box<Abilities>),
+    /// The driver is open, and the worker is confined so.
+    Ready(Box<Abilities>, Confined),
     /// There is no driver, and why.
     Failed(String),
     /// What the session has done so far: frames, and bytes of commands.
@@ -59,40 +62,135 @@ pub(crate) enum FromWorker {
 
 /// Longer than any message: a client's opening is bounded far below.
 const MOST: usize = 1 << 20;
+/// Messages that a worker has not taken. It is sent few: its start, its session, and a frames
+/// connection.
+const QUEUE_MOST: usize = 16;
+/// How long a worker may leave a message untaken. Its thread for these messages does nothing else.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Sends a message, and waits until it has gone.
-pub(crate) fn send<T: Serialize>(
-    socket: impl AsFd,
-    message: &T,
-    fd: Option<BorrowedFd<'_>>,
-) -> io::Result<()> {
-    let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
-    let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
-    bytes.extend(body);
-    let mut fds: Vec<BorrowedFd<'_>> = fd.into_iter().collect();
+pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<()> {
+    let bytes = encode(message)?;
     let mut at = 0;
     while at < bytes.len() {
-        at += passing::send(&socket, &bytes[at..], &fds, true)?;
-        fds.clear();
+        at += passing::send(&socket, &bytes[at..], &[], true)?;
     }
     Ok(())
 }
 
-/// Puts messages together from what arrives.
+fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
+    let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
+    let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
+    bytes.extend(body);
+    Ok(bytes)
+}
+
+/// Messages to a worker, which are sent as it takes them: the parent serves others meanwhile.
 #[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    queue: VecDeque<Letter>,
+    /// When the worker last took something, or something was put into the empty queue.
+    moved: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Letter {
+    bytes: Vec<u8>,
+    sent: usize,
+    fd: Option<OwnedFd>,
+}
+
+impl Outbox {
+    /// Puts a message behind those that have not gone.
+    ///
+    /// # Errors
+    /// If too many have not.
+    pub fn push<T: Serialize>(
+        &mut self,
+        message: &T,
+        fd: Option<OwnedFd>,
+        now: Instant,
+    ) -> io::Result<()> {
+        if self.queue.len() >= QUEUE_MOST {
+            return Err(io::Error::other("too many messages wait for it"));
+        }
+        if self.queue.is_empty() {
+            self.moved = Some(now);
+        }
+        let bytes = encode(message)?;
+        self.queue.push_back(Letter { bytes, sent: 0, fd });
+        Ok(())
+    }
+
+    /// Sends what there is room for.
+    ///
+    /// # Errors
+    /// If the other end has closed, or has taken nothing for too long.
+    pub fn flush(&mut self, socket: impl AsFd, now: Instant) -> io::Result<()> {
+        while let Some(letter) = self.queue.front_mut() {
+            let fd: Vec<BorrowedFd<'_>> = letter.fd.iter().map(|fd| fd.as_fd()).collect();
+            match passing::send(&socket, &letter.bytes[letter.sent..], &fd, false) {
+                Ok(sent) => {
+                    letter.sent += sent;
+                    letter.fd = None;
+                    self.moved = Some(now);
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                Err(e) => return Err(e),
+            }
+            if letter.sent == letter.bytes.len() {
+                self.queue.pop_front();
+            }
+        }
+        let waits = self.moved.is_some_and(|moved| now - moved > PATIENCE);
+        if waits && !self.is_empty() {
+            let seconds = PATIENCE.as_secs();
+            let why = format!("it has taken no message for {seconds} s");
+            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+        }
+        Ok(())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
+/// Puts messages together from what arrives. Holds no more than one message and what one call
+/// received behind it, if all messages are taken after each [`Inbox::fill`].
+#[derive(Debug)]
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
     fds: VecDeque<OwnedFd>,
+    most_fds: usize,
 }
 
 impl Inbox {
+    /// Keeps at most so many descriptors that nobody has taken.
+    pub fn new(most_fds: usize) -> Inbox {
+        Inbox {
+            bytes: Vec::new(),
+            fds: VecDeque::new(),
+            most_fds,
+        }
+    }
+
     /// Takes what has arrived, waiting for something if `wait` is set. False means that the other end has closed.
+    ///
+    /// # Errors
+    /// If the other end has sent more than it may, or the socket fails.
     pub fn fill(&mut self, socket: impl AsFd, wait: bool) -> io::Result<bool> {
+        if self.bytes.len() > MOST + 4 {
+            return Err(invalid("a message is too long"));
+        }
         let mut part = [0; 16384];
         let mut fds = Vec::new();
         match passing::recv(socket, &mut part, &mut fds, wait) {
             Ok(0) => Ok(false),
             Ok(n) => {
+                if self.fds.len() + fds.len() > self.most_fds {
+                    return Err(invalid("descriptors came that no message needs"));
+                }
                 self.bytes.extend_from_slice(&part[..n]);
                 self.fds.extend(fds);
                 Ok(true)
@@ -103,18 +201,25 @@ impl Inbox {
     }
 
     /// The next message that is complete.
+    ///
+    /// # Errors
+    /// If it is none of that type, or longer than that.
     pub fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some((length, rest)) = self.bytes.split_first_chunk::<4>() else {
             return Ok(None);
         };
         let length = u32::from_le_bytes(*length) as usize;
         if length > MOST {
-            return Err(io::ErrorKind::InvalidData.into());
+            return Err(invalid("a message is too long"));
         }
         if rest.len() < length {
             return Ok(None);
         }
-        let message = postcard::from_bytes(&rest[..length]).map_err(io::Error::other)?;
+        let (message, rest) = postcard::take_from_bytes(&rest[..length])
+            .map_err(|_| invalid("a message makes no sense"))?;
+        if !rest.is_empty() {
+            return Err(invalid("bytes follow a message"));
+        }
         self.bytes.drain(..4 + length);
         Ok(Some(message))
     }
@@ -123,6 +228,10 @@ impl Inbox {
     pub fn descriptor(&mut self) -> Option<OwnedFd> {
         self.fds.pop_front()
     }
+}
+
+fn invalid(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 #[cfg(test)]
@@ -134,45 +243,80 @@ mod tests {
     fn messages_arrive_whole_and_in_order() {
         let (left, right) = UnixStream::pair().unwrap();
         let (near, far) = UnixStream::pair().unwrap();
-        send(&left, &FromWorker::Failed("x".repeat(20_000)), None).unwrap();
-        send(
-            &left,
-            &ToWorker::Frames {
-                client: vec![1, 2, 3],
-            },
-            Some(far.as_fd()),
-        )
-        .unwrap();
-        drop(left);
-        let mut inbox = Inbox::default();
-        let first: FromWorker = loop {
-            assert!(inbox.fill(&right, true).unwrap());
+        let client = vec![7; 300_000];
+        let frames = ToWorker::Frames {
+            client: client.clone(),
+        };
+        let now = Instant::now();
+        let mut outbox = Outbox::default();
+        let start = ToWorker::Start(Profile::default());
+        outbox.push(&start, None, now).unwrap();
+        outbox.push(&frames, Some(far.into()), now).unwrap();
+        let mut inbox = Inbox::new(1);
+        let mut next = || loop {
             if let Some(message) = inbox.next().unwrap() {
                 break message;
             }
+            outbox.flush(&left, now).unwrap();
+            assert!(inbox.fill(&right, false).unwrap());
         };
-        assert!(matches!(first, FromWorker::Failed(text) if text.len() == 20_000));
-        let second: ToWorker = loop {
-            if let Some(message) = inbox.next().unwrap() {
-                break message;
-            }
-            assert!(inbox.fill(&right, true).unwrap());
-        };
-        assert!(matches!(second, ToWorker::Frames { client } if client == [1, 2, 3]));
+        assert!(matches!(next(), ToWorker::Start(_)));
+        assert!(matches!(next(), ToWorker::Frames { client: c } if c == client));
+        assert!(outbox.is_empty());
         let passed = inbox.descriptor().unwrap();
-        drop(far);
         rustix::io::write(&passed, b"!").unwrap();
+        drop(passed);
         let mut one = [0];
         assert_eq!(rustix::io::read(&near, &mut one).unwrap(), 1);
+        drop(left);
         assert!(!inbox.fill(&right, true).unwrap());
     }
 
     #[test]
-    fn nonsense_is_an_error() {
-        let mut inbox = Inbox {
-            bytes: vec![0xff; 32],
-            fds: VecDeque::new(),
+    fn nobody_waits_for_an_end_that_takes_nothing() {
+        let (left, _right) = UnixStream::pair().unwrap();
+        let now = Instant::now();
+        let mut outbox = Outbox::default();
+        let frames = ToWorker::Frames {
+            client: vec![0; MOST / 2],
         };
-        assert!(inbox.next::<FromWorker>().is_err());
+        for _ in 0..QUEUE_MOST {
+            outbox.push(&frames, None, now).unwrap();
+        }
+        assert!(outbox.push(&frames, None, now).is_err());
+        outbox.flush(&left, now).unwrap();
+        assert!(!outbox.is_empty());
+        outbox.flush(&left, now + PATIENCE).unwrap();
+        let late = now + PATIENCE + Duration::from_secs(1);
+        let error = outbox.flush(&left, late).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    fn holding(bytes: Vec<u8>) -> Inbox {
+        Inbox {
+            bytes,
+            ..Inbox::new(0)
+        }
+    }
+
+    #[test]
+    fn nonsense_is_an_error() {
+        assert!(holding(vec![0xff; 32]).next::<FromWorker>().is_err());
+        let mut longer = encode(&FromWorker::Failed("why".into())).unwrap();
+        longer[0] += 1;
+        longer.push(0);
+        assert!(holding(longer).next::<FromWorker>().is_err());
+    }
+
+    #[test]
+    fn an_inbox_holds_what_it_may() {
+        let (left, right) = UnixStream::pair().unwrap();
+        passing::send(&left, b"x", &[left.as_fd()], true).unwrap();
+        assert!(Inbox::new(0).fill(&right, true).is_err());
+        passing::send(&left, b"x", &[left.as_fd(), left.as_fd()], true).unwrap();
+        assert!(Inbox::new(1).fill(&right, true).is_err());
+        let mut full = holding(vec![0; MOST + 5]);
+        passing::send(&left, b"x", &[], true).unwrap();
+        assert!(full.fill(&right, true).is_err());
     }
 }

@@ -24,6 +24,8 @@ pub struct Options {
     pub memory_limit: u64,
     /// How long a command may run.
     pub watchdog: Duration,
+    /// Confine workers to what rendering needs, as far as this system can.
+    pub sandbox: bool,
     /// End when standard input does, which is how a starter that dies takes its server with it.
     pub end_with_stdin: bool,
     /// End when the last client has gone, once there has been one.
@@ -66,6 +68,7 @@ impl Default for Options {
             max_sessions: 64,
             memory_limit: 8 << 30,
             watchdog: Duration::from_secs(30),
+            sandbox: true,
             end_with_stdin: false,
             once: false,
             announce: true,

@@ -11,6 +11,7 @@ use mgn_wire::hello::Shown;
 use mgn_wire::Fault;
 use std::collections::VecDeque;
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -45,10 +46,21 @@ impl Permission<'_> {
         };
         match target {
             Target::Viewer(address) if is_theirs(address) => true,
-            Target::Program => true,
-            target => self.allowed.iter().any(|allowed| allowed.is_at(target)),
+            target => is_allowed(target, self.allowed),
         }
     }
+}
+
+/// Whether programs from anywhere may have a tile shown at `target`.
+pub(crate) fn is_allowed(target: &Target, allowed: &[Target]) -> bool {
+    matches!(target, Target::Program) || allowed.iter().any(|allowed| allowed.is_at(target))
+}
+
+/// Where pictures of the tile of that name are saved below `folder`; none if that is no place for
+/// them.
+pub(crate) fn folder_of(folder: &Path, name: &str) -> Option<PathBuf> {
+    let is_plain = !name.contains(['/', '\0']) && !name.starts_with('.') && !name.is_empty();
+    (is_plain && folder.is_absolute()).then(|| folder.join(name))
 }
 
 /// Pictures on their way from the session's thread to the screens'.
@@ -193,11 +205,10 @@ impl Screens {
                     targets.push(Box::new(head));
                 }
                 Target::Files(folder) => {
-                    let is_plain = !name.contains(['/', '\0']) && !name.starts_with('.');
-                    if !is_plain || name.is_empty() || !folder.is_absolute() {
+                    let Some(place) = folder_of(folder, name) else {
                         return Err(format!("the tile {name} cannot be shown: {} with the tile's name is no place for files; give an absolute path, and a name without slashes", folder.display()));
-                    }
-                    let saver = Saver::new(&folder.join(name), FileFormat::Png, 1);
+                    };
+                    let saver = Saver::new(&place, FileFormat::Png, 1);
                     targets.push(Box::new(saver.map_err(failed)?));
                 }
                 Target::Viewer(address) => feeds.push(Feed::start(FeedOptions {

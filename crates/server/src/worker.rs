@@ -6,11 +6,13 @@ use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::probe::Abilities;
 use crate::replay::{serve, Ending};
+use crate::sandbox::{self, Profile};
 use crate::tile::{Permission, Screens};
 use crate::watchdog::{self, Activity, Limits};
 use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Place;
+use mgn_sys::passing;
 use mgn_wire::hello::{Shown, Welcome};
 use mgn_wire::{Blame, End, Fault, CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
@@ -19,6 +21,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -47,7 +50,14 @@ pub fn worker() -> Result<(), ServerError> {
         return Err(ServerError::NoParent);
     }
     let control = Arc::new(UnixStream::from(control));
-    // A server that is killed takes its workers with it; one that ends closes the socket, which counts too if this came too late.
+    let mut inbox = Inbox::new(passing::MOST);
+    let Some(profile) = wait_for_profile(&control, &mut inbox)? else {
+        return Ok(());
+    };
+    let confined = sandbox::confine(&profile);
+    // A server that is killed takes its workers with it; one that ends closes the socket, which
+    // counts too if this came too late. The kernel forgets this when a process becomes another
+    // user.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(ServerError::io("cannot follow the server"))?;
     // Looked at first: the driver is opened without the variables that are ours.
@@ -63,15 +73,19 @@ pub fn worker() -> Result<(), ServerError> {
         }
     };
     let abilities = Box::new(Abilities::of(&renderer));
-    tell(&control, &FromWorker::Ready(abilities));
-    let mut inbox = Inbox::default();
+    tell(&control, &FromWorker::Ready(abilities, confined));
     let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else {
         return Ok(());
     };
+    sandbox::tighten(&profile, renderer.info().is_software);
     let farewell = {
         let (control, slot) = (control.clone(), slot.clone());
+        // The watchdog and the session may find out about an end at the same time.
+        let is_told = Arc::new(AtomicBool::new(false));
         move |end: &End| {
-            tell(&control, &FromWorker::Ended(end.clone()));
+            if !is_told.swap(true, Ordering::Relaxed) {
+                tell(&control, &FromWorker::Ended(end.clone()));
+            }
             slot.farewell(end);
         }
     };
@@ -105,8 +119,20 @@ pub fn worker() -> Result<(), ServerError> {
 
 /// Tells the server. One that has ended does not hear it, and shows that by its closed socket.
 fn tell(control: &UnixStream, message: &FromWorker) {
-    if let Err(error) = control::send(control, message, None) {
+    if let Err(error) = control::send(control, message) {
         tracing::debug!("the server does not listen: {error}");
+    }
+}
+
+/// What the worker is to confine itself to; none if the server ends first.
+fn wait_for_profile(
+    control: &UnixStream,
+    inbox: &mut Inbox,
+) -> Result<Option<Profile>, ServerError> {
+    match wait_for_message(control, inbox)? {
+        Some(ToWorker::Start(profile)) => Ok(Some(profile)),
+        Some(_) => Err(out_of_turn()),
+        None => Ok(None),
     }
 }
 
@@ -115,22 +141,34 @@ fn wait_for_session(
     control: &UnixStream,
     inbox: &mut Inbox,
 ) -> Result<Option<(Box<Session>, OwnedFd)>, ServerError> {
-    let broken = || ServerError::io("the server said something else");
+    match wait_for_message(control, inbox)? {
+        Some(ToWorker::Session(session)) => {
+            let socket = inbox.descriptor().ok_or_else(out_of_turn)?;
+            Ok(Some((session, socket)))
+        }
+        Some(_) => Err(out_of_turn()),
+        None => Ok(None),
+    }
+}
+
+/// What the server says next; none if it ends first.
+fn wait_for_message(
+    control: &UnixStream,
+    inbox: &mut Inbox,
+) -> Result<Option<ToWorker>, ServerError> {
     loop {
-        match inbox.next().map_err(broken())? {
-            Some(ToWorker::Session(session)) => {
-                let socket = inbox
-                    .descriptor()
-                    .ok_or_else(|| broken()(io::Error::from(io::ErrorKind::InvalidData)))?;
-                return Ok(Some((session, socket)));
-            }
-            Some(ToWorker::Frames { .. }) => {
-                return Err(broken()(io::Error::from(io::ErrorKind::InvalidData)))
-            }
+        match inbox.next().map_err(ServerError::io(NONSENSE))? {
+            Some(message) => return Ok(Some(message)),
             None if inbox.fill(control, true).unwrap_or(false) => {}
             None => return Ok(None),
         }
     }
+}
+
+const NONSENSE: &str = "the server said something else than a worker expects";
+
+fn out_of_turn() -> ServerError {
+    ServerError::io(NONSENSE)(io::Error::from(io::ErrorKind::InvalidData))
 }
 
 /// Runs the session, and says why it ended unless its client left.

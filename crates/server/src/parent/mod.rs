@@ -6,7 +6,10 @@ use crate::control::Session;
 use crate::error::ServerError;
 use crate::options::{Options, SessionReport};
 use crate::probe::Abilities;
+use crate::sandbox::{Confined, Level, Profile};
+use crate::tile::is_allowed;
 use mgn_fabric::{printable, Incoming, Listener, Token};
+use mgn_wall::Target;
 use mgn_wire::hello::{self, Hello, Role, Shown};
 use process::{Process, Standing, WORDS_MAX};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
@@ -39,18 +42,47 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         return Err(ServerError::NoAddress);
     }
     let signals = signals()?;
-    let mut spare = Process::start(&options.worker)?;
+    let mut profile = Profile {
+        level: match options.sandbox {
+            true => Level::Full,
+            false => Level::Open,
+        },
+        stages: options.chain.folders(),
+        ..Profile::default()
+    };
     // Listening comes after the driver has been tried: clients of a server without one had better not find it.
-    let abilities = await_driver(&mut spare, &signals, options.end_with_stdin)?;
+    let (spare, abilities, confined) = loop {
+        let mut spare = Process::start(&options.worker, &profile, None)?;
+        match await_driver(&mut spare, &signals, options.end_with_stdin) {
+            Ok((abilities, confined)) => break (spare, abilities, confined),
+            Err(NotReady::Over) => {
+                return Err(ServerError::Worker("ended before it had started".into()))
+            }
+            // A driver that we have not thought of may need more than the sandbox leaves it.
+            Err(NotReady::Failed(why)) => {
+                profile.level = less(profile.level).ok_or(ServerError::Worker(why))?
+            }
+        }
+    };
+    if options.sandbox && profile.level == Level::Open {
+        tracing::warn!(
+            "the driver opens only outside the sandbox, so sessions are not confined: \
+             a client that finds a flaw in the driver can do what this user can"
+        );
+    } else if options.sandbox {
+        tracing::info!("sessions are confined by {confined}");
+    }
     let mut listeners = Vec::new();
     for address in &options.listen {
         listeners.push(Listener::bind(address, options.token.clone())?);
     }
     let mut server = Server {
         options,
+        profile,
         listeners,
         processes: vec![spare],
         queue: VecDeque::new(),
+        came: 0,
         sessions: 0,
         begun: None,
         failure: None,
@@ -63,10 +95,14 @@ pub fn run(options: Options) -> Result<(), ServerError> {
 
 struct Server {
     options: Options,
+    /// Of workers that serve any client.
+    profile: Profile,
     listeners: Vec<Listener>,
     processes: Vec<Process>,
     /// Clients that wait for a worker.
     queue: VecDeque<Waiting>,
+    /// Clients that have waited so far; the last one's number.
+    came: u64,
     /// Sessions begun so far; the last one's number.
     sessions: u64,
     /// When that was.
@@ -76,11 +112,21 @@ struct Server {
 }
 
 struct Waiting {
+    number: u64,
+    /// If no worker serves it that would serve any other: the profile of its own.
+    profile: Option<Profile>,
     incoming: Incoming,
     program: String,
     tile: Option<u32>,
     shown: Option<Shown>,
     since: Instant,
+}
+
+impl Waiting {
+    /// Which worker it waits for; see [`Process::client`].
+    fn worker(&self) -> Option<u64> {
+        self.profile.as_ref().map(|_| self.number)
+    }
 }
 
 impl Server {
@@ -145,7 +191,7 @@ impl Server {
             fds.extend(
                 process
                     .descriptors()
-                    .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
+                    .map(|(fd, events)| PollFd::from_borrowed_fd(fd, events)),
             );
         }
         let follower = self.options.follower.as_ref();
@@ -171,7 +217,7 @@ impl Server {
         while at < self.processes.len() {
             let process = &mut self.processes[at];
             process.hear();
-            if let Standing::Failed(why) = &process.standing {
+            if let (Standing::Failed(why), None) = (&process.standing, process.client) {
                 self.failure = Some(why.clone());
             }
             match process.ending() {
@@ -198,11 +244,26 @@ impl Server {
                     }
                 }
             }
-            Standing::Failed(_) => {}
-            Standing::Starting | Standing::Ready(_) => {
+            Standing::Failed(why) => self.despair(process.client, why.clone()),
+            Standing::Starting | Standing::Ready(..) => {
                 let ending = if ending.is_empty() { "ended" } else { ending };
-                self.failure = Some(format!("the renderer did not start: its process {ending}"));
+                let why = format!("the renderer did not start: its process {ending}");
+                self.despair(process.client, why);
             }
+        }
+    }
+
+    /// A worker has not come up: the client that it was for is sent away, or those who wait for any
+    /// are told when nothing else is left.
+    fn despair(&mut self, client: Option<u64>, why: String) {
+        let Some(number) = client else {
+            self.failure = Some(why);
+            return;
+        };
+        let place = self.queue.iter().position(|w| w.number == number);
+        if let Some(waiting) = place.and_then(|at| self.queue.remove(at)) {
+            tracing::error!("{}: {why}", waiting.program);
+            waiting.incoming.refuse(&why);
         }
     }
 
@@ -246,13 +307,31 @@ impl Server {
             let why = format!("the server has its limit of {most} sessions");
             return incoming.refuse(&why);
         }
+        self.came += 1;
+        let profile = shown
+            .as_ref()
+            .map(|shown| self.profile_of(shown, &incoming));
         self.queue.push_back(Waiting {
+            number: self.came,
+            profile: profile.filter(|profile| *profile != self.profile),
             incoming,
             program,
             tile,
             shown,
             since: Instant::now(),
         });
+    }
+
+    /// What the worker needs of a client whose tile is shown here. The worker asks again whether it
+    /// may be shown there, before it serves the client.
+    fn profile_of(&self, shown: &Shown, incoming: &Incoming) -> Profile {
+        let is_own = incoming.peer().is_some();
+        let allowed = &self.options.present;
+        let may_be = |target: &&Target| {
+            is_own || matches!(target, Target::Viewer(_)) || is_allowed(target, allowed)
+        };
+        let targets = shown.wall.tiles.iter().flat_map(|tile| &tile.present);
+        self.profile.showing(shown, targets.filter(may_be))
     }
 
     fn attach(&mut self, incoming: Incoming, session: u64, key: &[u8; 16]) {
@@ -286,15 +365,16 @@ impl Server {
                 late.incoming.refuse("the server's renderer does not start");
             }
         }
-        while !self.queue.is_empty() {
-            let Some(ready) = self
-                .processes
-                .iter()
-                .position(|p| matches!(p.standing, Standing::Ready(_)))
-            else {
-                break;
+        let mut at = 0;
+        while let Some(waiting) = self.queue.get(at) {
+            let worker = waiting.worker();
+            let is_its =
+                |p: &Process| p.client == worker && matches!(p.standing, Standing::Ready(..));
+            let Some(ready) = self.processes.iter().position(is_its) else {
+                at += 1;
+                continue;
             };
-            let Some(client) = self.queue.pop_front() else {
+            let Some(client) = self.queue.remove(at) else {
                 break;
             };
             self.sessions += 1;
@@ -330,8 +410,15 @@ impl Server {
     /// Has workers started: one that waits for the next client, and as many as clients wait for, but not more at once than there are processors. After
     /// one has failed to start, the next is started only for a client that waits.
     fn keep_spares(&mut self) {
-        let is_spare = |p: &&Process| matches!(p.standing, Standing::Ready(_) | Standing::Starting);
-        let spares = self.processes.iter().filter(is_spare).count();
+        // Nobody else is served by a worker that was started for a client that has gone.
+        let queue = &self.queue;
+        let is_wanted = |client| queue.iter().any(|waiting| waiting.worker() == Some(client));
+        self.processes
+            .retain(|p| p.session().is_some() || p.client.is_none_or(is_wanted));
+        let is_spare =
+            |p: &&Process| matches!(p.standing, Standing::Ready(..) | Standing::Starting);
+        let any = |p: &&Process| p.client.is_none() && is_spare(p);
+        let spares = self.processes.iter().filter(any).count();
         let failure = match spares {
             0 => self.failure.take(),
             _ => None,
@@ -351,13 +438,39 @@ impl Server {
         }
         let is_quiet = self.begun.is_none_or(|begun| begun.elapsed() >= MOMENT);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        for _ in spares..self.queue.len().min(processors).max(is_quiet.into()) {
+        let for_any = self.queue.iter().filter(|w| w.profile.is_none()).count();
+        for _ in spares..for_any.min(processors).max(is_quiet.into()) {
             self.start_spare();
+        }
+        self.start_own(processors);
+    }
+
+    /// Starts workers for clients that wait for one of their own, if not too many are starting.
+    fn start_own(&mut self, processors: usize) {
+        let is_starting = |p: &&Process| matches!(p.standing, Standing::Starting);
+        let starting = self.processes.iter().filter(is_starting).count();
+        let processes = &self.processes;
+        let has_none = |w: &&Waiting| !processes.iter().any(|p| p.client == w.worker());
+        let all = self.queue.iter().filter(|w| w.profile.is_some());
+        let next: Vec<_> = all
+            .filter(has_none)
+            .filter_map(|w| Some((w.number, w.profile.clone()?)))
+            .take(
+                processors
+                    .saturating_sub(starting)
+                    .max(usize::from(starting == 0)),
+            )
+            .collect();
+        for (number, profile) in next {
+            match Process::start(&self.options.worker, &profile, Some(number)) {
+                Ok(process) => self.processes.push(process),
+                Err(error) => self.despair(Some(number), error.to_string()),
+            }
         }
     }
 
     fn start_spare(&mut self) {
-        match Process::start(&self.options.worker) {
+        match Process::start(&self.options.worker, &self.profile, None) {
             Ok(process) => {
                 self.failure = None;
                 self.processes.push(process);
@@ -415,30 +528,48 @@ impl Server {
     }
 }
 
-/// Waits for the first worker's driver, and says what that can do.
+/// The next level that leaves a driver more.
+fn less(level: Level) -> Option<Level> {
+    match level {
+        Level::Full => Some(Level::SameUser),
+        Level::SameUser => Some(Level::Open),
+        Level::Open => None,
+    }
+}
+
+/// Why the first worker does not come up.
+enum NotReady {
+    Failed(String),
+    /// The server is to end.
+    Over,
+}
+
+/// Waits for the first worker's driver, and says what that can do, and how the worker is confined.
 fn await_driver(
     first: &mut Process,
     signals: &UnixStream,
     end_with_stdin: bool,
-) -> Result<Box<Abilities>, ServerError> {
+) -> Result<(Box<Abilities>, Confined), NotReady> {
     let stdin = std::io::stdin();
     let deadline = Instant::now() + PATIENCE;
     loop {
         first.hear();
         let ending = first.ending();
         match (&first.standing, ending) {
-            (Standing::Ready(abilities), None) => return Ok(abilities.clone()),
-            (Standing::Failed(why), _) => return Err(ServerError::Worker(why.clone())),
+            (Standing::Ready(abilities, confined), None) => {
+                return Ok((abilities.clone(), confined.clone()))
+            }
+            (Standing::Failed(why), _) => return Err(NotReady::Failed(why.clone())),
             (_, Some(ending)) => {
                 let ending = if ending.is_empty() { "ended" } else { &ending };
-                return Err(ServerError::Worker(format!(
+                return Err(NotReady::Failed(format!(
                     "the renderer did not start: its process {ending}"
                 )));
             }
             _ => {}
         }
         if Instant::now() > deadline {
-            return Err(ServerError::Worker(format!(
+            return Err(NotReady::Failed(format!(
                 "the renderer did not start within {} s",
                 PATIENCE.as_secs()
             )));
@@ -447,7 +578,7 @@ fn await_driver(
         fds.extend(
             first
                 .descriptors()
-                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
+                .map(|(fd, events)| PollFd::from_borrowed_fd(fd, events)),
         );
         if end_with_stdin {
             fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
@@ -458,7 +589,7 @@ fn await_driver(
             && fds.last().is_some_and(|fd| !fd.revents().is_empty())
             && has_ended(&stdin);
         if signalled || closed {
-            return Err(ServerError::Worker("ended before it had started".into()));
+            return Err(NotReady::Over);
         }
     }
 }

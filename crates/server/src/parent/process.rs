@@ -1,15 +1,19 @@
 //! A worker process as the parent sees it.
 
-use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
+use crate::control::{FromWorker, Inbox, Outbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::options::WorkerCommand;
 use crate::probe::Abilities;
+use crate::sandbox::{Confined, Profile};
 use mgn_fabric::{printable, Incoming};
+use mgn_sys::process::pass_only_standard;
+use rustix::event::PollFlags;
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Instant;
 
 /// Characters of what a worker says.
 pub(super) const WORDS_MAX: usize = 400;
@@ -22,6 +26,9 @@ pub(super) struct Process {
     pidfd: Option<OwnedFd>,
     control: Option<UnixStream>,
     inbox: Inbox,
+    outbox: Outbox,
+    /// The number of the waiting client that it was started for, if not for any.
+    pub client: Option<u64>,
     pub standing: Standing,
     /// Why its session ended, in its own words.
     pub last_words: Option<String>,
@@ -29,65 +36,155 @@ pub(super) struct Process {
     pub drawn: (u64, u64),
 }
 
+/// Where a worker is in its life, which goes from top to bottom. A worker serves a hostile client,
+/// so what it says is taken only where it belongs.
 #[derive(Debug)]
 pub(super) enum Standing {
     Starting,
-    /// The driver is open; this is what it can do.
-    Ready(Box<Abilities>),
+    /// The driver is open; this is what it can do, and how the worker is confined.
+    Ready(Box<Abilities>, Confined),
     /// There is no driver, and why.
     Failed(String),
     Serving(Box<Session>),
 }
 
 impl Process {
-    pub fn start(command: &WorkerCommand) -> Result<Process, ServerError> {
+    pub fn start(
+        command: &WorkerCommand,
+        profile: &Profile,
+        client: Option<u64>,
+    ) -> Result<Process, ServerError> {
         let (ours, theirs) = UnixStream::pair().map_err(ServerError::Spawn)?;
         let mut builder = Command::new(&command.program);
         builder
             .args(&command.arguments)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null());
+        pass_only_standard(&mut builder);
         // An interrupt from the terminal is the server's to deal with.
         builder.process_group(0);
         if let Some(name) = std::env::args_os().next() {
             builder.arg0(name);
         }
         let child = builder.spawn().map_err(ServerError::Spawn)?;
+        let mut process = Process::of(child, ours);
+        process.client = client;
+        process.tell(&ToWorker::Start(profile.clone()), None);
+        Ok(process)
+    }
+
+    fn of(child: Child, control: UnixStream) -> Process {
         let pid = Pid::from_raw(child.id() as i32);
         let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        Ok(Process {
+        Process {
             child,
             pidfd,
-            control: Some(ours),
-            inbox: Inbox::default(),
+            control: Some(control),
+            // A worker has no descriptors to give.
+            inbox: Inbox::new(0),
+            outbox: Outbox::default(),
+            client: None,
             standing: Standing::Starting,
             last_words: None,
             drawn: (0, 0),
-        })
+        }
     }
 
-    /// What becomes readable when there is something to hear.
-    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let control = self.control.iter().map(|c| c.as_fd());
-        control.chain(self.pidfd.iter().map(|p| p.as_fd()))
+    /// What becomes ready when there is something to hear, or room for what it has not taken.
+    pub fn descriptors(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
+        let mut events = PollFlags::IN;
+        events.set(PollFlags::OUT, !self.outbox.is_empty());
+        let control = self.control.iter().map(move |c| (c.as_fd(), events));
+        control.chain(self.pidfd.iter().map(|p| (p.as_fd(), PollFlags::IN)))
     }
 
-    /// Takes what the worker has said.
+    /// Takes what the worker has said, and sends what it now has room for.
     pub fn hear(&mut self) {
         let Some(control) = &self.control else { return };
         let open = self.inbox.fill(control, false);
-        while let Ok(Some(message)) = self.inbox.next() {
-            match message {
-                FromWorker::Ready(abilities) => self.standing = Standing::Ready(abilities),
-                FromWorker::Failed(why) => self.standing = Standing::Failed(why),
-                FromWorker::Drawn { frames, bytes } => self.drawn = (frames, bytes),
-                FromWorker::Ended(end) => {
-                    self.last_words = Some(printable(&end.to_string(), WORDS_MAX));
-                }
+        loop {
+            let taken = match self.inbox.next() {
+                Ok(Some(message)) => self.take(message),
+                Ok(None) => break,
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(why) = taken {
+                return self.end(&format!("said what no worker says ({why})"));
             }
         }
-        if !matches!(open, Ok(true)) {
-            self.control = None;
+        match open {
+            Ok(true) => self.send(),
+            Ok(false) => self.control = None,
+            // A worker that has ended with messages untaken resets its socket.
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                self.end(&format!("said what no worker says ({error})"));
+            }
+            Err(_) => self.control = None,
+        }
+    }
+
+    /// Takes one message, if it belongs where the worker is in its life.
+    fn take(&mut self, message: FromWorker) -> Result<(), String> {
+        match (&self.standing, message) {
+            (Standing::Starting, FromWorker::Ready(abilities, confined)) => {
+                self.standing = Standing::Ready(abilities, confined);
+            }
+            (Standing::Starting, FromWorker::Failed(why)) => {
+                self.standing = Standing::Failed(printable(&why, WORDS_MAX));
+            }
+            (Standing::Serving(_), FromWorker::Drawn { frames, bytes }) => {
+                self.drawn = (frames, bytes);
+            }
+            (Standing::Serving(_), FromWorker::Ended(end)) if self.last_words.is_none() => {
+                self.last_words = Some(printable(&end.to_string(), WORDS_MAX));
+            }
+            (_, message) => {
+                let said = match message {
+                    FromWorker::Ready(..) => "that it is ready",
+                    FromWorker::Failed(_) => "that it has no driver",
+                    FromWorker::Drawn { .. } => "what it has drawn",
+                    FromWorker::Ended(_) => "that its session has ended",
+                };
+                return Err(format!("{said}, out of turn"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Kills the worker, and says so in the log.
+    fn end(&mut self, why: &str) {
+        let pid = self.child.id();
+        tracing::error!("the worker process {pid} {why}, and is killed");
+        self.control = None;
+        // One that has ended cannot be killed, and that is all right.
+        let _ = self.child.kill();
+        let words = format!("its worker {why}");
+        match self.standing {
+            Standing::Serving(_) => self.last_words = Some(words),
+            _ => self.standing = Standing::Failed(format!("the renderer did not start: {words}")),
+        }
+    }
+
+    /// Puts a message behind those that the worker has not taken, and sends what there is room for.
+    fn tell(&mut self, message: &ToWorker, fd: Option<OwnedFd>) {
+        if self.control.is_none() {
+            return;
+        }
+        match self.outbox.push(message, fd, Instant::now()) {
+            Ok(()) => self.send(),
+            Err(error) => self.end(&format!("does not listen ({error})")),
+        }
+    }
+
+    fn send(&mut self) {
+        let Some(control) = &self.control else { return };
+        match self.outbox.flush(control, Instant::now()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+                self.end(&format!("does not listen ({error})"));
+            }
+            // It is ending, which is then seen; what it said last is still to be heard.
+            Err(error) => tracing::debug!("a worker has closed its socket: {error}"),
         }
     }
 
@@ -102,28 +199,14 @@ impl Process {
     pub fn begin(&mut self, mut session: Box<Session>, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
         session.client = client;
-        if let Some(control) = &self.control {
-            if let Err(error) = control::send(
-                control,
-                &ToWorker::Session(session.clone()),
-                Some(socket.as_fd()),
-            ) {
-                tracing::debug!("a worker does not take its session: {error}");
-            }
-        }
-        self.standing = Standing::Serving(session);
+        self.standing = Standing::Serving(session.clone());
+        self.tell(&ToWorker::Session(session), Some(socket));
     }
 
     /// Gives the worker the frames connection of its session.
     pub fn attach(&mut self, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
-        if let Some(control) = &self.control {
-            if let Err(error) =
-                control::send(control, &ToWorker::Frames { client }, Some(socket.as_fd()))
-            {
-                tracing::debug!("a worker does not take its frames connection: {error}");
-            }
-        }
+        self.tell(&ToWorker::Frames { client }, Some(socket));
     }
 
     /// Tells the worker to end, by closing its socket. One that has not opened its driver yet would hear it late, and has nothing to put in order.
@@ -160,5 +243,122 @@ fn describe(status: ExitStatus) -> String {
     match status.code() {
         Some(0) | None => String::new(),
         Some(code) => format!("ended with status {code}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control;
+    use crate::options::Options;
+    use mgn_wire::{Blame, End};
+
+    /// A worker that the test speaks for.
+    fn worker() -> (Process, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let child = Command::new("sleep").arg("1000").spawn().unwrap();
+        (Process::of(child, ours), theirs)
+    }
+
+    fn serving() -> (Process, UnixStream) {
+        let (mut process, socket) = worker();
+        process.standing = Standing::Serving(Box::new(Session {
+            id: 1,
+            key: [0; 16],
+            program: String::new(),
+            tile: None,
+            shown: None,
+            present: Vec::new(),
+            token: None,
+            client: Vec::new(),
+            chain: Default::default(),
+            memory_limit: 0,
+            watchdog: Options::default().watchdog,
+            is_followed: true,
+        }));
+        (process, socket)
+    }
+
+    fn ready() -> FromWorker {
+        let abilities = Abilities {
+            info: Default::default(),
+            contexts: Vec::new(),
+            egl: String::new(),
+        };
+        FromWorker::Ready(Box::new(abilities), Confined::default())
+    }
+
+    fn failed() -> FromWorker {
+        FromWorker::Failed("no driver".into())
+    }
+
+    fn ended() -> FromWorker {
+        FromWorker::Ended(End::new(Blame::Limits, "why"))
+    }
+
+    const DRAWN: FromWorker = FromWorker::Drawn {
+        frames: 1,
+        bytes: 2,
+    };
+
+    /// Whether the worker is killed for what it says.
+    fn is_killed_for(
+        (mut process, socket): (Process, UnixStream),
+        says: impl IntoIterator<Item = FromWorker>,
+    ) -> bool {
+        for message in says {
+            control::send(&socket, &message).unwrap();
+        }
+        process.hear();
+        process.control.is_none()
+    }
+
+    #[test]
+    fn a_worker_says_what_belongs_where_it_is() {
+        assert!(!is_killed_for(worker(), [ready()]));
+        assert!(!is_killed_for(worker(), [failed()]));
+        assert!(!is_killed_for(serving(), [DRAWN, DRAWN, ended(), DRAWN]));
+    }
+
+    #[test]
+    fn a_worker_that_says_anything_else_is_killed() {
+        for early in [DRAWN, ended()] {
+            assert!(is_killed_for(worker(), [early]));
+        }
+        for second in [ready(), failed(), DRAWN, ended()] {
+            assert!(is_killed_for(worker(), [ready(), second]));
+        }
+        assert!(is_killed_for(worker(), [failed(), ready()]));
+        for again in [ready(), failed()] {
+            assert!(is_killed_for(serving(), [again]));
+        }
+        assert!(is_killed_for(serving(), [ended(), ended()]));
+    }
+
+    #[test]
+    fn a_killed_worker_is_not_ready() {
+        let (mut process, socket) = worker();
+        control::send(&socket, &ready()).unwrap();
+        control::send(&socket, &ready()).unwrap();
+        process.hear();
+        assert!(matches!(&process.standing, Standing::Failed(why) if why.contains("out of turn")));
+        let status = process.child.wait().unwrap();
+        assert_eq!(describe(status), "was ended by signal 9 (SIGKILL)");
+    }
+
+    #[test]
+    fn a_worker_that_takes_nothing_holds_nobody_up() {
+        let (mut process, _socket) = serving();
+        let frames = ToWorker::Frames {
+            client: vec![0; 500_000],
+        };
+        while process.control.is_some() {
+            process.tell(&frames, None);
+        }
+        assert!(process
+            .last_words
+            .take()
+            .unwrap()
+            .contains("does not listen"));
     }
 }

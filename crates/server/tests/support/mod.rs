@@ -48,6 +48,7 @@ pub fn be_server() {
         present: Vec::new(),
         memory_limit: number("TEST_MEMORY", 8 << 30),
         watchdog: Duration::from_secs(number("TEST_WATCHDOG", 30)),
+        sandbox: true,
         end_with_stdin: true,
         once: get("TEST_ONCE").is_some(),
         announce: true,

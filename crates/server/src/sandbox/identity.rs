@@ -1,0 +1,154 @@
+//! Who a worker is, and what the kernel lets it do as that: its user, its capabilities, its limits.
+
+use super::{Level, Profile};
+use rustix::fs::{Gid, Uid};
+use rustix::process::{
+    geteuid, getrlimit, set_dumpable_behavior, setrlimit, DumpableBehavior, Resource, Rlimit,
+};
+use rustix::thread::{
+    capabilities, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+    CapabilitySet, CapabilitySets,
+};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+/// The user and the group of workers whose server is root. Linux distributions, systemd and
+/// containers give out no numbers between 1879048192 and 2147483647. All workers have the same one,
+/// so that they share a shader cache; that they do not reach each other is up to the other parts.
+const WORKER: u32 = 1_900_000_000;
+
+/// Open files: sessions have sockets and memory, drivers have devices and buffers.
+const FILES_MOST: u64 = 4096;
+/// How much sooner than its server a worker is chosen when the machine runs out of memory.
+const OOM_STEP: i32 = 200;
+
+/// A user to become.
+pub(super) struct NewUser {
+    pub uid: Uid,
+    pub gid: Gid,
+    /// Of devices that the driver may open.
+    groups: Vec<Gid>,
+}
+
+/// The user that this process is to become, or why it stays who it is.
+pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
+    if !geteuid().is_root() {
+        return Err("the server is not root".into());
+    }
+    if profile.level != Level::Full {
+        return Err("the driver did not open as another user".into());
+    }
+    if profile.writes() || profile.connects() {
+        return Err("the session has files, windows or viewers of the server's user".into());
+    }
+    // The server could not end a worker of another user without the last.
+    let needed = CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::KILL;
+    let has_all = capabilities(None).is_ok_and(|has| has.effective.contains(needed));
+    if !has_all {
+        return Err("the server may not change users".into());
+    }
+    // In root's home, for example, where nobody else gets to.
+    if super::files::names_drivers() {
+        return Err("the environment names folders of drivers".into());
+    }
+    let mut groups = Vec::new();
+    for device in super::files::gpu_devices() {
+        let Ok(meta) = fs::metadata(&device) else {
+            continue;
+        };
+        let mode = meta.mode();
+        if meta.is_dir() || mode & 0o006 == 0o006 {
+            continue;
+        }
+        if mode & 0o060 != 0o060 || meta.gid() == 0 {
+            return Err(format!("only root may use {}", device.display()));
+        }
+        let gid = Gid::from_raw(meta.gid());
+        if !groups.contains(&gid) {
+            groups.push(gid);
+        }
+    }
+    Ok(NewUser {
+        uid: Uid::from_raw(WORKER),
+        gid: Gid::from_raw(WORKER),
+        groups,
+    })
+}
+
+pub(super) fn become_user(user: NewUser) -> Result<String, String> {
+    let refused = |error| format!("refused: {error}");
+    // The first call changes nothing that matters if the next fails, as it does where a container
+    // has no such number.
+    set_thread_res_gid(user.gid, user.gid, user.gid).map_err(refused)?;
+    set_thread_groups(&user.groups).map_err(refused)?;
+    set_thread_res_uid(user.uid, user.uid, user.uid).map_err(refused)?;
+    Ok(format!(" ({})", user.uid.as_raw()))
+}
+
+/// Gives up all capabilities, for good.
+pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io::Errno> {
+    // Root's files may be written where others own the folder; Landlock says which.
+    let keep = match geteuid().is_root() && profile.writes() {
+        true => CapabilitySet::DAC_OVERRIDE,
+        false => CapabilitySet::empty(),
+    };
+    let has = capabilities(None)?;
+    if has.permitted.contains(CapabilitySet::SETPCAP) {
+        for number in 0..u64::BITS {
+            let one = CapabilitySet::from_bits_retain(1 << number);
+            // Fails from the first on that this kernel does not have.
+            if remove_capability_from_bounding_set(one).is_err() {
+                break;
+            }
+        }
+    }
+    // Kernels without ambient capabilities have none to clear.
+    let _ = clear_ambient_capability_set();
+    let keep = keep & has.permitted;
+    let sets = CapabilitySets {
+        effective: keep,
+        permitted: keep,
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, sets)?;
+    Ok(match keep.is_empty() {
+        true => "",
+        false => " but for files of others",
+    }
+    .into())
+}
+
+/// Has no program that is started ever get more, and other processes of the same user neither look
+/// into this one nor get its memory when it crashes.
+pub(super) fn forbid_privileges() -> Result<&'static str, rustix::io::Errno> {
+    set_no_new_privs(true)?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    Ok("")
+}
+
+/// Limits what a session may take of the machine. A limit that is lower already stays.
+pub(super) fn limit() {
+    let lower = |resource, most: u64| {
+        let limit = getrlimit(resource);
+        let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+        let lowered = Rlimit {
+            current: lower(limit.current),
+            maximum: lower(limit.maximum),
+        };
+        if let Err(error) = setrlimit(resource, lowered) {
+            tracing::debug!("a limit stays: {error}");
+        }
+    };
+    // Processes are counted per user, and lengths of files hold for shared memory too, so these are
+    // not limited.
+    lower(Resource::Core, 0);
+    lower(Resource::Nofile, FILES_MOST);
+    let file = "/proc/self/oom_score_adj";
+    let own = fs::read_to_string(file).ok();
+    let own = own.and_then(|text| text.trim().parse::<i32>().ok());
+    let Some(own) = own else { return };
+    if let Err(error) = fs::write(file, (own + OOM_STEP).min(1000).to_string()) {
+        tracing::debug!("{file} cannot be written: {error}");
+    }
+}

@@ -1,0 +1,196 @@
+//! What a worker process may still do once it serves a client: nothing that rendering does not
+//! need.
+//!
+//! A client that takes over the driver's process has its own commands there, the descriptors that
+//! the worker holds, and the system calls that are left. So a worker confines itself in two steps.
+//!
+//! The first comes before the driver is opened. Most parts of a sandbox bind a thread and those
+//! that it starts, not a process: capabilities, Landlock, and in the kernel's eyes also users. Mesa
+//! starts threads as it opens, and another thread of the same process is no obstacle to anybody who
+//! runs code in it. While the worker has one thread, one call is enough. What the driver needs in
+//! order to open is known: to read libraries, and to open devices.
+//!
+//! The second comes when the client is known and before its first byte is read. It narrows the
+//! system calls to those that this driver needs once it is open, in all threads, which only seccomp
+//! can do on the kernels that are in use.
+//!
+//! Because Landlock never widens, a session that needs more from the system than to be rendered is
+//! not given to a worker that is open already, but to one that is started for it (`Profile`).
+//!
+//! What a kernel lacks, or a container refuses, is left out, and the server's log says so. No part
+//! is necessary for rendering.
+
+mod calls;
+mod files;
+mod identity;
+
+use crate::tile::folder_of;
+use mgn_fabric::Address;
+use mgn_wall::Target;
+use mgn_wire::hello::Shown;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// What a worker's sandbox must leave open for its session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Profile {
+    pub level: Level,
+    /// Folders that the server's stages write to.
+    pub stages: Vec<PathBuf>,
+    /// Folders that pictures of the session's tile are saved in.
+    pub pictures: Vec<PathBuf>,
+    /// Whether the tile has windows on X displays, and the TCP ports at which displays and viewers
+    /// are.
+    pub has_windows: bool,
+    pub has_viewers: bool,
+    pub ports: Vec<u16>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Level {
+    /// No sandbox at all.
+    Open,
+    /// All but a user of its own.
+    SameUser,
+    #[default]
+    Full,
+}
+
+impl Profile {
+    /// The same profile, and what a tile is to be shown on besides.
+    pub fn showing<'a>(&self, shown: &Shown, targets: impl Iterator<Item = &'a Target>) -> Profile {
+        let mut profile = self.clone();
+        let names = shown.wall.tiles.iter().map(|tile| &tile.name);
+        let name = names.into_iter().next();
+        for target in targets {
+            match target {
+                Target::Program => {}
+                Target::Window { display, .. } => {
+                    profile.has_windows = true;
+                    profile.ports.extend(port_of(display));
+                }
+                Target::Files(folder) => {
+                    let folder = name.and_then(|name| folder_of(folder, name));
+                    profile.pictures.extend(folder);
+                }
+                Target::Viewer(address) => {
+                    profile.has_viewers = true;
+                    if let Ok(Address::Tcp { port, .. }) = address.parse() {
+                        profile.ports.push(port);
+                    }
+                }
+            }
+        }
+        profile
+    }
+
+    /// Whether something is written that belongs to the server's user.
+    fn writes(&self) -> bool {
+        !(self.stages.is_empty() && self.pictures.is_empty())
+    }
+
+    /// Whether connections are made during the session. A viewer that has gone is connected to
+    /// again.
+    fn connects(&self) -> bool {
+        self.has_windows || self.has_viewers
+    }
+}
+
+/// The TCP port of an X display, which it may be at, whatever its host is called.
+fn port_of(display: &str) -> Option<u16> {
+    let (_, number) = display.rsplit_once(':')?;
+    let number = number.split('.').next()?;
+    number.parse::<u16>().ok()?.checked_add(6000)
+}
+
+/// The parts of a sandbox, in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Confined {
+    pub parts: Vec<String>,
+    /// What is not in force, and why.
+    pub missing: Vec<String>,
+}
+
+impl Confined {
+    fn note(&mut self, part: &str, done: Result<impl fmt::Display, impl fmt::Display>) {
+        match done {
+            Ok(how) => self.parts.push(format!("{part}{how}")),
+            Err(why) => self.missing.push(format!("{part} ({why})")),
+        }
+    }
+}
+
+impl fmt::Display for Confined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parts.is_empty() {
+            true => f.write_str("nothing")?,
+            false => f.write_str(&self.parts.join(", "))?,
+        }
+        match self.missing.is_empty() {
+            true => Ok(()),
+            false => write!(f, "; not in force: {}", self.missing.join(", ")),
+        }
+    }
+}
+
+/// Confines this process, which must have one thread, as far as it can be before the driver is
+/// open.
+pub(crate) fn confine(profile: &Profile) -> Confined {
+    let mut confined = Confined::default();
+    if profile.level == Level::Open {
+        return confined;
+    }
+    // Found out once, from a file of this process that a process which may not be looked into
+    // cannot read, and wanted by the watchdog.
+    rustix::param::page_size();
+    identity::limit();
+    // Whoever becomes another user can no longer look at everything that there are to be rules for.
+    let new_user = identity::new_user(profile);
+    let cache = files::make_cache(new_user.as_ref().ok());
+    for folder in &profile.pictures {
+        // There can only be a rule for a folder that is there. If it cannot be made, whoever opens
+        // it says so.
+        let _ = std::fs::create_dir_all(folder);
+    }
+    let rules = files::rules(profile, cache.as_deref());
+    let (user, cache) = match (new_user, cache) {
+        (Ok(_), None) => (Err("its shader cache cannot be made".into()), None),
+        (user, cache) => (user, cache),
+    };
+    confined.note("a user of its own", user.and_then(identity::become_user));
+    confined.note("no capabilities", identity::drop_capabilities(profile));
+    confined.note("no new privileges", identity::forbid_privileges());
+    confined.note("files and TCP by Landlock", rules.and_then(files::enforce));
+    confined.note("system calls by seccomp", calls::before_driver(profile));
+    // Set last: the user is the one that the kernel compares, and the files are in force.
+    if let Some(cache) = cache {
+        std::env::set_var("XDG_CACHE_HOME", cache);
+    }
+    confined
+}
+
+/// Confines all threads of this process to what it needs to serve a session with the driver that it
+/// has opened.
+pub(crate) fn tighten(profile: &Profile, is_software: bool) {
+    if profile.level == Level::Open {
+        return;
+    }
+    // Where the kernel cannot, the first step has said so.
+    if let Err(error) = calls::after_driver(profile, is_software) {
+        tracing::debug!("system calls are not narrowed down: {error}");
+    }
+}
+
+/// What sandboxes of workers consist of on this machine, in a process that is none.
+pub fn sandbox_parts() -> Result<String, String> {
+    match (files::landlock_version(), calls::is_available()) {
+        (Some(version), true) => Ok(format!("Landlock {version}, seccomp")),
+        (None, true) => Err("seccomp only; the kernel has no Landlock".into()),
+        (Some(version), false) => Err(format!("Landlock {version} only; seccomp is refused")),
+        (None, false) => Err("the kernel has neither Landlock nor seccomp".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
