@@ -64,13 +64,13 @@ pub fn run(options: Options) -> Result<(), ServerError> {
             }
         }
     };
-    if options.sandbox && profile.level == Level::Open {
-        tracing::warn!(
+    match profile.level {
+        Level::Open if options.sandbox => tracing::warn!(
             "the driver opens only outside the sandbox, so sessions are not confined: \
              a client that finds a flaw in the driver can do what this user can"
-        );
-    } else if options.sandbox {
-        tracing::info!("sessions are confined by {confined}");
+        ),
+        Level::Open => tracing::info!("sessions are not confined"),
+        _ => tracing::info!("sessions are confined by {confined}"),
     }
     let mut listeners = Vec::new();
     for address in &options.listen {

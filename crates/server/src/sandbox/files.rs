@@ -58,6 +58,7 @@ const READ: &[&str] = &[
     "/proc/devices",
     "/proc/driver",
     "/proc/filesystems",
+    "/proc/loadavg",
     "/proc/meminfo",
     "/proc/modules",
     "/proc/stat",
@@ -226,11 +227,11 @@ fn read_elsewhere(profile: &Profile) -> Vec<PathBuf> {
 
 /// Puts the rules in force.
 pub(super) fn enforce(rules: RulesetCreated) -> Result<String, String> {
-    // The kernel may forget what it knows of a folder of /proc that nobody has open, and the rules
-    // for it with that.
-    if let Ok(own) = PathFd::new("/proc/self") {
-        std::mem::forget(own);
-    }
+    // When the kernel forgets a file of /proc that nobody has open, it forgets the rule for it too.
+    let in_proc = READ.iter().filter(|path| path.starts_with("/proc/"));
+    in_proc
+        .filter_map(|path| PathFd::new(path).ok())
+        .for_each(std::mem::forget);
     let status = rules.restrict_self().map_err(|error| error.to_string())?;
     match status.ruleset {
         RulesetStatus::NotEnforced => Err("the kernel has none".into()),

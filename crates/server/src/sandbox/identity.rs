@@ -78,10 +78,10 @@ pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
 
 pub(super) fn become_user(user: NewUser) -> Result<String, String> {
     let refused = |error| format!("refused: {error}");
-    // The first call changes nothing that matters if the next fails, as it does where a container
-    // has no such number.
-    set_thread_res_gid(user.gid, user.gid, user.gid).map_err(refused)?;
+    // In a container that has no such numbers, or keeps groups as they are, it stays root with
+    // root's files.
     set_thread_groups(&user.groups).map_err(refused)?;
+    set_thread_res_gid(user.gid, user.gid, user.gid).map_err(refused)?;
     set_thread_res_uid(user.uid, user.uid, user.uid).map_err(refused)?;
     Ok(format!(" ({})", user.uid.as_raw()))
 }

@@ -141,29 +141,33 @@ pub(crate) fn confine(profile: &Profile) -> Confined {
     if profile.level == Level::Open {
         return confined;
     }
-    // Found out once, from a file of this process that a process which may not be looked into
-    // cannot read, and wanted by the watchdog.
+    // Kept from now on for the watchdog: the file that says it cannot be read any more by a process
+    // that others may not look into.
     rustix::param::page_size();
     identity::limit();
-    // Whoever becomes another user can no longer look at everything that there are to be rules for.
-    let new_user = identity::new_user(profile);
-    let cache = files::make_cache(new_user.as_ref().ok());
+    let (user, cache) = match identity::new_user(profile) {
+        Err(why) => (Err(why), files::make_cache(None)),
+        Ok(user) => match files::make_cache(Some(&user)) {
+            Some(cache) => (Ok(user), Some(cache)),
+            None => (
+                Err("its shader cache cannot be made".into()),
+                files::make_cache(None),
+            ),
+        },
+    };
     for folder in &profile.pictures {
         // There can only be a rule for a folder that is there. If it cannot be made, whoever opens
         // it says so.
         let _ = std::fs::create_dir_all(folder);
     }
+    // Before it becomes another user, who does not see everything that there are to be rules for.
     let rules = files::rules(profile, cache.as_deref());
-    let (user, cache) = match (new_user, cache) {
-        (Ok(_), None) => (Err("its shader cache cannot be made".into()), None),
-        (user, cache) => (user, cache),
-    };
     confined.note("a user of its own", user.and_then(identity::become_user));
     confined.note("no capabilities", identity::drop_capabilities(profile));
     confined.note("no new privileges", identity::forbid_privileges());
     confined.note("files and TCP by Landlock", rules.and_then(files::enforce));
     confined.note("system calls by seccomp", calls::before_driver(profile));
-    // Set last: the user is the one that the kernel compares, and the files are in force.
+    // Where the driver looks, and the renderer.
     if let Some(cache) = cache {
         std::env::set_var("XDG_CACHE_HOME", cache);
     }

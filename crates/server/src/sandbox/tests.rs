@@ -256,6 +256,7 @@ fn does_what_rendering_takes() {
     let statm = || fs::read_to_string("/proc/self/statm").unwrap();
     assert!(!statm().is_empty());
     assert!(rustix::param::page_size() > 0);
+    assert!(mgn_sys::cpu::runnable().is_some());
     let cache = PathBuf::from(env::var_os("XDG_CACHE_HOME").unwrap());
     fs::create_dir_all(cache.join("a/b")).unwrap();
     fs::write(cache.join("a/draft"), "shader").unwrap();
