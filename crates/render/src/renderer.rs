@@ -13,7 +13,7 @@ use crate::present::{Keeper, Pictures};
 use crate::storage::Storage;
 use crate::surface::{is_both, SharedSurface};
 use mgn_fabric::Message;
-use mgn_wire::gl::{GL_BACK, GL_MAX_TEXTURE_SIZE};
+use mgn_wire::gl::{GL_BACK, GL_INVALID_OPERATION, GL_MAX_TEXTURE_SIZE};
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::cell::Cell;
@@ -286,25 +286,9 @@ impl Renderer {
         }
     }
 
-    /// Fails unless a context is current in which no primitive is begun; counts the command.
-    ///
-    /// The driver refuses most commands between glBegin and glEnd, and what the renderer notes of
-    /// them would be wrong. A client finds this error itself, so one that sends such a command means
-    /// harm.
+    /// Fails unless a context is current; counts the command.
     #[inline]
     pub(crate) fn needs_context(&mut self) -> Result<(), Fault> {
-        self.beat();
-        match self.cx.as_deref() {
-            Some(cx) if !cx.may_be_inside => Ok(()),
-            Some(_) => self.needs_no_primitive(),
-            None => Err(Fault::NoContext),
-        }
-    }
-
-    /// Fails unless a context is current; counts the command. For commands that are allowed between
-    /// glBegin and glEnd, and for those that ask nothing of the driver.
-    #[inline]
-    pub(crate) fn needs_context_anywhere(&mut self) -> Result<(), Fault> {
         self.beat();
         match self.cx {
             Some(_) => Ok(()),
@@ -312,15 +296,22 @@ impl Renderer {
         }
     }
 
+    /// Whether a command is refused because it came between glBegin and glEnd; then the error is
+    /// raised. Asked before what the driver would refuse there too, if the renderer would note of it
+    /// what is then not so.
+    #[inline]
+    pub(crate) fn is_in_primitive(&mut self) -> bool {
+        self.cx.as_deref().is_some_and(|cx| cx.may_be_inside) && self.refuses_in_primitive()
+    }
+
     #[cold]
-    fn needs_no_primitive(&mut self) -> Result<(), Fault> {
+    fn refuses_in_primitive(&mut self) -> bool {
         // A program may put anything between the glBegin and the glEnd of a list.
         if self.compiles() || self.taking.takes || self.has_no_primitive() {
-            return Ok(());
+            return false;
         }
-        Err(Fault::refused(
-            "a command between glBegin and glEnd that is not allowed there",
-        ))
+        self.set_error(GL_INVALID_OPERATION);
+        true
     }
 
     /// Whether the driver answers questions, which it does not between glBegin and glEnd.

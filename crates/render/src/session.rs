@@ -203,7 +203,7 @@ impl Renderer {
     }
 
     pub(crate) fn hand_mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         let find = |id| {
             if id == 0 {
                 Ok(None)
@@ -270,7 +270,7 @@ impl Renderer {
     }
 
     pub(crate) fn hand_mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         self.set_error(code);
         Ok(())
     }
@@ -280,7 +280,7 @@ impl Renderer {
         code_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         let code = self.errors().take();
         reply.array(&[code], code_count);
         Ok(())

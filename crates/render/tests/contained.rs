@@ -68,41 +68,49 @@ fn captured(s: &mut Session) -> Option<Vec<f32>> {
 }
 
 #[test]
-fn what_comes_between_begin_and_end_ends_the_session() {
-    let attacks: [fn(&mut Encoder); 8] = [
-        |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1000) },
-        |e| unsafe { e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 7) },
-        |e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, 7) },
+fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
+    let attacks: [fn(&mut Encoder); 9] = [
+        |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20) },
+        |e| unsafe { e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 9) },
+        |e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, 9) },
         |e| unsafe { e.gl_vertex_pointer(2, GL_FLOAT, 0, 0) },
         |e| unsafe { e.gl_client_active_texture(GL_TEXTURE3) },
         |e| unsafe { e.gl_enable_client_state(GL_VERTEX_ARRAY) },
+        |e| unsafe { e.gl_bind_vertex_array(1) },
         |e| unsafe { e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE) },
         |e| unsafe { e.gl_draw_elements(GL_POINTS, 1, GL_UNSIGNED_INT, 0) },
     ];
+    let beginnings: [fn(&mut Encoder); 2] = [
+        |e| unsafe { e.gl_begin(GL_POINTS) },
+        |e| unsafe { e.gl_call_list(1) },
+    ];
     for attack in attacks {
-        let mut s = Session::new(api::COMPAT, 0);
-        s.encode(|e| unsafe {
-            e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
-            e.gl_begin(GL_POINTS);
-            // All that belongs there is executed.
-            e.gl_color4f(1.0, 0.0, 0.0, 1.0);
-            e.gl_vertex2f(0.0, 0.0);
-        });
-        assert!(is_refused(&mut s, attack));
-        drop(s);
-        // Also if a list has begun the primitive.
-        let mut s = Session::new(api::COMPAT, 0);
-        s.encode(|e| unsafe {
-            e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
-            e.gl_new_list(1, GL_COMPILE);
-            e.gl_begin(GL_POINTS);
-            e.gl_end_list();
-            e.gl_call_list(1);
-            e.gl_end();
-            e.mgn_flush();
-            e.gl_call_list(1);
-        });
-        assert!(is_refused(&mut s, attack));
+        for begin in beginnings {
+            let mut s = Session::new(api::COMPAT, 0);
+            s.encode(|e| unsafe {
+                e.gl_new_list(1, GL_COMPILE);
+                e.gl_begin(GL_POINTS);
+                e.gl_end_list();
+                e.gl_gen_vertex_arrays(([1].as_ptr(), 1));
+                e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
+                // The driver has this layout when the next image is asked for.
+                e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20);
+                begin(e);
+                attack(e);
+                // All that belongs there is executed.
+                e.gl_vertex2f(0.0, 0.0);
+                e.gl_end();
+                e.mgn_get_error(1);
+            });
+            s.forget_answers();
+            assert_eq!(s.renderer.compare_notes(), Ok(()));
+            s.encode(|e| unsafe { e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE) });
+            assert_eq!(s.answer_array::<u8>().len(), 8 * 8 * 4);
+            // Neither the buffer of indices nor any array is at an address.
+            assert!(is_refused(&mut s, |e| unsafe {
+                e.gl_draw_elements(GL_POINTS, 4, GL_UNSIGNED_INT, address());
+            }));
+        }
     }
 }
 

@@ -285,8 +285,6 @@ pub struct Command {
     pub client_hand: bool,
     pub render_hand: bool,
     pub infallible: bool,
-    /// Whether it may come between glBegin and glEnd.
-    pub inside: bool,
     /// Whether it is carried out at once while a display list is compiled.
     pub unlisted: bool,
     /// Whether other commands succeed and fail after it as before, but for what the client follows.
@@ -562,7 +560,6 @@ fn session_command(
         client_hand: true,
         render_hand: true,
         infallible: !session.fallible,
-        inside: false,
         unlisted: true,
         neutral: true,
         defining: false,
@@ -664,7 +661,6 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         client_hand,
         render_hand: any(&overlay.render_hand, name),
         infallible: any(&overlay.infallible, name),
-        inside: any(&overlay.inside, name),
         unlisted: any(&overlay.unlisted, name),
         neutral: any(&overlay.neutral, name)
             || draws.is_some_and(Draws::only_draws)

@@ -52,8 +52,6 @@ pub struct Overlay {
     pub whole: BTreeMap<String, String>,
     /// Commands that cannot raise an error outside Begin/End.
     pub infallible: Vec<String>,
-    /// Commands that may come between glBegin and glEnd.
-    pub inside: Vec<String>,
     /// Commands that display lists do not hold.
     pub unlisted: Vec<String>,
     /// Commands after which others succeed and fail as before, but for what the client follows of them.

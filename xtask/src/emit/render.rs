@@ -101,11 +101,7 @@ fn body(c: &Command) -> String {
         }
         return format!("{tile}self.hand_{}({})\n", c.ident, args.join(", "));
     }
-    let needs = match c.inside {
-        true => "needs_context_anywhere",
-        false => "needs_context",
-    };
-    let mut prepare = format!("self.{needs}()?;\n{tile}");
+    let mut prepare = format!("self.needs_context()?;\n{tile}");
     let mut args = Vec::new();
     let mut after = String::new();
     for p in c.params.iter().filter(|p| !may_be_null(c, p)) {

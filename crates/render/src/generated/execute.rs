@@ -976,12 +976,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3b(&mut self, red: i8, green: i8, blue: i8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3b)(red, green, blue) };
         Ok(())
     }
     fn gl_color3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -990,12 +990,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3d(&mut self, red: f64, green: f64, blue: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3d)(red, green, blue) };
         Ok(())
     }
     fn gl_color3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1004,12 +1004,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3f(&mut self, red: f32, green: f32, blue: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3f)(red, green, blue) };
         Ok(())
     }
     fn gl_color3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1017,12 +1017,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3i(&mut self, red: i32, green: i32, blue: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3i)(red, green, blue) };
         Ok(())
     }
     fn gl_color3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1031,12 +1031,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3s(&mut self, red: i16, green: i16, blue: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3s)(red, green, blue) };
         Ok(())
     }
     fn gl_color3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1045,12 +1045,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3ub(&mut self, red: u8, green: u8, blue: u8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3ub)(red, green, blue) };
         Ok(())
     }
     fn gl_color3ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1058,12 +1058,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3ui(&mut self, red: u32, green: u32, blue: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3ui)(red, green, blue) };
         Ok(())
     }
     fn gl_color3uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1072,12 +1072,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color3us(&mut self, red: u16, green: u16, blue: u16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor3us)(red, green, blue) };
         Ok(())
     }
     fn gl_color3usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1086,12 +1086,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4b(&mut self, red: i8, green: i8, blue: i8, alpha: i8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4b)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1100,12 +1100,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4d(&mut self, red: f64, green: f64, blue: f64, alpha: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4d)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1114,12 +1114,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4f(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4f)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1127,12 +1127,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4i(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4i)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1141,12 +1141,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4s(&mut self, red: i16, green: i16, blue: i16, alpha: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4s)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1155,12 +1155,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4ub(&mut self, red: u8, green: u8, blue: u8, alpha: u8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4ub)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1168,12 +1168,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4ui(&mut self, red: u32, green: u32, blue: u32, alpha: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4ui)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1182,12 +1182,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4us(&mut self, red: u16, green: u16, blue: u16, alpha: u16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4us)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color4usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -1196,7 +1196,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color4x(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColor4x)(red, green, blue, alpha) };
         Ok(())
     }
@@ -1271,12 +1271,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color_p3ui(&mut self, type_: u32, color: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColorP3ui)(type_, color) };
         Ok(())
     }
     fn gl_color_p3uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if color.is_null() {
             return Ok(());
         }
@@ -1285,12 +1285,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_color_p4ui(&mut self, type_: u32, color: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glColorP4ui)(type_, color) };
         Ok(())
     }
     fn gl_color_p4uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if color.is_null() {
             return Ok(());
         }
@@ -2779,7 +2779,7 @@ impl Commands for Renderer {
         self.hand_gl_egl_image_target_texture_storage_ext(texture, image, attributes)
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glEdgeFlag)(flag) };
         Ok(())
     }
@@ -2790,7 +2790,7 @@ impl Commands for Renderer {
         self.hand_gl_edge_flag_pointer_ext(stride, count, pointer)
     }
     fn gl_edge_flagv(&mut self, flag: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if flag.is_null() {
             return Ok(());
         }
@@ -2814,7 +2814,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_end(&mut self) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         self.ends();
         unsafe { (self.gl.glEnd)() };
         Ok(())
@@ -2847,12 +2847,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_eval_coord1d(&mut self, u: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glEvalCoord1d)(u) };
         Ok(())
     }
     fn gl_eval_coord1dv(&mut self, u: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if u.is_null() {
             return Ok(());
         }
@@ -2861,12 +2861,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_eval_coord1f(&mut self, u: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glEvalCoord1f)(u) };
         Ok(())
     }
     fn gl_eval_coord1fv(&mut self, u: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if u.is_null() {
             return Ok(());
         }
@@ -2874,12 +2874,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_eval_coord2d(&mut self, u: f64, v: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glEvalCoord2d)(u, v) };
         Ok(())
     }
     fn gl_eval_coord2dv(&mut self, u: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if u.is_null() {
             return Ok(());
         }
@@ -2888,12 +2888,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_eval_coord2f(&mut self, u: f32, v: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glEvalCoord2f)(u, v) };
         Ok(())
     }
     fn gl_eval_coord2fv(&mut self, u: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if u.is_null() {
             return Ok(());
         }
@@ -2913,12 +2913,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_eval_point1(&mut self, i: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glEvalPoint1)(i) };
         Ok(())
     }
     fn gl_eval_point2(&mut self, i: i32, j: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glEvalPoint2)(i, j) };
         Ok(())
     }
@@ -2932,12 +2932,12 @@ impl Commands for Renderer {
         self.hand_gl_fog_coord_pointer(type_, stride, pointer)
     }
     fn gl_fog_coordd(&mut self, coord: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glFogCoordd)(coord) };
         Ok(())
     }
     fn gl_fog_coorddv(&mut self, coord: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coord.is_null() {
             return Ok(());
         }
@@ -2946,12 +2946,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_fog_coordf(&mut self, coord: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glFogCoordf)(coord) };
         Ok(())
     }
     fn gl_fog_coordfv(&mut self, coord: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coord.is_null() {
             return Ok(());
         }
@@ -5651,12 +5651,12 @@ impl Commands for Renderer {
         self.hand_gl_index_pointer_ext(type_, stride, count, pointer)
     }
     fn gl_indexd(&mut self, c: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glIndexd)(c) };
         Ok(())
     }
     fn gl_indexdv(&mut self, c: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if c.is_null() {
             return Ok(());
         }
@@ -5665,12 +5665,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_indexf(&mut self, c: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glIndexf)(c) };
         Ok(())
     }
     fn gl_indexfv(&mut self, c: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if c.is_null() {
             return Ok(());
         }
@@ -5678,12 +5678,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_indexi(&mut self, c: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glIndexi)(c) };
         Ok(())
     }
     fn gl_indexiv(&mut self, c: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if c.is_null() {
             return Ok(());
         }
@@ -5692,12 +5692,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_indexs(&mut self, c: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glIndexs)(c) };
         Ok(())
     }
     fn gl_indexsv(&mut self, c: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if c.is_null() {
             return Ok(());
         }
@@ -5706,12 +5706,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_indexub(&mut self, c: u8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glIndexub)(c) };
         Ok(())
     }
     fn gl_indexubv(&mut self, c: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if c.is_null() {
             return Ok(());
         }
@@ -6224,12 +6224,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_materialf(&mut self, face: u32, pname: u32, param: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMaterialf)(face, pname, param) };
         Ok(())
     }
     fn gl_materialfv(&mut self, face: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if params.is_null() {
             return Ok(());
         }
@@ -6237,12 +6237,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_materiali(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMateriali)(face, pname, param) };
         Ok(())
     }
     fn gl_materialiv(&mut self, face: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if params.is_null() {
             return Ok(());
         }
@@ -6251,12 +6251,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMaterialx)(face, pname, param) };
         Ok(())
     }
     fn gl_materialxv(&mut self, face: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if param.is_null() {
             return Ok(());
         }
@@ -6555,12 +6555,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord1d)(target, s) };
         Ok(())
     }
     fn gl_multi_tex_coord1dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6569,12 +6569,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord1f(&mut self, target: u32, s: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord1f)(target, s) };
         Ok(())
     }
     fn gl_multi_tex_coord1fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6582,12 +6582,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord1i(&mut self, target: u32, s: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord1i)(target, s) };
         Ok(())
     }
     fn gl_multi_tex_coord1iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6596,12 +6596,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord1s(&mut self, target: u32, s: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord1s)(target, s) };
         Ok(())
     }
     fn gl_multi_tex_coord1sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6610,12 +6610,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord2d(&mut self, target: u32, s: f64, t: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord2d)(target, s, t) };
         Ok(())
     }
     fn gl_multi_tex_coord2dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6624,12 +6624,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord2f(&mut self, target: u32, s: f32, t: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord2f)(target, s, t) };
         Ok(())
     }
     fn gl_multi_tex_coord2fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6637,12 +6637,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord2i(&mut self, target: u32, s: i32, t: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord2i)(target, s, t) };
         Ok(())
     }
     fn gl_multi_tex_coord2iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6651,12 +6651,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord2s(&mut self, target: u32, s: i16, t: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord2s)(target, s, t) };
         Ok(())
     }
     fn gl_multi_tex_coord2sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6665,12 +6665,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord3d(&mut self, target: u32, s: f64, t: f64, r: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord3d)(target, s, t, r) };
         Ok(())
     }
     fn gl_multi_tex_coord3dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6679,12 +6679,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord3f(&mut self, target: u32, s: f32, t: f32, r: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord3f)(target, s, t, r) };
         Ok(())
     }
     fn gl_multi_tex_coord3fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6692,12 +6692,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord3i(&mut self, target: u32, s: i32, t: i32, r: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord3i)(target, s, t, r) };
         Ok(())
     }
     fn gl_multi_tex_coord3iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6706,12 +6706,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord3s(&mut self, target: u32, s: i16, t: i16, r: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord3s)(target, s, t, r) };
         Ok(())
     }
     fn gl_multi_tex_coord3sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6720,12 +6720,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord4d(&mut self, target: u32, s: f64, t: f64, r: f64, q: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord4d)(target, s, t, r, q) };
         Ok(())
     }
     fn gl_multi_tex_coord4dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6734,12 +6734,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord4f(&mut self, target: u32, s: f32, t: f32, r: f32, q: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord4f)(target, s, t, r, q) };
         Ok(())
     }
     fn gl_multi_tex_coord4fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6747,12 +6747,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord4i(&mut self, target: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord4i)(target, s, t, r, q) };
         Ok(())
     }
     fn gl_multi_tex_coord4iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6761,12 +6761,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord4s(&mut self, target: u32, s: i16, t: i16, r: i16, q: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord4s)(target, s, t, r, q) };
         Ok(())
     }
     fn gl_multi_tex_coord4sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -6775,17 +6775,17 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord4x)(texture, s, t, r, q) };
         Ok(())
     }
     fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoordP1ui)(texture, type_, coords) };
         Ok(())
     }
     fn gl_multi_tex_coord_p1uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -6794,12 +6794,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord_p2ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoordP2ui)(texture, type_, coords) };
         Ok(())
     }
     fn gl_multi_tex_coord_p2uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -6808,12 +6808,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord_p3ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoordP3ui)(texture, type_, coords) };
         Ok(())
     }
     fn gl_multi_tex_coord_p3uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -6822,12 +6822,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_tex_coord_p4ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoordP4ui)(texture, type_, coords) };
         Ok(())
     }
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -7417,12 +7417,12 @@ impl Commands for Renderer {
         self.hand_gl_new_list(list, mode)
     }
     fn gl_normal3b(&mut self, nx: i8, ny: i8, nz: i8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glNormal3b)(nx, ny, nz) };
         Ok(())
     }
     fn gl_normal3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -7431,12 +7431,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_normal3d(&mut self, nx: f64, ny: f64, nz: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glNormal3d)(nx, ny, nz) };
         Ok(())
     }
     fn gl_normal3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -7445,12 +7445,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_normal3f(&mut self, nx: f32, ny: f32, nz: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glNormal3f)(nx, ny, nz) };
         Ok(())
     }
     fn gl_normal3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -7458,12 +7458,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_normal3i(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glNormal3i)(nx, ny, nz) };
         Ok(())
     }
     fn gl_normal3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -7472,12 +7472,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_normal3s(&mut self, nx: i16, ny: i16, nz: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glNormal3s)(nx, ny, nz) };
         Ok(())
     }
     fn gl_normal3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -7486,17 +7486,17 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_normal3x(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glNormal3x)(nx, ny, nz) };
         Ok(())
     }
     fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glNormalP3ui)(type_, coords) };
         Ok(())
     }
     fn gl_normal_p3uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -7719,7 +7719,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_primitive_restart_nv(&mut self) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glPrimitiveRestartNV)() };
         Ok(())
     }
@@ -9573,12 +9573,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3b(&mut self, red: i8, green: i8, blue: i8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3b)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9587,12 +9587,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3d(&mut self, red: f64, green: f64, blue: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3d)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9601,12 +9601,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3f(&mut self, red: f32, green: f32, blue: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3f)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9614,12 +9614,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3i(&mut self, red: i32, green: i32, blue: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3i)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9628,12 +9628,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3s(&mut self, red: i16, green: i16, blue: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3s)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9642,12 +9642,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3ub(&mut self, red: u8, green: u8, blue: u8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3ub)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9655,12 +9655,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3ui(&mut self, red: u32, green: u32, blue: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3ui)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9669,12 +9669,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color3us(&mut self, red: u16, green: u16, blue: u16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColor3us)(red, green, blue) };
         Ok(())
     }
     fn gl_secondary_color3usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9683,12 +9683,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_secondary_color_p3ui(&mut self, type_: u32, color: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glSecondaryColorP3ui)(type_, color) };
         Ok(())
     }
     fn gl_secondary_color_p3uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if color.is_null() {
             return Ok(());
         }
@@ -9831,12 +9831,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord1d(&mut self, s: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord1d)(s) };
         Ok(())
     }
     fn gl_tex_coord1dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9845,12 +9845,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord1f(&mut self, s: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord1f)(s) };
         Ok(())
     }
     fn gl_tex_coord1fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9858,12 +9858,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord1i(&mut self, s: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord1i)(s) };
         Ok(())
     }
     fn gl_tex_coord1iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9872,12 +9872,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord1s(&mut self, s: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord1s)(s) };
         Ok(())
     }
     fn gl_tex_coord1sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9886,12 +9886,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord2d(&mut self, s: f64, t: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord2d)(s, t) };
         Ok(())
     }
     fn gl_tex_coord2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9900,12 +9900,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord2f(&mut self, s: f32, t: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord2f)(s, t) };
         Ok(())
     }
     fn gl_tex_coord2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9913,12 +9913,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord2i(&mut self, s: i32, t: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord2i)(s, t) };
         Ok(())
     }
     fn gl_tex_coord2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9927,12 +9927,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord2s(&mut self, s: i16, t: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord2s)(s, t) };
         Ok(())
     }
     fn gl_tex_coord2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9941,12 +9941,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord3d(&mut self, s: f64, t: f64, r: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord3d)(s, t, r) };
         Ok(())
     }
     fn gl_tex_coord3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9955,12 +9955,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord3f(&mut self, s: f32, t: f32, r: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord3f)(s, t, r) };
         Ok(())
     }
     fn gl_tex_coord3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9968,12 +9968,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord3i(&mut self, s: i32, t: i32, r: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord3i)(s, t, r) };
         Ok(())
     }
     fn gl_tex_coord3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9982,12 +9982,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord3s(&mut self, s: i16, t: i16, r: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord3s)(s, t, r) };
         Ok(())
     }
     fn gl_tex_coord3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -9996,12 +9996,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord4d(&mut self, s: f64, t: f64, r: f64, q: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord4d)(s, t, r, q) };
         Ok(())
     }
     fn gl_tex_coord4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -10010,12 +10010,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord4f(&mut self, s: f32, t: f32, r: f32, q: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord4f)(s, t, r, q) };
         Ok(())
     }
     fn gl_tex_coord4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -10023,12 +10023,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord4i(&mut self, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord4i)(s, t, r, q) };
         Ok(())
     }
     fn gl_tex_coord4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -10037,12 +10037,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord4s(&mut self, s: i16, t: i16, r: i16, q: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoord4s)(s, t, r, q) };
         Ok(())
     }
     fn gl_tex_coord4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -10051,12 +10051,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord_p1ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoordP1ui)(type_, coords) };
         Ok(())
     }
     fn gl_tex_coord_p1uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -10065,12 +10065,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord_p2ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoordP2ui)(type_, coords) };
         Ok(())
     }
     fn gl_tex_coord_p2uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -10079,12 +10079,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoordP3ui)(type_, coords) };
         Ok(())
     }
     fn gl_tex_coord_p3uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -10093,12 +10093,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_coord_p4ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glTexCoordP4ui)(type_, coords) };
         Ok(())
     }
     fn gl_tex_coord_p4uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if coords.is_null() {
             return Ok(());
         }
@@ -12041,12 +12041,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex2d)(x, y) };
         Ok(())
     }
     fn gl_vertex2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12055,12 +12055,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex2f(&mut self, x: f32, y: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex2f)(x, y) };
         Ok(())
     }
     fn gl_vertex2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12068,12 +12068,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex2i(&mut self, x: i32, y: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex2i)(x, y) };
         Ok(())
     }
     fn gl_vertex2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12082,12 +12082,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex2s(&mut self, x: i16, y: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex2s)(x, y) };
         Ok(())
     }
     fn gl_vertex2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12096,12 +12096,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex3d(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex3d)(x, y, z) };
         Ok(())
     }
     fn gl_vertex3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12110,12 +12110,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex3f(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex3f)(x, y, z) };
         Ok(())
     }
     fn gl_vertex3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12123,12 +12123,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex3i(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex3i)(x, y, z) };
         Ok(())
     }
     fn gl_vertex3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12137,12 +12137,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex3s(&mut self, x: i16, y: i16, z: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex3s)(x, y, z) };
         Ok(())
     }
     fn gl_vertex3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12151,12 +12151,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex4d(&mut self, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex4d)(x, y, z, w) };
         Ok(())
     }
     fn gl_vertex4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12165,12 +12165,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex4f(&mut self, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex4f)(x, y, z, w) };
         Ok(())
     }
     fn gl_vertex4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12178,12 +12178,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex4i(&mut self, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex4i)(x, y, z, w) };
         Ok(())
     }
     fn gl_vertex4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12192,12 +12192,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex4s(&mut self, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertex4s)(x, y, z, w) };
         Ok(())
     }
     fn gl_vertex4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12206,12 +12206,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib1d(&mut self, index: u32, x: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib1d)(index, x) };
         Ok(())
     }
     fn gl_vertex_attrib1dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12220,12 +12220,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib1f(&mut self, index: u32, x: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib1f)(index, x) };
         Ok(())
     }
     fn gl_vertex_attrib1fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12233,12 +12233,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib1s(&mut self, index: u32, x: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib1s)(index, x) };
         Ok(())
     }
     fn gl_vertex_attrib1sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12247,12 +12247,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib2d(&mut self, index: u32, x: f64, y: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib2d)(index, x, y) };
         Ok(())
     }
     fn gl_vertex_attrib2dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12261,12 +12261,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib2f(&mut self, index: u32, x: f32, y: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib2f)(index, x, y) };
         Ok(())
     }
     fn gl_vertex_attrib2fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12274,12 +12274,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib2s(&mut self, index: u32, x: i16, y: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib2s)(index, x, y) };
         Ok(())
     }
     fn gl_vertex_attrib2sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12288,12 +12288,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib3d(&mut self, index: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib3d)(index, x, y, z) };
         Ok(())
     }
     fn gl_vertex_attrib3dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12302,12 +12302,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib3f(&mut self, index: u32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib3f)(index, x, y, z) };
         Ok(())
     }
     fn gl_vertex_attrib3fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12315,12 +12315,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib3s(&mut self, index: u32, x: i16, y: i16, z: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib3s)(index, x, y, z) };
         Ok(())
     }
     fn gl_vertex_attrib3sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12329,7 +12329,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4_nbv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12338,7 +12338,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4_niv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12347,7 +12347,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4_nsv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12356,12 +12356,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4_nub(&mut self, index: u32, x: u8, y: u8, z: u8, w: u8) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib4Nub)(index, x, y, z, w) };
         Ok(())
     }
     fn gl_vertex_attrib4_nubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12369,7 +12369,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4_nuiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12378,7 +12378,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4_nusv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12387,7 +12387,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4bv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12396,12 +12396,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4d(&mut self, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib4d)(index, x, y, z, w) };
         Ok(())
     }
     fn gl_vertex_attrib4dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12410,12 +12410,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4f(&mut self, index: u32, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib4f)(index, x, y, z, w) };
         Ok(())
     }
     fn gl_vertex_attrib4fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12423,7 +12423,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12432,12 +12432,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4s(&mut self, index: u32, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib4s)(index, x, y, z, w) };
         Ok(())
     }
     fn gl_vertex_attrib4sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12446,7 +12446,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4ubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12454,7 +12454,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12463,7 +12463,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib4usv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12490,12 +12490,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i1i(&mut self, index: u32, x: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI1i)(index, x) };
         Ok(())
     }
     fn gl_vertex_attrib_i1iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12504,12 +12504,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i1ui(&mut self, index: u32, x: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI1ui)(index, x) };
         Ok(())
     }
     fn gl_vertex_attrib_i1uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12518,12 +12518,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i2i(&mut self, index: u32, x: i32, y: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI2i)(index, x, y) };
         Ok(())
     }
     fn gl_vertex_attrib_i2iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12532,12 +12532,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i2ui(&mut self, index: u32, x: u32, y: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI2ui)(index, x, y) };
         Ok(())
     }
     fn gl_vertex_attrib_i2uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12546,12 +12546,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i3i(&mut self, index: u32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI3i)(index, x, y, z) };
         Ok(())
     }
     fn gl_vertex_attrib_i3iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12560,12 +12560,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i3ui(&mut self, index: u32, x: u32, y: u32, z: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI3ui)(index, x, y, z) };
         Ok(())
     }
     fn gl_vertex_attrib_i3uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12574,7 +12574,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i4bv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12583,12 +12583,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i4i(&mut self, index: u32, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI4i)(index, x, y, z, w) };
         Ok(())
     }
     fn gl_vertex_attrib_i4iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12597,7 +12597,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i4sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12606,7 +12606,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i4ubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12614,12 +12614,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i4ui(&mut self, index: u32, x: u32, y: u32, z: u32, w: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribI4ui)(index, x, y, z, w) };
         Ok(())
     }
     fn gl_vertex_attrib_i4uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12628,7 +12628,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_i4usv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12645,12 +12645,12 @@ impl Commands for Renderer {
         self.hand_gl_vertex_attrib_i_pointer(index, size, type_, stride, pointer)
     }
     fn gl_vertex_attrib_l1d(&mut self, index: u32, x: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribL1d)(index, x) };
         Ok(())
     }
     fn gl_vertex_attrib_l1dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12659,12 +12659,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_l2d(&mut self, index: u32, x: f64, y: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribL2d)(index, x, y) };
         Ok(())
     }
     fn gl_vertex_attrib_l2dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12673,12 +12673,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_l3d(&mut self, index: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribL3d)(index, x, y, z) };
         Ok(())
     }
     fn gl_vertex_attrib_l3dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12687,12 +12687,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_l4d(&mut self, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribL4d)(index, x, y, z, w) };
         Ok(())
     }
     fn gl_vertex_attrib_l4dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if v.is_null() {
             return Ok(());
         }
@@ -12709,12 +12709,12 @@ impl Commands for Renderer {
         self.hand_gl_vertex_attrib_l_pointer(index, size, type_, stride, pointer)
     }
     fn gl_vertex_attrib_p1ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribP1ui)(index, type_, normalized, value) };
         Ok(())
     }
     fn gl_vertex_attrib_p1uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if value.is_null() {
             return Ok(());
         }
@@ -12723,12 +12723,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_p2ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribP2ui)(index, type_, normalized, value) };
         Ok(())
     }
     fn gl_vertex_attrib_p2uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if value.is_null() {
             return Ok(());
         }
@@ -12737,12 +12737,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_p3ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribP3ui)(index, type_, normalized, value) };
         Ok(())
     }
     fn gl_vertex_attrib_p3uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if value.is_null() {
             return Ok(());
         }
@@ -12751,12 +12751,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_p4ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexAttribP4ui)(index, type_, normalized, value) };
         Ok(())
     }
     fn gl_vertex_attrib_p4uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if value.is_null() {
             return Ok(());
         }
@@ -12781,12 +12781,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_p2ui(&mut self, type_: u32, value: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexP2ui)(type_, value) };
         Ok(())
     }
     fn gl_vertex_p2uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if value.is_null() {
             return Ok(());
         }
@@ -12795,12 +12795,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_p3ui(&mut self, type_: u32, value: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexP3ui)(type_, value) };
         Ok(())
     }
     fn gl_vertex_p3uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if value.is_null() {
             return Ok(());
         }
@@ -12809,12 +12809,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_p4ui(&mut self, type_: u32, value: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         unsafe { (self.gl.glVertexP4ui)(type_, value) };
         Ok(())
     }
     fn gl_vertex_p4uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if value.is_null() {
             return Ok(());
         }

@@ -71,6 +71,9 @@ impl Renderer {
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_own_arrays()?;
+        if self.is_in_primitive() {
+            return Ok(());
+        }
         if first < 0 || count < 0 || instances < 0 {
             self.set_error(GL_INVALID_VALUE);
             return Ok(());
@@ -121,6 +124,9 @@ impl Renderer {
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            return Ok(());
+        }
         if count < 0 || instances < 0 {
             self.set_error(GL_INVALID_VALUE);
             return Ok(());

@@ -27,6 +27,9 @@ impl Renderer {
         draw: impl FnOnce(&Renderer),
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            return Ok(());
+        }
         let indices = matches!(
             reads,
             Reads::Indices | Reads::IndirectIndices | Reads::IndirectCountIndices

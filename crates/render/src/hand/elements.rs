@@ -149,7 +149,7 @@ impl Renderer {
     }
 
     pub(crate) fn hand_gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if self.has_no_primitive() {
             self.note_elements();
         }

@@ -180,6 +180,10 @@ impl Renderer {
         fetch: impl FnOnce(&Gl, i32, *mut c_void),
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            nothing(reply, true);
+            return Ok(());
+        }
         if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             let Some(offset) = wanted.offset else {
                 return Err(Fault::refused(

@@ -77,7 +77,7 @@ impl Renderer {
     }
 
     pub(crate) fn hand_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if self.is_too_deep() {
             return Ok(());
         }
@@ -103,7 +103,7 @@ impl Renderer {
         type_: u32,
         lists: Slice<'_, u8>,
     ) -> Result<(), Fault> {
-        self.needs_context_anywhere()?;
+        self.needs_context()?;
         if self.is_too_deep() {
             return Ok(());
         }

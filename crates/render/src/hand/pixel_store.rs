@@ -192,6 +192,10 @@ impl Renderer {
         data: Data<'_>,
         bytes: Option<usize>,
     ) -> Result<*const u8, Fault> {
+        if self.is_in_primitive() {
+            // Nothing is read of it.
+            return Ok(std::ptr::null());
+        }
         let has_buffer = self.pixel_buffer(GL_PIXEL_UNPACK_BUFFER_BINDING);
         self.unpack(!has_buffer)?;
         let misplaced = match data {

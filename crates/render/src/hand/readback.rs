@@ -147,6 +147,10 @@ impl Renderer {
     ) -> Result<(), Fault> {
         let mut mask = [0u8; 128];
         self.needs_context()?;
+        if self.is_in_primitive() {
+            reply.array(&mask, 0);
+            return Ok(());
+        }
         if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             return Err(Fault::refused(
                 "a pattern was asked for that goes to a buffer",
@@ -236,6 +240,10 @@ impl Renderer {
         fetch: impl FnOnce(&mut Renderer, *mut c_void) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            nothing(reply, false);
+            return Ok(());
+        }
         if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             return Err(Fault::refused(
                 "an image was asked for that goes to a buffer",

@@ -17,6 +17,9 @@ impl Renderer {
         tiles: Slice<'_, u32>,
     ) -> Result<(), Fault> {
         self.needs_immediate_mode()?;
+        if self.is_in_primitive() {
+            return Ok(());
+        }
         let run = Run::parse(mode, flags, layout, vertices, indices, tiles)?;
         if run
             .layout

@@ -300,6 +300,9 @@ impl Renderer {
 
     pub(crate) fn hand_gl_bind_vertex_array(&mut self, array: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            return Ok(());
+        }
         if self.names.find(Class::VertexArray, array).is_none() {
             self.set_error(GL_INVALID_OPERATION);
             return Ok(());
@@ -474,7 +477,8 @@ impl Renderer {
         Ok(attr::TEXCOORD + self.cx()?.vertex_arrays.unit as u8)
     }
 
-    /// Notes a pointer command. Fails if the array would lie at an address instead of in a buffer.
+    /// Notes a pointer command; false if it is refused. Fails if the array would lie at an address
+    /// instead of in a buffer.
     fn pointed(
         &mut self,
         attribute: u8,
@@ -482,8 +486,11 @@ impl Renderer {
         type_: u32,
         stride: i32,
         offset: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            return Ok(false);
+        }
         let buffer = self.array_buffer();
         if buffer == 0 && offset != 0 {
             return Err(Fault::refused("an array at an address of the server's"));
@@ -501,7 +508,7 @@ impl Renderer {
             buffer,
             pointer,
         });
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -539,9 +546,10 @@ macro_rules! pointers {
         impl Renderer {
             $(pub(crate) fn $hand(&mut self, $($arg: $ty,)* pointer: u64) -> Result<(), Fault> {
                 let attribute: u8 = ($attribute)(&mut *self)?;
-                self.pointed(attribute, $size, $type, $stride, pointer)?;
-                // SAFETY: the pointer is an offset into a buffer object, or null, which hides the array from draws.
-                unsafe { (self.gl.$gl)($($arg,)* (pointer as usize as *const c_void).cast()) };
+                if self.pointed(attribute, $size, $type, $stride, pointer)? {
+                    // SAFETY: the pointer is an offset into a buffer object, or null, which hides the array from draws.
+                    unsafe { (self.gl.$gl)($($arg,)* (pointer as usize as *const c_void).cast()) };
+                }
                 Ok(())
             })*
         }
