@@ -64,6 +64,10 @@ pub fn run(options: Options) -> Result<(), ServerError> {
             }
         }
     };
+    let mut listeners = Vec::new();
+    for address in &options.listen {
+        listeners.push(Listener::bind(address, options.token.clone())?);
+    }
     match profile.level {
         Level::Open if options.sandbox => tracing::warn!(
             "the driver opens only outside the sandbox, so sessions are not confined: \
@@ -71,10 +75,6 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         ),
         Level::Open => tracing::info!("sessions are not confined"),
         _ => tracing::info!("sessions are confined by {confined}"),
-    }
-    let mut listeners = Vec::new();
-    for address in &options.listen {
-        listeners.push(Listener::bind(address, options.token.clone())?);
     }
     let mut server = Server {
         options,

@@ -88,8 +88,10 @@ pub(super) fn become_user(user: NewUser) -> Result<String, String> {
 
 /// Gives up all capabilities, for good.
 pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io::Errno> {
-    // Root's files may be written where others own the folder; Landlock says which.
-    let keep = match geteuid().is_root() && profile.writes() {
+    // Folders, displays and viewers that root is told to use may be other users'. Landlock says
+    // which files these are.
+    let uses_others = profile.writes() || profile.connects();
+    let keep = match geteuid().is_root() && uses_others {
         true => CapabilitySet::DAC_OVERRIDE,
         false => CapabilitySet::empty(),
     };
