@@ -457,7 +457,10 @@ impl Renderer {
 
     /// Before something is drawn at the raster position.
     pub(crate) fn offset_raster(&mut self) {
-        let draws = |cx: &&mut Context| cx.api == Api::Compat && !cx.may_be_inside;
+        if self.has_primitive() {
+            return;
+        }
+        let draws = |cx: &&mut Context| cx.api == Api::Compat;
         let Some(cx) = self.cx.as_deref_mut().filter(draws) else {
             return;
         };

@@ -301,17 +301,20 @@ impl Renderer {
     /// what is then not so.
     #[inline]
     pub(crate) fn is_in_primitive(&mut self) -> bool {
-        self.cx.as_deref().is_some_and(|cx| cx.may_be_inside) && self.refuses_in_primitive()
+        // A program may put anything between the glBegin and the glEnd of a list.
+        let refuses = !self.taking.takes && self.has_primitive();
+        if refuses {
+            self.set_error(GL_INVALID_OPERATION);
+        }
+        refuses
     }
 
-    #[cold]
-    fn refuses_in_primitive(&mut self) -> bool {
-        // A program may put anything between the glBegin and the glEnd of a list.
-        if self.compiles() || self.taking.takes || self.has_no_primitive() {
-            return false;
-        }
-        self.set_error(GL_INVALID_OPERATION);
-        true
+    /// Whether a primitive is begun.
+    #[inline]
+    pub(crate) fn has_primitive(&mut self) -> bool {
+        self.cx.as_deref().is_some_and(|cx| cx.may_be_inside)
+            && !self.compiles()
+            && !self.has_no_primitive()
     }
 
     /// Whether the driver answers questions, which it does not between glBegin and glEnd.
