@@ -130,9 +130,7 @@ impl Renderer {
             if self.cx()?.compiling.is_some() {
                 return Err(Fault::refused("an array that a display list switches"));
             }
-            if !self.client_state(cap)? {
-                return Ok(());
-            }
+            self.client_state(cap)?;
         }
         let command = if on {
             self.gl.glEnable

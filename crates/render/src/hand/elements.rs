@@ -2,6 +2,7 @@
 //! compiled into display lists. Mesa does not look where a buffer ends, so the renderer does.
 
 use super::arrays::{bits, in_unit, Source};
+use crate::context::Context;
 use crate::renderer::Renderer;
 use mgn_wire::draws::{attr, bytes_taken};
 use mgn_wire::{gl::*, Fault};
@@ -150,7 +151,9 @@ impl Renderer {
 
     pub(crate) fn hand_gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        if self.has_no_primitive() {
+        // Between glBegin and glEnd the question would be an error; arrays do not change there.
+        let asks = |cx: &Context| cx.compiling.is_some() || !cx.may_be_inside;
+        if self.cx.as_deref().is_some_and(asks) {
             self.note_elements();
         }
         let elements = self.cx.as_deref().map(|cx| cx.elements).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Display lists, evaluators, pixel maps.
 
+use crate::hand::elements::Elements;
 use crate::hand::split_lists::{Compiling, Step};
 use crate::renderer::{out, Renderer};
 use mgn_wire::gl::{GL_COMPILE, GL_COMPILE_AND_EXECUTE, GL_LIST_MODE};
@@ -90,6 +91,8 @@ impl Renderer {
     fn lists_called(&mut self) -> Result<(), Fault> {
         if let Some(cx) = self.cx.as_deref_mut() {
             cx.may_be_inside = true;
+            // Nobody has looked at the arrays before a primitive that a list begins.
+            cx.elements = Elements::default();
         }
         if self.names.shared.lists_switch_buffers && self.has_no_primitive() {
             self.draw_buffers_restored()?;

@@ -372,7 +372,8 @@ impl Renderer {
     }
 
     /// An array of the fixed function is about to be enabled or disabled. False if the driver must
-    /// not be told: Mesa enables arrays that the context's API lacks, of which it then says nothing.
+    /// not be told by glEnableClientState: Mesa enables arrays that the context's API lacks, of which
+    /// it then says nothing.
     pub(super) fn client_state(&mut self, array: u32) -> Result<bool, Fault> {
         let attribute = match array {
             GL_VERTEX_ARRAY => attr::POSITION,

@@ -148,6 +148,9 @@ pub unsafe extern "C" fn glCallList(list: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
+        if !cx.gl.is_compat() {
+            return cx.set_error(gl::GL_INVALID_OPERATION);
+        }
         cx.before_called();
         cx.go_verbatim();
         let called = cx.before_lists([list].into_iter());
@@ -172,6 +175,9 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
     // SAFETY: the program gives `n` names of type `kind`; the only reference in use.
     unsafe {
         let cx = context();
+        if !cx.gl.is_compat() {
+            return cx.set_error(gl::GL_INVALID_OPERATION);
+        }
         cx.before_called();
         cx.go_verbatim();
         if n < 0 {
