@@ -1,7 +1,11 @@
 //! Connections that do not say who they are, and the sessions that begin nevertheless.
 
+// The encoder copies what it is pointed at.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
 #[path = "../../fabric/tests/support/attack.rs"]
 mod attack;
+#[allow(dead_code)]
 mod support;
 
 use std::net::SocketAddr;

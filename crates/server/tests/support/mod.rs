@@ -1,5 +1,4 @@
 //! A server in a process of its own, and a client in miniature. Each test uses a part of it.
-#![allow(dead_code)]
 
 use mgn_fabric::{
     connect, Address, Connection, Error, Message, Receiver, Sender, Token, Transport,
