@@ -4,10 +4,9 @@
 //! Anybody can open connections and say nothing. Each of them takes a place for as long as it may
 //! take to show who it is. While there are places, everybody gets one. When there are none, the
 //! source that holds the most gives one up: so one source, however many connections it opens,
-//! cannot keep others out. Within that source a connection that has not come any further for a
-//! while is dropped rather than one that proceeds, and which of them is left to chance: if it were
-//! always the oldest, whoever opened connections faster than an honest client can answer would
-//! always win.
+//! cannot keep others out. Within that source, connections that have made no progress for a while
+//! are dropped first, and chance decides among them. If the oldest were always dropped, an attacker
+//! who opens connections faster than an honest client can answer would always win.
 //!
 //! Nothing here does I/O or looks at a clock.
 
@@ -104,7 +103,8 @@ impl Admission {
         }
     }
 
-    /// Gives a new connection a place. Gives its number, and who has lost a place to it.
+    /// Gives a new connection a place. Returns its number, and the connection that lost its place
+    /// to it.
     pub fn admit(&mut self, source: Source, now: Instant) -> (u64, Option<u64>) {
         let lost = match self.taken < self.places {
             true => None,
@@ -130,8 +130,8 @@ impl Admission {
         }
     }
 
-    /// A connection counts as so many, for the memory that it takes. Gives who has lost a place to
-    /// it, which may be itself.
+    /// A connection takes this many `places`, for the memory that it uses. Returns the connections
+    /// that lost their places to it; it may be one of them.
     pub fn resize(&mut self, number: u64, places: usize, now: Instant) -> Vec<u64> {
         if let Some(pending) = self.pending.get_mut(&number) {
             let more = places.saturating_sub(pending.places);
@@ -316,7 +316,7 @@ mod tests {
     fn the_source_that_holds_the_most_gives_up_a_place() {
         let mut places = Admission::new(64, PATIENCE);
         let now = Instant::now();
-        // Whoever comes from elsewhere stays, whatever one source does.
+        // Connections from elsewhere stay, whatever one source does.
         let (honest, _) = places.admit(v4(1), now);
         let mut lost = Vec::new();
         for step in 0..10_000 {

@@ -174,7 +174,7 @@ impl Listener {
     pub fn accept_timeout(&self, timeout: Duration) -> Result<Option<Incoming>, Error> {
         let deadline = Deadline::after(Some(timeout));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // Room for all that can happen, so that whoever speaks a lot hides nobody else.
+        // Room for all that can happen, so that a busy connection hides no other.
         let mut events = Vec::with_capacity(PENDING_MAX + self.sockets.len() + 1);
         loop {
             if let Some(incoming) = state.ready.pop_front() {
@@ -193,7 +193,7 @@ impl Listener {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(self.failed(error)),
             }
-            // Those who have begun come first: whoever proceeds leaves a place for somebody new.
+            // Connections that have begun come first: one that proceeds leaves a place for a new one.
             let numbers = || events.iter().map(|event| event.data.u64());
             for client in numbers().filter(|number| *number < FIRST_SOCKET) {
                 self.hear(&mut state, client);

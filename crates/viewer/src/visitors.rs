@@ -10,8 +10,8 @@ use tokio::task::AbortHandle;
 
 /// Connections at once.
 const MOST: usize = 128;
-/// How long one may last. A page is loaded in less, also over slow lines, and whoever reads nothing
-/// is not waited for.
+/// How long one may last. A page is loaded in less, also over slow lines, and nothing waits for a
+/// visitor that reads nothing.
 const LONGEST: Duration = Duration::from_secs(15);
 
 #[derive(Default)]

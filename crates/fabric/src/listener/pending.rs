@@ -156,8 +156,8 @@ impl Pending {
         Ok(())
     }
 
-    /// So little is sent in a handshake that it always fits the socket's buffer: whoever does not
-    /// read it holds up nobody.
+    /// What is sent in a handshake is short and always fits the socket's buffer, so a peer that does
+    /// not read it holds up nobody.
     fn send(&self, bytes: &[u8]) -> Result<(), String> {
         if bytes.is_empty() {
             return Ok(());

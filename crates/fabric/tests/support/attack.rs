@@ -48,7 +48,7 @@ impl Attack {
                 if ended.load(Ordering::Relaxed) || start.elapsed() > LONGEST {
                     return;
                 }
-                // Whoever was late for a while catches up.
+                // An attacker that was late for a while catches up.
                 let due = Duration::from_millis(number as u64);
                 thread::sleep(due.saturating_sub(start.elapsed()));
                 held.extend(open(target).map(|socket| (number, socket)));
@@ -76,7 +76,7 @@ impl Attack {
         attack
     }
 
-    /// Waits until so many more have been opened.
+    /// Waits until that many more connections have been opened.
     pub fn await_connections(&self, more: usize) {
         let all = self.opened.load(Ordering::Relaxed) + more;
         while self.opened.load(Ordering::Relaxed) < all {

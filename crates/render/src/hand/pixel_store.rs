@@ -156,25 +156,32 @@ impl Renderer {
     /// Prepares the driver for reading images of the stream (`tight`), or ones in the bound pixel
     /// buffer object. Fails if the driver does not take the parameters: it would read elsewhere.
     pub(crate) fn unpack(&mut self, tight: bool) -> Result<(), Fault> {
-        let Some(mut cx) = self.cx.take() else {
-            return Ok(());
-        };
-        let set = |pname, value| self.store(pname, value);
-        let taken = cx.pixel_store.unpack.switch(tight, set);
-        self.cx = Some(cx);
-        taken.then_some(()).ok_or_else(not_taken)
+        self.lay_out(|store, set| store.unpack.switch(tight, set))
     }
 
     /// Prepares the driver for writing images to answers (`tight`), or to the bound pixel buffer
     /// object. Fails likewise: it would write elsewhere.
     pub(crate) fn pack(&mut self, tight: bool) -> Result<(), Fault> {
+        self.lay_out(|store, set| store.pack.switch(tight, set))
+    }
+
+    fn lay_out(
+        &mut self,
+        switch: impl FnOnce(&mut PixelStore, &dyn Fn(u32, i32) -> Option<i32>) -> bool,
+    ) -> Result<(), Fault> {
         let Some(mut cx) = self.cx.take() else {
             return Ok(());
         };
-        let set = |pname, value| self.store(pname, value);
-        let taken = cx.pixel_store.pack.switch(tight, set);
+        let taken = switch(&mut cx.pixel_store, &|pname, value| {
+            self.store(pname, value)
+        });
         self.cx = Some(cx);
-        taken.then_some(()).ok_or_else(not_taken)
+        match taken {
+            true => Ok(()),
+            false => Err(Fault::driver(
+                "the driver does not take the layout of an image",
+            )),
+        }
     }
 
     /// Sets a parameter that the driver has accepted before, or the default of one that it has, and
@@ -218,10 +225,6 @@ impl Renderer {
     pub(crate) fn pixel_buffer(&self, binding: u32) -> bool {
         self.cx.as_ref().is_some_and(|cx| cx.has_pixel_buffers) && self.driver_integer(binding) != 0
     }
-}
-
-fn not_taken() -> Fault {
-    Fault::driver("the driver does not take the layout of an image")
 }
 
 #[cfg(test)]

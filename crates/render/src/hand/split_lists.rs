@@ -130,9 +130,7 @@ impl Renderer {
         };
         // SAFETY: as above; it is compiling none now.
         unsafe { (self.gl.glNewList)(next, mode) };
-        if let Some(cx) = self.cx.as_deref_mut() {
-            cx.compiling = Some(compiling);
-        }
+        self.cx()?.compiling = Some(compiling);
         taken
     }
 

@@ -156,8 +156,8 @@ pub(crate) fn confine(profile: &Profile) -> Confined {
         },
     };
     for folder in &profile.pictures {
-        // There can only be a rule for a folder that is there. If it cannot be made, whoever opens
-        // it says so.
+        // There can only be a rule for a folder that is there. If it cannot be made, the code that
+        // opens it reports that.
         let _ = std::fs::create_dir_all(folder);
     }
     // Before it becomes another user, who does not see everything that there are to be rules for.

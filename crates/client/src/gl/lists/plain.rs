@@ -6,7 +6,7 @@
 
 use super::drawn::Drawn;
 use super::sure::Judged;
-use super::Lists;
+use super::{sets_current, Lists};
 use crate::context::Context;
 use crate::gl::arrays::EVERYONE;
 use mgn_wall::Bounds;
@@ -117,17 +117,8 @@ impl Plain {
 fn kind(record: &[u8]) -> Option<&[u8]> {
     let op = u16::from_le_bytes(*record.first_chunk()?);
     let bytes = match op {
-        ops::GL_NORMAL3F
-        | ops::GL_COLOR3F
-        | ops::GL_COLOR4F
-        | ops::GL_SECONDARY_COLOR3F
-        | ops::GL_FOG_COORDF
-        | ops::GL_EDGE_FLAG
-        | ops::GL_TEX_COORD1F
-        | ops::GL_TEX_COORD2F
-        | ops::GL_TEX_COORD3F
-        | ops::GL_TEX_COORD4F
-        | ops::GL_SHADE_MODEL => 4,
+        _ if sets_current(op) => 4,
+        ops::GL_SHADE_MODEL => 4,
         // The face and the parameter.
         ops::GL_MATERIALF | ops::GL_MATERIALFV => 12,
         _ => return None,

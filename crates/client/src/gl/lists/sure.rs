@@ -5,6 +5,7 @@
 //! carries them out again. Others cannot fail at all, or draw.
 //! A list of nothing but these leaves alone what other commands' success depends on.
 
+use super::sets_current;
 use crate::context::Context;
 use crate::gl::claims::Claim;
 use mgn_wire::{gl, ops, sift};
@@ -52,19 +53,8 @@ fn kind(op: u16) -> Kind {
         ops::GL_BEGIN => Kind::Begins,
         ops::GL_END => Kind::Ends,
         ops::GL_VERTEX2F | ops::GL_VERTEX3F | ops::GL_VERTEX4F => Kind::Vertex,
-        ops::GL_NORMAL3F
-        | ops::GL_COLOR3F
-        | ops::GL_COLOR4F
-        | ops::GL_SECONDARY_COLOR3F
-        | ops::GL_FOG_COORDF
-        | ops::GL_EDGE_FLAG
-        | ops::GL_TEX_COORD1F
-        | ops::GL_TEX_COORD2F
-        | ops::GL_TEX_COORD3F
-        | ops::GL_TEX_COORD4F
-        | ops::GL_MATERIALF
-        | ops::GL_MATERIALFV
-        | ops::GL_MATERIALIV => Kind::Anywhere,
+        _ if sets_current(op) => Kind::Anywhere,
+        ops::GL_MATERIALF | ops::GL_MATERIALFV | ops::GL_MATERIALIV => Kind::Anywhere,
         // Those that bind or set what a draw may fail for are not among them.
         ops::GL_ACTIVE_TEXTURE
         | ops::GL_ALPHA_FUNC
