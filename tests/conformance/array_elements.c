@@ -254,7 +254,49 @@ static void drawn_integers(void)
     errors("integers");
 }
 
+/* Indexed draws of vertices that lie in buffers, compiled into a list. The indices are the program's own, or in a buffer. */
+static void listed_draws(void)
+{
+    static const GLenum types[] = {GL_UNSIGNED_BYTE, GL_UNSIGNED_SHORT, GL_UNSIGNED_INT};
+    static const GLint numbers[8] = {0, 1, 2, 3, RESTART + 1, RESTART + 2, RESTART + 3, RESTART + 4};
+    GLubyte small[8];
+    GLushort middle[8];
+    GLuint large[8];
+    const void *memory[] = {small, middle, large};
+    GLsizei counts[2] = {4, 4};
+    for (int i = 0; i < 8; i++) {
+        small[i] = (GLubyte)numbers[i];
+        middle[i] = (GLushort)numbers[i];
+        large[i] = (GLuint)numbers[i];
+    }
+    place_arrays(1);
+    GLuint list = glGenLists(1);
+    for (int in_buffer = 0; in_buffer < 2; in_buffer++)
+        for (int t = 0; t < 3; t++) {
+            size_t size = (size_t)1 << t;
+            if (in_buffer)
+                make_buffer(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(8 * size), memory[t]);
+            const char *indices = in_buffer ? NULL : memory[t];
+            const void *halves[2] = {indices, indices + 4 * size};
+            if (in_buffer)
+                halves[1] = (const void *)(4 * size);
+            cell(t, in_buffer, 3, 2);
+            glNewList(list, GL_COMPILE);
+            glDrawElements(GL_TRIANGLE_STRIP, 4, types[t], halves[0]);
+            glDrawRangeElements(GL_LINE_STRIP, 0, COUNT, 8, types[t], halves[0]);
+            glDrawElementsBaseVertex(GL_TRIANGLE_STRIP, 4, types[t], halves[1], 4);
+            glDrawElementsBaseVertex(GL_TRIANGLE_STRIP, 4, types[t], halves[1], -6);
+            glMultiDrawElements(GL_POINTS, counts, types[t], halves, 2);
+            glEndList();
+            errors("compiled");
+            glCallList(list);
+            errors("called");
+            glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, 0);
+        }
+}
+
 CONFORM("array_elements", COMPAT, {"restart_in_memory", restart_in_memory}, {"restart_in_buffers", restart_in_buffers},
         {"restart_in_both", restart_in_both}, {"restart_of_an_element", restart_of_an_element}, {"other_switches", other_switches},
         {"restart_outside", restart_outside}, {"restart_in_a_list", restart_in_a_list}, {"types", types}, {"integers", integers},
-        {"drawn_integers", drawn_integers})
+        {"drawn_integers", drawn_integers},
+        {"listed_draws", listed_draws})

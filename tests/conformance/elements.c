@@ -221,5 +221,50 @@ static void long_arrays(void)
     errors("long arrays");
 }
 
+/* The number of each draw among several, with indices in memory and in a buffer, plainly and from a display list. */
+static void draw_ids(void)
+{
+    if (!need_extension("GL_ARB_shader_draw_parameters"))
+        return;
+    GLsizei counts[4] = {60, 0, 120, 90};
+    const GLint bases[4] = {0, 3, COLUMNS, 2};
+    grid();
+    GLuint program = build_program("#version 140\n#extension GL_ARB_shader_draw_parameters: require\nin vec2 corner; flat out int draw;\n"
+                                   "void main() { draw = gl_DrawIDARB; gl_Position = vec4(corner, 0.0, 1.0); }",
+                                   "#version 140\nflat in int draw; out vec4 color;\n"
+                                   "void main() { color = vec4(draw == 0, draw == 2, draw == 3, 1.0); }");
+    glUseProgram(program);
+    make_buffer(GL_ARRAY_BUFFER, sizeof positions, positions);
+    GLuint corner = (GLuint)glGetAttribLocation(program, "corner");
+    glVertexAttribPointer(corner, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+    glEnableVertexAttribArray(corner);
+    glDisableClientState(GL_VERTEX_ARRAY);
+    glDisableClientState(GL_COLOR_ARRAY);
+    GLuint list = glGenLists(1);
+    for (int in_buffer = 0; in_buffer < 2; in_buffer++) {
+        if (in_buffer)
+            make_buffer(GL_ELEMENT_ARRAY_BUFFER, sizeof indices, indices);
+        const char *first = in_buffer ? NULL : (const char *)indices;
+        const void *parts[4] = {first, NULL, first + 400 * sizeof *indices, first + 700 * sizeof *indices};
+        if (!in_buffer)
+            parts[1] = indices;
+        cell(0, in_buffer, 3, 2);
+        glMultiDrawElements(GL_TRIANGLES, counts, GL_UNSIGNED_INT, parts, 4);
+        errors("several");
+        cell(1, in_buffer, 3, 2);
+        glMultiDrawElementsBaseVertex(GL_TRIANGLES, counts, GL_UNSIGNED_INT, parts, 4, bases);
+        errors("several with base vertices");
+        cell(2, in_buffer, 3, 2);
+        glNewList(list, GL_COMPILE);
+        glMultiDrawElements(GL_TRIANGLES, counts, GL_UNSIGNED_INT, parts, 4);
+        glEndList();
+        glCallList(list);
+        errors("in a list");
+        GLint bound;
+        glGetIntegerv(GL_ELEMENT_ARRAY_BUFFER_BINDING, &bound);
+        note("a buffer is bound: %d", bound != 0);
+    }
+}
+
 CONFORM("elements", COMPAT, {"types", types}, {"buffers", buffers}, {"base_vertex", base_vertex}, {"restart", restart}, {"multi", multi}, {"modes", modes},
-        {"long_arrays", long_arrays})
+        {"long_arrays", long_arrays}, {"draw_ids", draw_ids})

@@ -367,6 +367,64 @@ static void pixels(void)
     errors("glRectf inside");
 }
 
+/* Images of one, two and three dimensions, for all targets. */
+static void targets(void)
+{
+    static const GLenum all[] = {
+        GL_TEXTURE_1D, GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_NEGATIVE_Y,
+        GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_BUFFER, GL_PROXY_TEXTURE_2D,
+    };
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            note("target %zu", i);
+            TRY(glTexImage1D(all[i], 0, GL_RGBA, 4, 0, GL_RGBA, GL_FLOAT, NULL));
+            TRY(glTexImage2D(all[i], 0, GL_RGBA, 4, 4, 0, GL_RGBA, GL_FLOAT, NULL));
+            TRY(glTexImage3D(all[i], 0, GL_RGBA, 4, 4, 6, 0, GL_RGBA, GL_FLOAT, NULL));
+        }
+}
+
+/* Errors that glBegin raises: the program may ask for them at once, since then no primitive is open. */
+static void begins(void)
+{
+    GLuint framebuffer;
+    glGenFramebuffers(1, &framebuffer);
+    for (int round = 0; round < ROUNDS; round++) {
+        note("round %d", round);
+        glBegin(GL_TRIANGLES);
+        errors("begun");
+        glColor3f(1, 1, 0);
+        errors("begun and coloured");
+        glVertex2f(0, 0);
+        errors("with a vertex");
+        glVertex2f(1, 0);
+        glVertex2f(0, 1);
+        glEnd();
+        errors("ended");
+        glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+        glBegin(GL_TRIANGLES);
+        glColor3f(0, 1, 1);
+        errors("begun with nothing to draw to");
+        float color[4];
+        glGetFloatv(GL_CURRENT_COLOR, color);
+        note_floats("color", color, 4);
+        glEnable(GL_DITHER);
+        errors("glEnable");
+        glEnd();
+        errors("glEnd");
+        glEnable(GL_RGBA);
+        glBegin(GL_TRIANGLES);
+        errors("begun after another mistake");
+        glEnd();
+        errors("glEnd");
+        glBindFramebuffer(GL_FRAMEBUFFER, 0);
+        glEnable(GL_RGBA);
+        glBegin(GL_TRIANGLES);
+        errors("begun after a mistake");
+        glEnd();
+        errors("glEnd");
+    }
+}
+
 static void sub_images(void)
 {
     GLuint textures[3];
@@ -637,5 +695,5 @@ static void made_meanwhile(void)
     glUseProgram(0);
 }
 
-CONFORM("sure_errors", COMPAT, {"lists", lists}, {"lists_that_draw", lists_that_draw}, {"lists_that_change", lists_that_change}, {"lists_of_programs", lists_of_programs}, {"names", names}, {"materials", materials}, {"pixels", pixels}, {"sub_images", sub_images}, {"copies", copies}, {"clears", clears},
+CONFORM("sure_errors", COMPAT, {"lists", lists}, {"lists_that_draw", lists_that_draw}, {"lists_that_change", lists_that_change}, {"lists_of_programs", lists_of_programs}, {"names", names}, {"materials", materials}, {"pixels", pixels}, {"targets", targets}, {"begins", begins}, {"sub_images", sub_images}, {"copies", copies}, {"clears", clears},
         {"invalidations", invalidations}, {"named", named}, {"assembly", assembly}, {"computes", computes}, {"made_meanwhile", made_meanwhile})

@@ -69,6 +69,24 @@ impl Context {
         self.gl.debug.is_heard() || self.gl.lists.is_open()
     }
 
+    /// Asks the server for the error that the program asks for; 0 without one.
+    pub fn ask_error(&mut self) -> u32 {
+        if let (true, Some(session)) = (self.enc.doubt != 0, self.session) {
+            session.stats.doubted(self.enc.doubt & !SENT);
+        }
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.mgn_get_error(1) };
+        let mut answer = self.answer(ops::MGN_GET_ERROR);
+        let mut code = 0;
+        // SAFETY: there is room for the one code.
+        unsafe { answer.array(&raw mut code, 1) };
+        self.gl.errors.reported = 0;
+        self.settle_claims(code);
+        self.gl.claims.want();
+        self.enc.doubt = 0;
+        self.shown_error(code)
+    }
+
     /// To be called before the shadow's hook of a command. What doubts there were are those of commands that were sent as such that may fail.
     #[inline(always)]
     pub fn before_judged(&mut self) -> u16 {
@@ -108,7 +126,10 @@ pub unsafe extern "C" fn glGetError() -> u32 {
     unsafe {
         let cx = context();
         if cx.is_illegal_now() {
-            return cx.illegal_in_begin();
+            return match cx.error_of_begin() {
+                Some(code) => code,
+                None => cx.illegal_in_begin(),
+            };
         }
         if cx.is_lost() {
             // Every command has this error, and each is reported once.
@@ -118,18 +139,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
             };
         }
         if cx.enc.doubt != 0 || cx.gl.errors.reported != 0 {
-            if let (true, Some(session)) = (cx.enc.doubt != 0, cx.session) {
-                session.stats.doubted(cx.enc.doubt & !SENT);
-            }
-            cx.enc.mgn_get_error(1);
-            let mut answer = cx.answer(ops::MGN_GET_ERROR);
-            let mut code = 0;
-            answer.array(&raw mut code, 1);
-            cx.gl.errors.reported = 0;
-            cx.settle_claims(code);
-            cx.gl.claims.want();
-            cx.enc.doubt = 0;
-            return cx.shown_error(code);
+            return cx.ask_error();
         }
         gl::GL_NO_ERROR
     }

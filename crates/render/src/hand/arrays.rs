@@ -1,7 +1,7 @@
 //! Draws whose vertices travel with them. They are drawn where they lie, through the driver's vertex array object 0, which no program ever sees: to
 //! programs another object stands for it.
 
-use super::elements::Span;
+use super::elements::{index_range, Span};
 use crate::generated::driver::Gl;
 use crate::names::Class;
 use crate::renderer::Renderer;
@@ -133,7 +133,7 @@ impl Renderer {
         }
         let number = count as u32;
         // The copy outlives the draw.
-        let copy;
+        let mut copy = Vec::new();
         let pointer = match indices {
             Data::Inline(bytes) => {
                 copy = match draws::indices(bytes, type_, number, min, max, None) {
@@ -165,6 +165,7 @@ impl Renderer {
             indices: Some(index),
         };
         if arrays.is_null() {
+            let indices_here = indices_here.then_some(&copy[..]);
             return self.draw_bound(&draw, indices_here, number);
         }
         self.needs_own_arrays()?;
@@ -221,20 +222,30 @@ impl Renderer {
     }
 
     /// An indexed draw from the bound vertex array object, with indices of the stream's or of its element buffer.
-    fn draw_bound(&mut self, draw: &Draw, indices_here: bool, number: u32) -> Result<(), Fault> {
+    fn draw_bound(
+        &mut self,
+        draw: &Draw,
+        indices_here: Option<&[u8]>,
+        number: u32,
+    ) -> Result<(), Fault> {
         let has_buffer = self.element_buffer() != 0;
-        if has_buffer == indices_here && number > 0 {
+        if has_buffer == indices_here.is_some() && number > 0 {
             return Err(Fault::refused("a draw whose indices are not where it says"));
         }
         let hidden = self.hide_unbacked()?;
-        let span = draw.indices.as_ref().map(|i| match indices_here {
-            true => {
-                let element = |index| i64::from(index) + i64::from(i.base_vertex);
-                Span::Between(element(i.min), element(i.max))
-            }
-            false => Span::Indices(i.type_, i.pointer as u64, draw.count, i.base_vertex),
-        });
-        if number == 0 || self.may_compile(span.as_slice()) {
+        let may_draw = number == 0 || !self.compiles() || {
+            let restart = self.restart().map(|restart| restart as u32);
+            let span = draw.indices.as_ref().map(|i| match indices_here {
+                Some(indices) => {
+                    let (least, most) = index_range(i.type_, indices, restart);
+                    let base = i64::from(i.base_vertex);
+                    Span::Between(least.saturating_add(base), most.saturating_add(base))
+                }
+                None => Span::Indices(i.type_, i.pointer as u64, draw.count, i.base_vertex),
+            });
+            self.may_compile(span.as_slice())
+        };
+        if may_draw {
             // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers; indices lie in one too, or in a private copy.
             unsafe { self.draw(draw) };
         }

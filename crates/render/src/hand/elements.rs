@@ -5,6 +5,7 @@ use super::arrays::{bits, in_unit, Source};
 use crate::context::Context;
 use crate::renderer::Renderer;
 use mgn_wire::draws::{attr, bytes_taken};
+use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
 
@@ -35,6 +36,23 @@ pub(super) enum Span {
     Between(i64, i64),
     /// The type and offset of indices, how many there are, and what is added to each.
     Indices(u32, u64, i32, i32),
+}
+
+/// The least and the greatest of the indices that are not the restart index. If there are none,
+/// the first number is above the second.
+pub(super) fn index_range(type_: u32, indices: &[u8], restart: Option<u32>) -> (i64, i64) {
+    let size = draw_index_bytes(type_).unwrap_or(1);
+    let numbers = indices.chunks_exact(size).map(|index| {
+        let mut number = [0; 4];
+        number[..index.len()].copy_from_slice(index);
+        u32::from_le_bytes(number)
+    });
+    numbers
+        .filter(|number| restart != Some(*number))
+        .map(i64::from)
+        .fold((i64::MAX, i64::MIN), |(least, most), number| {
+            (least.min(number), most.max(number))
+        })
 }
 
 impl Elements {
@@ -99,27 +117,18 @@ impl Renderer {
             }
             Span::Between(least, most) => least > most || elements.has(least, most),
             Span::Indices(type_, offset, count, base) => {
-                let size = match type_ {
-                    GL_UNSIGNED_BYTE => 1,
-                    GL_UNSIGNED_SHORT => 2,
-                    GL_UNSIGNED_INT => 4,
+                let Some(size) = draw_index_bytes(type_) else {
                     // The driver refuses the draw.
-                    _ => return elements.end > 0 && self.contents(buffer, 0, 1).is_some(),
+                    return elements.end > 0 && self.contents(buffer, 0, 1).is_some();
                 };
-                let bytes = i64::from(count).saturating_mul(size);
+                let bytes = i64::from(count).saturating_mul(size as i64);
                 let Some(indices) = self.contents(buffer, offset, bytes) else {
                     return false;
                 };
                 let restart = elements.restart.map(|restart| restart as u32);
-                let numbers = indices.chunks_exact(size as usize).map(|index| {
-                    let mut number = [0; 4];
-                    number[..index.len()].copy_from_slice(index);
-                    u32::from_le_bytes(number)
-                });
-                numbers.filter(|n| restart != Some(*n)).all(|n| {
-                    let element = i64::from(n) + i64::from(base);
-                    elements.has(element, element)
-                })
+                let (least, most) = index_range(type_, &indices, restart);
+                let base = i64::from(base);
+                self.is_within(&Span::Between(least.saturating_add(base), most.saturating_add(base)), elements, buffer)
             }
         }
     }
@@ -200,7 +209,7 @@ impl Renderer {
     }
 
     /// The index of the program's choice that begins a primitive anew, if one does.
-    fn restart(&self) -> Option<i32> {
+    pub(super) fn restart(&self) -> Option<i32> {
         let has_restart = self.cx.as_deref().is_some_and(|cx| cx.has_restart);
         // SAFETY: the context is current and knows the capability.
         let restarts = has_restart && unsafe { (self.gl.glIsEnabled)(GL_PRIMITIVE_RESTART) } != 0;

@@ -584,11 +584,72 @@ unsafe fn multi_draw(
                 Some(_) => {}
             };
         }
+        if cx.gl.objects.uses_ids() && !cx.gl.arrays.needs_client_memory() {
+            let draw = |i| {
+                let base = if base.is_null() { 0 } else { *base.add(i) };
+                (*count.add(i), *indices.add(i), base)
+            };
+            let draws: Vec<_> = (0..n).map(draw).collect();
+            return cx.multi_draw_in_one(mode, type_, &draws);
+        }
         for i in 0..n {
             if *count.add(i) > 0 {
                 let base = if base.is_null() { 0 } else { *base.add(i) };
                 glDrawElementsBaseVertex(mode, *count.add(i), type_, *indices.add(i), base);
             }
+        }
+    }
+}
+
+/// The name of the buffer that `multi_draw_in_one` makes. Programs get the lowest free names, and do
+/// not come so far.
+const INDICES_OF_A_DRAW: u32 = u32::MAX - 1;
+
+impl Context {
+    /// Several draws with indices from the program's memory as one command, which shaders that read
+    /// `gl_DrawID` need. All indices go into a buffer that lives for this command only. Each draw is
+    /// its count, its indices and its base vertex.
+    ///
+    /// # Safety
+    /// The program's indices can be read.
+    unsafe fn multi_draw_in_one(&mut self, mode: u32, type_: u32, draws: &[(i32, Pointer, i32)]) {
+        let Some(size) = draw_index_bytes(type_) else {
+            return;
+        };
+        let (mut all, mut counts, mut offsets, mut bases) = (vec![], vec![], vec![], vec![]);
+        for &(count, indices, base) in draws {
+            let bytes = count as usize * size;
+            if bytes > 0 && !can_be_read(indices as usize, bytes) {
+                return self.check_only(mode);
+            }
+            counts.push(count);
+            offsets.push(all.len() as u64);
+            bases.push(base);
+            if bytes > 0 {
+                // SAFETY: the caller's promise.
+                all.extend_from_slice(unsafe { std::slice::from_raw_parts(indices.cast(), bytes) });
+            }
+        }
+        let names = [INDICES_OF_A_DRAW];
+        let name = (names.as_ptr(), 1);
+        let target = gl::GL_ELEMENT_ARRAY_BUFFER;
+        let data = Data::Bytes(all.as_ptr(), all.len());
+        let n = draws.len();
+        let enc = &mut self.enc;
+        // SAFETY: the context's own encoder; the arrays live until the calls return.
+        unsafe {
+            enc.gl_gen_buffers(name);
+            enc.gl_bind_buffer(target, INDICES_OF_A_DRAW);
+            enc.gl_buffer_data(target, all.len() as i64, data, gl::GL_STREAM_DRAW);
+            enc.gl_multi_draw_elements_base_vertex(
+                mode,
+                (counts.as_ptr(), n),
+                type_,
+                (offsets.as_ptr(), n),
+                (bases.as_ptr(), n),
+            );
+            enc.gl_bind_buffer(target, 0);
+            enc.gl_delete_buffers(name);
         }
     }
 }

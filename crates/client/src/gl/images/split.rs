@@ -9,7 +9,7 @@ use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::RECORD_MAX;
 
-/// What one piece holds at most.
+/// The most bytes of a piece of several rows.
 const PIECE: usize = 128 * 1024;
 /// A record's words beside its pixels.
 const HEADER: usize = 64;
@@ -24,10 +24,7 @@ pub(super) unsafe fn in_pieces(
     layout: &Layout,
     memory: *const u8,
 ) -> bool {
-    if layout.tight_bytes() + HEADER <= RECORD_MAX
-        || layout.tight_row_bytes() > PIECE
-        || !is_certain(cx, image)
-    {
+    if layout.tight_bytes() + HEADER <= RECORD_MAX || !is_certain(cx, image) {
         return false;
     }
     // SAFETY: the context's own encoder, and rows that the image has.
@@ -77,6 +74,7 @@ fn pieces(height: usize, depth: usize, row_bytes: usize) -> impl Iterator<Item =
 /// Whether the driver is certain to accept the image, to accept pieces of it, and to make the same of them.
 pub(super) fn is_certain(cx: &Context, image: &TexImage) -> bool {
     let TexImage {
+        dimensions,
         target,
         level,
         width,
@@ -85,10 +83,15 @@ pub(super) fn is_certain(cx: &Context, image: &TexImage) -> bool {
         border,
         ..
     } = *image;
+    let target_dimensions = match target {
+        GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY => 3,
+        _ => 2,
+    };
     // Textures with storage refuse new images but would take the pieces; automatic mipmaps would be made anew for each.
     if !cx.gl.is_desktop()
         || cx.gl.lists.is_open()
         || border != 0
+        || dimensions != target_dimensions
         || !cx.gl.shared.state.textures_are_plain()
     {
         return false;
@@ -147,12 +150,13 @@ mod tests {
             (64, 64, 256),
             (3, 1000, 4),
             (1, 1, 1),
+            (5, 2, 2 * PIECE),
         ] {
             let mut next = 0;
             for p in all(height, depth, row_bytes) {
                 assert_eq!(p.layer * height + p.row, next);
                 assert!(p.layers == 1 || p.row == 0 && p.rows == height);
-                assert!(p.rows * p.layers * row_bytes <= PIECE);
+                assert!(p.rows * p.layers * row_bytes <= PIECE.max(row_bytes));
                 next += p.rows * p.layers;
             }
             assert_eq!(next, height * depth);

@@ -514,19 +514,53 @@ impl Context {
         }
     }
 
-    fn end_run(&mut self) {
+    /// Asks the server whether the last glBegin has failed, if no vertex has followed it. A program
+    /// may ask for errors there: if glBegin has failed, no primitive is open, and glGetError is
+    /// legal. Returns the error; none if the primitive is open, as the client assumes.
+    pub fn error_of_begin(&mut self) -> Option<u32> {
+        let im = &self.gl.immediate;
+        let has_vertices = im.phase != Phase::Run || im.was_cut || im.count() > 0;
+        if has_vertices || self.enc.doubt == 0 || self.session.is_none() || self.is_lost() {
+            return None;
+        }
+        let mode = im.mode;
+        self.leave_empty_run();
+        self.send_layout_values();
+        let earlier = self.ask_error();
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
+        let own = self.ask_error();
+        if own != 0 {
+            return Some(if earlier != 0 { earlier } else { own });
+        }
+        if earlier != 0 {
+            self.set_error(earlier);
+        }
+        self.begin(mode);
+        None
+    }
+
+    /// Ends a run that has no vertices, without a command.
+    fn leave_empty_run(&mut self) {
         self.gl.immediate.keep_values(&mut self.gl.state.current);
         let im = &mut self.gl.immediate;
         im.reopen_at = std::ptr::null_mut();
-        if im.count() == 0 {
-            im.phase = Phase::Outside;
-            self.enc.end = im.chunk_end;
-            let mode = im.mode;
+        im.phase = Phase::Outside;
+        self.enc.end = im.chunk_end;
+    }
+
+    fn end_run(&mut self) {
+        if self.gl.immediate.count() == 0 {
+            self.leave_empty_run();
+            let mode = self.gl.immediate.mode;
             // Nothing is drawn, but glBegin itself may be an error.
             // SAFETY: the context's own encoder.
             unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
             return self.send_layout_values();
         }
+        self.gl.immediate.keep_values(&mut self.gl.state.current);
+        let im = &mut self.gl.immediate;
+        im.reopen_at = std::ptr::null_mut();
         if let Some(first) = im.loop_first.take() {
             im.append_vertex(&first);
             im.loop_first = Some(first);

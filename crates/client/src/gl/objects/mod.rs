@@ -119,7 +119,7 @@ impl ObjectState {
         self.program == Some(0) && self.pipeline == 0 && !self.feeds_back && !self.ati_fragments
     }
 
-    /// Whether a shader that is in use, as far as is known, reads `gl_VertexID` or `gl_PrimitiveID`, so that a draw may be neither split nor joined.
+    /// Whether a shader that is in use, as far as is known, reads `gl_VertexID`, `gl_PrimitiveID` or `gl_DrawID`, so that a draw may be neither split nor joined.
     #[inline]
     pub fn uses_ids(&self) -> bool {
         self.uses_ids || self.pipeline != 0
@@ -169,7 +169,7 @@ pub struct Notes {
     pub persistent: AtomicU32,
     /// A display list contains the use of a program.
     pub listed_programs: AtomicBool,
-    /// A display list contains the use of a program that reads `gl_VertexID` or `gl_PrimitiveID`.
+    /// A display list contains the use of a program that reads `gl_VertexID`, `gl_PrimitiveID` or `gl_DrawID`.
     pub listed_ids: AtomicBool,
 }
 

@@ -258,10 +258,11 @@ impl super::Shared {
     }
 }
 
-/// Whether a shader of this source may read `gl_VertexID` or `gl_PrimitiveID`. Pasting preprocessors and other built-in names that contain these count,
-/// and so does what may include them.
+/// Whether a shader of this source may read `gl_VertexID`, `gl_PrimitiveID` or `gl_DrawID`. Other
+/// names that contain these count as well, for sources whose preprocessor pastes names, and so does
+/// a source that may include another.
 pub fn mentions_ids(source: &[u8]) -> bool {
-    const NAMES: [&[u8]; 3] = [b"VertexID", b"PrimitiveID", b"include"];
+    const NAMES: [&[u8]; 4] = [b"VertexID", b"PrimitiveID", b"DrawID", b"include"];
     NAMES
         .iter()
         .any(|name| source.windows(name.len()).any(|w| w == *name))
