@@ -128,7 +128,11 @@ impl Renderer {
                 let restart = elements.restart.map(|restart| restart as u32);
                 let (least, most) = index_range(type_, &indices, restart);
                 let base = i64::from(base);
-                self.is_within(&Span::Between(least.saturating_add(base), most.saturating_add(base)), elements, buffer)
+                self.is_within(
+                    &Span::Between(least.saturating_add(base), most.saturating_add(base)),
+                    elements,
+                    buffer,
+                )
             }
         }
     }
