@@ -111,7 +111,7 @@ fn only_binaries_of_the_server_are_loaded() {
     let huge = vec![0; 150_000];
     let mut longer = binary.clone();
     longer.push(0);
-    let made_up = [
+    let made_up: [(&str, &[u8]); 5] = [
         ("without a seal", plain),
         ("with a part of a seal", &binary[..binary.len() - 1]),
         ("with more behind it", &longer),
