@@ -433,6 +433,13 @@ pub struct Server {
     #[arg(long, env = "MGN_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
     pub no_sandbox: bool,
 
+    /// Let programs that come by network make shaders of SPIR-V
+    ///
+    /// Drivers do not check whether SPIR-V is valid, and an invalid module can make a driver do anything. Programs of
+    /// the server's user on the same host may always use it.
+    #[arg(long, env = "MGN_SPIRV", value_parser = clap::builder::FalseyValueParser::new())]
+    pub spirv: bool,
+
     /// End a session when its commands make no progress for SECONDS
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]

@@ -31,6 +31,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         memory_limit: args.memory_limit << 20,
         watchdog: Duration::from_secs(args.watchdog),
         sandbox: !args.no_sandbox,
+        spirv: args.spirv,
         end_with_stdin: args.embedded,
         once: false,
         announce: true,

@@ -72,7 +72,8 @@ impl Contexts {
             let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
             create_on_server(session, id, &request, share_id)?
         };
-        let info = kinds::constants(info, &request, session.is_offset.then(|| size_max(session)));
+        let offset_max = session.is_offset.then(|| size_max(session));
+        let info = kinds::constants(info, &request, &session.accepted, offset_max);
         if request.has(flag::LOSES) {
             session.outlive();
         }

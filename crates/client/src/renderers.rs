@@ -27,6 +27,8 @@ pub struct Renderer {
     member: Option<Member>,
     /// None where nobody answers: commands that are thrown away or recorded.
     replies: Option<Replies>,
+    /// Tells apart the keys that program binaries are sealed with.
+    binary_key: [u8; 16],
     /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came later was told others before.
     ahead: u32,
     /// The last message before it came, if it came later.
@@ -47,7 +49,37 @@ pub struct Sent {
 pub struct Reached {
     pub renderers: Renderers,
     pub welcome: Welcome,
+    pub accepted: Accepted,
     pub frames: Vec<(Sender, Receiver)>,
+}
+
+/// Which binaries all renderers of a session accept. They answer alike only for these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// The key that program binaries are sealed with, if it is the same everywhere.
+    pub binary_key: Option<[u8; 16]>,
+    /// Whether shaders may be made of SPIR-V.
+    pub spirv: bool,
+}
+
+impl Accepted {
+    fn by_all(welcomes: &[Welcome]) -> Accepted {
+        let first = welcomes.first().map(|welcome| welcome.binary_key);
+        let is_same = welcomes.iter().all(|w| Some(w.binary_key) == first);
+        Accepted {
+            binary_key: first.filter(|_| is_same),
+            spirv: welcomes.iter().all(|welcome| welcome.spirv),
+        }
+    }
+
+    /// Why a server cannot take another's place.
+    fn why_unfit(&self, welcome: &Welcome) -> Option<&'static str> {
+        if self.binary_key.is_some_and(|key| key != welcome.binary_key) {
+            return Some("has another key for program binaries; give it the file binaries.key of the other servers");
+        }
+        (self.spirv && !welcome.spirv)
+            .then_some("does not let this program use SPIR-V; start it with --spirv")
+    }
 }
 
 impl Renderers {
@@ -153,11 +185,12 @@ impl Renderers {
     }
 
     /// Opens another session at the server of `tile`, whose renderer is lost, unless one is `opened` already, and fills it from one that is left. `info`
-    /// is what all of them can do. The connection for frames.
+    /// is what all of them can do, and `accepted` which binaries they accept. The connection for frames.
     pub fn succeed(
         &self,
         options: &Options,
         info: &ServerInfo,
+        accepted: &Accepted,
         tile: usize,
         opened: Option<Box<Successor>>,
         given_up: &dyn Fn() -> bool,
@@ -167,7 +200,7 @@ impl Renderers {
         };
         let new = match opened {
             Some(opened) => opened,
-            None => Box::new(successor(options, info, tile)?),
+            None => Box::new(successor(options, info, accepted, tile)?),
         };
         several.fill(tile, new, given_up)
     }
@@ -179,7 +212,12 @@ pub struct Successor {
     frames: (Sender, Receiver),
 }
 
-fn successor(options: &Options, info: &ServerInfo, tile: usize) -> Result<Successor, NoSuccessor> {
+fn successor(
+    options: &Options,
+    info: &ServerInfo,
+    accepted: &Accepted,
+    tile: usize,
+) -> Result<Successor, NoSuccessor> {
     let mut places = places(options).map_err(NoSuccessor::Never)?;
     let (server, number) = places.swap_remove(tile);
     let (welcome, commands, frames) =
@@ -189,17 +227,22 @@ fn successor(options: &Options, info: &ServerInfo, tile: usize) -> Result<Succes
         let why = format!("the server at {server} has another driver now, {other}");
         return Err(NoSuccessor::Unfit(why));
     }
+    if let Some(why) = accepted.why_unfit(&welcome) {
+        return Err(NoSuccessor::Unfit(format!("the server at {server} {why}")));
+    }
     let (sender, receiver) = commands.split();
-    let renderer = Renderer::new(sender, Some(Replies::new(receiver)));
+    let replies = Some(Replies::new(receiver));
+    let renderer = Renderer::new(sender, replies, welcome.binary_key);
     Ok(Successor { renderer, frames })
 }
 
 impl Renderer {
-    fn new(sender: Sender, replies: Option<Replies>) -> Renderer {
+    fn new(sender: Sender, replies: Option<Replies>, binary_key: [u8; 16]) -> Renderer {
         Renderer {
             sender,
             member: None,
             replies,
+            binary_key,
             ahead: 0,
             since: None,
             is_lost: AtomicBool::new(false),
@@ -283,11 +326,14 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
     let welcome = Welcome {
         session: 0,
         key: [0; 16],
+        binary_key: [0; 16],
+        spirv: true,
         info: crate::blank::server_info(),
     };
     let (sender, _) = connection.split();
     Ok(Reached {
-        renderers: Renderers::One(Renderer::new(sender, None)),
+        renderers: Renderers::One(Renderer::new(sender, None, welcome.binary_key)),
+        accepted: Accepted::by_all(std::slice::from_ref(&welcome)),
         welcome,
         frames: Vec::new(),
     })
@@ -316,7 +362,8 @@ fn answered(options: &Options) -> Result<Reached, String> {
     let mut frames = Vec::new();
     for (welcome, commands, pictures) in opened {
         let (sender, receiver) = commands.split();
-        all.push(Renderer::new(sender, Some(Replies::new(receiver))));
+        let replies = Some(Replies::new(receiver));
+        all.push(Renderer::new(sender, replies, welcome.binary_key));
         frames.push(pictures);
         welcomes.push(welcome);
     }
@@ -328,9 +375,11 @@ fn answered(options: &Options) -> Result<Reached, String> {
         let one = all.pop().ok_or("no render server is named")?;
         Renderers::One(one)
     };
+    let accepted = Accepted::by_all(&welcomes);
     let welcome = welcomes.into_iter().next();
     Ok(Reached {
         renderers,
+        accepted,
         welcome: welcome.ok_or("no render server is named")?,
         frames,
     })

@@ -6,7 +6,7 @@ use crate::frames::Frames;
 use crate::log::line;
 use crate::options::{self, Options};
 use crate::process::process;
-use crate::renderers::{self, NoSuccessor, Reached, Renderers};
+use crate::renderers::{self, Accepted, NoSuccessor, Reached, Renderers};
 use crate::replies::{Answered, NoAnswer};
 use crate::stages::{Asked, Stages};
 use crate::stats::{Stats, Word};
@@ -32,6 +32,7 @@ pub struct Session {
     pub stats: Stats,
     pub frames: Frames,
     renderers: Renderers,
+    pub accepted: Accepted,
     /// Stages in this process that all commands pass, if there are any.
     stages: OnceLock<Stages>,
     next_id: AtomicU32,
@@ -80,6 +81,7 @@ fn begin() -> Result<&'static Session, String> {
     let Reached {
         renderers,
         welcome,
+        accepted,
         frames,
     } = Renderers::reach(&options)?;
     let is_divided = options.wall.as_ref().filter(|wall| wall.tiles.len() > 1);
@@ -92,6 +94,7 @@ fn begin() -> Result<&'static Session, String> {
         stats: Stats::create(options.run_dir.as_deref()),
         frames: Frames::default(),
         renderers,
+        accepted,
         stages: OnceLock::new(),
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
@@ -352,9 +355,14 @@ impl Session {
             if tries.0 != server {
                 tries = (server.clone(), 0);
             }
-            let found =
-                self.renderers
-                    .succeed(&self.options, &self.info, tile, opened.take(), &given_up);
+            let found = self.renderers.succeed(
+                &self.options,
+                &self.info,
+                &self.accepted,
+                tile,
+                opened.take(),
+                &given_up,
+            );
             let name = self.tile_name(tile);
             let why = match found {
                 Ok(frames) => {

@@ -4,6 +4,7 @@
 //! driver would trust is checked first, and what a program cannot tell from a window is a window's default framebuffer although it is an EGL pbuffer.
 //! Where finished pictures go is decided by whoever implements [`Pictures`].
 
+mod binaries;
 mod configs;
 mod constants;
 mod context;
@@ -34,6 +35,7 @@ mod surface;
 mod tile;
 mod whole;
 
+pub use binaries::BinaryKey;
 pub use egl::EglError;
 pub use errors::Errors;
 pub use present::{Pictures, Room};

@@ -1,5 +1,6 @@
 //! The renderer itself: which context is current, and the look-ups that every command needs.
 
+use crate::binaries::BinaryKey;
 use crate::configs::{self, Choice};
 use crate::context::{Api, Context, Group};
 use crate::egl::{self, Egl, EglError};
@@ -64,6 +65,9 @@ pub struct Renderer {
     pub(crate) large: Large,
     pub(crate) taking: Taking,
     pub(crate) storage: Storage,
+    pub(crate) binary_key: BinaryKey,
+    /// Whether shaders may be made of SPIR-V.
+    pub(crate) accepts_spirv: bool,
     /// Parts of a snapshot that the client has not asked for yet.
     pub(crate) taken: VecDeque<Vec<u8>>,
     /// Counts commands, so that somebody else can see whether there is progress.
@@ -178,11 +182,23 @@ impl Renderer {
             large: Large::default(),
             taking: Taking::default(),
             storage: Storage::default(),
+            binary_key: BinaryKey::random(),
+            accepts_spirv: true,
             taken: VecDeque::new(),
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
             egl,
         })
+    }
+
+    /// From now on program binaries are sealed with this key, and not with one that nobody else has.
+    pub fn seal_binaries(&mut self, key: BinaryKey) {
+        self.binary_key = key;
+    }
+
+    /// From now on shaders cannot be made of SPIR-V. No driver checks whether a module is valid, and an invalid one may do anything.
+    pub fn refuse_spirv(&mut self) {
+        self.accepts_spirv = false;
     }
 
     /// What the driver can do.

@@ -12,7 +12,7 @@ use support::{message, Session};
 
 fn snapshot(s: &mut Session) -> Result<Vec<Vec<u8>>, Fault> {
     let mut messages = Vec::new();
-    s.renderer.snapshot(&mut |message| {
+    s.renderer.snapshot(true, &mut |message| {
         messages.push(message.to_vec());
         Ok(())
     })?;
@@ -95,8 +95,8 @@ fn a_new_renderer_goes_on_where_the_first_stood() {
 fn the_question_is_answered_in_parts_until_there_are_no_more() {
     let mut s = Session::new(api::COMPAT, 0);
     s.encode(|e| unsafe {
-        e.mgn_snapshot(0, 1 << 10, SNAPSHOT_PART as u32);
-        e.mgn_snapshot(1, 1 << 10, SNAPSHOT_PART as u32);
+        e.mgn_snapshot(0, 1, 1 << 10, SNAPSHOT_PART as u32);
+        e.mgn_snapshot(1, 1, 1 << 10, SNAPSHOT_PART as u32);
     });
     let mut answer = s.answer();
     assert!(answer.next_array(1).is_empty());
@@ -124,14 +124,14 @@ fn what_is_under_way_is_said() {
         "{why:?}"
     );
     // And so is the client told.
-    s.encode(|e| unsafe { e.mgn_snapshot(0, 1 << 10, 1 << 20) });
+    s.encode(|e| unsafe { e.mgn_snapshot(0, 1, 1 << 10, 1 << 20) });
     let mut answer = s.answer();
     let told = NoSnapshot::decode(answer.next_array(1));
     assert!(matches!(told, Some(NoSnapshot::NotNow(_))), "{told:?}");
     assert!(answer.next_array(1).is_empty());
     s.encode(|e| unsafe {
         e.gl_pop_attrib();
-        e.mgn_snapshot(0, 1 << 10, 1 << 20);
+        e.mgn_snapshot(0, 1, 1 << 10, 1 << 20);
     });
     assert!(s.answer().next_array(1).is_empty());
     assert!(snapshot(&mut s).is_ok());

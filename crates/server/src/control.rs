@@ -2,6 +2,7 @@
 
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
+use mgn_render::BinaryKey;
 use mgn_spu::Chain;
 use mgn_sys::passing;
 use mgn_wall::Target;
@@ -44,6 +45,10 @@ pub(crate) struct Session {
     pub chain: Chain,
     pub memory_limit: u64,
     pub watchdog: Duration,
+    /// What program binaries are sealed with.
+    pub binary_key: BinaryKey,
+    /// Whether the client may make shaders of SPIR-V.
+    pub spirv: bool,
     /// Whether the server wants to know what it draws.
     pub is_followed: bool,
 }

@@ -29,6 +29,8 @@ pub enum ServerError {
     /// Why a recording was not played to its end.
     #[error("{0}")]
     Viewer(String),
+    #[error("cannot use {file}, the key of program binaries: {why}")]
+    BinaryKey { file: PathBuf, why: std::io::Error },
     #[error("nothing to listen on")]
     NoAddress,
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod binary_key;
 mod control;
 mod error;
 mod options;

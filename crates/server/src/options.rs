@@ -26,6 +26,8 @@ pub struct Options {
     pub watchdog: Duration,
     /// Confine workers to what rendering needs, as far as this system can.
     pub sandbox: bool,
+    /// Clients that come by network may make shaders of SPIR-V, which the driver does not validate; those of the server's own user always may.
+    pub spirv: bool,
     /// End when standard input does, which is how a starter that dies takes its server with it.
     pub end_with_stdin: bool,
     /// End when the last client has gone, once there has been one.
@@ -69,6 +71,7 @@ impl Default for Options {
             memory_limit: 8 << 30,
             watchdog: Duration::from_secs(30),
             sandbox: true,
+            spirv: false,
             end_with_stdin: false,
             once: false,
             announce: true,

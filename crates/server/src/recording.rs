@@ -1,7 +1,7 @@
 //! Recorded streams, executed by the driver of this process.
 
 use mgn_fabric::file::Player;
-use mgn_render::{perform, Pictures, Renderer, Room};
+use mgn_render::{perform, BinaryKey, Pictures, Renderer, Room};
 use mgn_spu::{Chain, Locations, Nop, Place};
 use mgn_wire::frames::Header;
 use mgn_wire::hello::{Hello, VERSION};
@@ -84,14 +84,16 @@ pub fn play_across(
     viewer: Box<dyn Viewer>,
 ) -> Result<Crossed, ServerError> {
     let recording = Recording::open(file, viewer)?;
+    let key = BinaryKey::random();
     let mut relay = Relay {
-        renderer: Some(a_tile(&recording.view)?),
+        renderer: Some(a_tile(&recording.view, &key)?),
         view: Rc::clone(&recording.view),
         from,
         middle,
         messages: 0,
         at: None,
         why: None,
+        key,
     };
     let mut answers = Vec::new();
     let played = recording.play(&mut relay, |message, context, op, reply| {
@@ -175,9 +177,10 @@ fn refused(file: &Path, why: String) -> ServerError {
 }
 
 /// One that keeps what a tile's renderer keeps.
-fn a_tile(view: &Rc<RefCell<View>>) -> Result<Renderer, ServerError> {
+fn a_tile(view: &Rc<RefCell<View>>, key: &BinaryKey) -> Result<Renderer, ServerError> {
     let mut renderer = Renderer::new(Box::new(Frames(Rc::clone(view))))?;
     renderer.be_tile(0);
+    renderer.seal_binaries(key.clone());
     Ok(renderer)
 }
 
@@ -190,13 +193,14 @@ struct Relay {
     messages: u64,
     at: Option<u64>,
     why: Option<String>,
+    key: BinaryKey,
 }
 
 impl Relay {
     fn cross(&mut self) -> Result<(), Fault> {
         let mut messages = Vec::new();
         let taken = self.renderer.as_mut().map(|renderer| {
-            renderer.snapshot(&mut |message| {
+            renderer.snapshot(true, &mut |message| {
                 messages.push(message.to_vec());
                 Ok(())
             })
@@ -209,7 +213,8 @@ impl Relay {
         if self.middle == Middle::Succeed {
             // EGL's display is one a process, and ends with its renderer.
             self.renderer = None;
-            let mut next = a_tile(&self.view).map_err(|e| Fault::driver(e.to_string()))?;
+            let mut next =
+                a_tile(&self.view, &self.key).map_err(|e| Fault::driver(e.to_string()))?;
             next.restore(&messages)?;
             self.renderer = Some(next);
         }

@@ -92,6 +92,10 @@ pub fn worker() -> Result<(), ServerError> {
     if let Some(tile) = session.tile {
         renderer.be_tile(tile);
     }
+    renderer.seal_binaries(session.binary_key.clone());
+    if !session.spirv {
+        renderer.refuse_spirv();
+    }
     renderer.limit_storage(watchdog::left_for_storage(session.memory_limit));
     let limits = Limits {
         command: session.watchdog,
@@ -242,6 +246,8 @@ fn open_session(
     let welcome = Welcome {
         session: session.id,
         key: session.key,
+        binary_key: session.binary_key.id(),
+        spirv: session.spirv,
         info: renderer.info().clone(),
     };
     let welcome = postcard::to_allocvec(&welcome).expect("a welcome has a serialised form");

@@ -42,6 +42,10 @@ pub struct Shown {
 pub struct Welcome {
     pub session: u64,
     pub key: [u8; 16],
+    /// Tells keys of program binaries apart: servers with the same accept each other's.
+    pub binary_key: [u8; 16],
+    /// Whether shaders may be made of SPIR-V.
+    pub spirv: bool,
     pub info: ServerInfo,
 }
 

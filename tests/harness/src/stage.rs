@@ -111,6 +111,9 @@ impl Stage {
             .env_remove("WAYLAND_DISPLAY")
             // Nothing of what the user has set up.
             .env("XDG_CONFIG_HOME", self.run.join("config"))
+            .env("XDG_STATE_HOME", self.run.join("state"))
+            // Programs are to find the same over TCP.
+            .env("MGN_SPIRV", "1")
             .env_remove("MGN_SERVER")
             .env_remove("MGN_TOKEN_FILE")
             .stdin(Stdio::null());

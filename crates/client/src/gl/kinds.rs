@@ -3,14 +3,21 @@
 
 use crate::context::{flag, Context, Request};
 use crate::gl::{context, sync_name};
+use crate::renderers::Accepted;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 use mgn_wire::{lens, ops};
 
 /// A context's constants. The server's context is always one that has errors and is flushed. With offset tiling
-/// viewports may be larger than the driver's, up to `offset_max`.
-pub fn constants(mut info: ContextInfo, request: &Request, offset_max: Option<u32>) -> ContextInfo {
+/// viewports may be larger than the driver's, up to `offset_max`. There are no binary formats but of binaries that are
+/// `accepted`.
+pub fn constants(
+    mut info: ContextInfo,
+    request: &Request,
+    accepted: &Accepted,
+    offset_max: Option<u32>,
+) -> ContextInfo {
     let mut change = |pname: u32, change: &dyn Fn(i64) -> i64| {
         for (_, values) in info.integers.iter_mut().filter(|(p, _)| *p == pname) {
             values.iter_mut().for_each(|value| *value = change(*value));
@@ -38,10 +45,52 @@ pub fn constants(mut info: ContextInfo, request: &Request, offset_max: Option<u3
             *bounds = vec![-2 * side, 2 * side];
         }
     }
+    if accepted.binary_key.is_none() {
+        let programs = (GL_PROGRAM_BINARY_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS);
+        retain_formats(&mut info, programs, |_| false);
+    }
+    if !accepted.spirv {
+        info.extensions
+            .retain(|name| !["GL_ARB_gl_spirv", "GL_ARB_spirv_extensions"].contains(&&name[..]));
+        let shaders = (GL_SHADER_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS);
+        let spirv = i64::from(GL_SHADER_BINARY_FORMAT_SPIR_V);
+        retain_formats(&mut info, shaders, |format| format != spirv);
+    }
     info
 }
 
+/// Keeps some of the formats in a list, and counts them.
+fn retain_formats(info: &mut ContextInfo, (list, number): (u32, u32), keep: impl Fn(i64) -> bool) {
+    let mut left = None;
+    for (_, formats) in info.integers.iter_mut().filter(|(p, _)| *p == list) {
+        formats.retain(|format| keep(*format));
+        left = Some(formats.len() as i64);
+    }
+    for (_, count) in info.integers.iter_mut().filter(|(p, _)| *p == number) {
+        *count = vec![left.unwrap_or(0)];
+    }
+}
+
 impl Context {
+    /// A format of program binaries as servers are told it: one that no driver has if they do not accept each other's.
+    pub fn program_format(&self, format: u32) -> u32 {
+        match self.session.map(|session| session.accepted) {
+            Some(Accepted {
+                binary_key: None, ..
+            }) => GL_NONE,
+            _ => format,
+        }
+    }
+
+    /// Likewise of shader binaries, if not all servers accept SPIR-V.
+    pub fn shader_format(&self, format: u32) -> u32 {
+        let is_refused = self.session.is_some_and(|s| !s.accepted.spirv);
+        match format {
+            GL_SHADER_BINARY_FORMAT_SPIR_V if is_refused => GL_NONE,
+            format => format,
+        }
+    }
+
     /// Whether no server answers: the server is lost, or the commands are discarded or recorded. Queries and fences then count as complete, because a
     /// program that waits for them would wait for ever.
     pub fn is_deserted(&self) -> bool {
@@ -134,9 +183,8 @@ mod tests {
     use super::*;
     use mgn_wire::hello::api;
 
-    #[test]
-    fn what_was_asked_for_shows() {
-        let request = |flags| Request {
+    fn request(flags: u32) -> Request {
+        Request {
             api: api::CORE,
             major: 4,
             minor: 5,
@@ -146,7 +194,11 @@ mod tests {
             screen: 0,
             visual: 0,
             shared_with: 0,
-        };
+        }
+    }
+
+    #[test]
+    fn what_was_asked_for_shows() {
         let info = ContextInfo {
             integers: vec![
                 (GL_CONTEXT_FLAGS, vec![2]),
@@ -154,9 +206,37 @@ mod tests {
             ],
             ..ContextInfo::default()
         };
-        let shown = |flags| constants(info.clone(), &request(flags), None).integers;
+        let all = Accepted {
+            binary_key: Some([0; 16]),
+            spirv: true,
+        };
+        let shown = |flags| constants(info.clone(), &request(flags), &all, None).integers;
         assert_eq!(shown(1), info.integers);
         assert_eq!(shown(flag::NO_ERROR)[0].1, [2 | 8]);
         assert_eq!(shown(flag::NO_FLUSH)[1].1, [0]);
+    }
+
+    #[test]
+    fn formats_that_are_not_accepted_are_not_listed() {
+        const OTHER: i64 = 0x9250;
+        let spirv = i64::from(GL_SHADER_BINARY_FORMAT_SPIR_V);
+        let info = ContextInfo {
+            extensions: ["GL_ARB_gl_spirv", "GL_ARB_sync"].map(String::from).into(),
+            integers: vec![
+                (GL_NUM_PROGRAM_BINARY_FORMATS, vec![1]),
+                (GL_PROGRAM_BINARY_FORMATS, vec![0x875f]),
+                (GL_NUM_SHADER_BINARY_FORMATS, vec![2]),
+                (GL_SHADER_BINARY_FORMATS, vec![OTHER, spirv]),
+            ],
+            ..ContextInfo::default()
+        };
+        let none = Accepted {
+            binary_key: None,
+            spirv: false,
+        };
+        let shown = constants(info, &request(1), &none, None);
+        assert_eq!(shown.extensions, ["GL_ARB_sync"]);
+        let integers: Vec<_> = shown.integers.into_iter().map(|(_, v)| v).collect();
+        assert_eq!(integers, [vec![0], vec![], vec![1], vec![OTHER]]);
     }
 }

@@ -234,12 +234,13 @@ impl Several {
             (seats.speaker, seats.all[seats.speaker].clone())
         };
         let left = left.ok_or_else(|| NoSuccessor::NotNow("nobody is left".into()))?;
+        let binaries = u32::from(left.binary_key == new.renderer.binary_key);
         let mut told = 0u32;
         for part in 0.. {
             // Its message is not counted.
             let asked = left.tell(|e| {
                 // SAFETY: written to the message's own encoder.
-                unsafe { e.mgn_snapshot(part, WHY_BYTES, SNAPSHOT_PART as u32) };
+                unsafe { e.mgn_snapshot(part, binaries, WHY_BYTES, SNAPSHOT_PART as u32) };
             });
             asked.map_err(broken)?;
             let answered = left.answer(0, Some(order.wrapping_add(1)), given_up);
@@ -434,7 +435,7 @@ mod tests {
 
     fn renderer(times: usize) -> Renderer {
         let (sender, receiver) = giver(times).split();
-        Renderer::new(sender, Some(Replies::new(receiver)))
+        Renderer::new(sender, Some(Replies::new(receiver)), [0; 16])
     }
 
     fn fill(several: &Several, tile: usize) -> Result<(), NoSuccessor> {

@@ -194,8 +194,8 @@ impl Commands for Renderer {
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.hand_mgn_set_error(code)
     }
-    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.hand_mgn_snapshot(part, why_count, messages_count, reply)
+    fn mgn_snapshot(&mut self, part: u32, binaries: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_snapshot(part, binaries, why_count, messages_count, reply)
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         self.hand_mgn_speaker(tile)
@@ -4232,24 +4232,10 @@ impl Commands for Renderer {
         self.hand_gl_get_object_label_ext(identifier, name, size, length_count, label_count, reply)
     }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let obj = self.object(Class::Program, obj);
-        let mut params = crate::renderer::out::<f32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetObjectParameterfvARB)(obj, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_object_parameterfv_arb(obj, pname, params_count, reply)
     }
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let obj = self.object(Class::Program, obj);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetObjectParameterivARB)(obj, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_object_parameteriv_arb(obj, pname, params_count, reply)
     }
     fn gl_get_object_ptr_label(
         &mut self,
@@ -4282,27 +4268,7 @@ impl Commands for Renderer {
         binary_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut length = crate::renderer::out::<i32>(length_count, 1)?;
-        length[0] = -1;
-        let mut binary_format = crate::renderer::out::<u32>(binary_format_count, 1)?;
-        let mut binary = crate::renderer::out::<u8>(binary_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe {
-            (self.gl.glGetProgramBinary)(
-                program,
-                buf_size,
-                length.as_mut_ptr().cast(),
-                binary_format.as_mut_ptr().cast(),
-                binary.as_mut_ptr().cast(),
-            )
-        };
-        let failed = self.failed();
-        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
-        reply.array(&binary_format, if failed { 0 } else { binary_format_count });
-        reply.array(&binary, if failed { 0 } else { crate::renderer::written(length[0], 0, binary_count) });
-        Ok(())
+        self.hand_gl_get_program_binary(program, buf_size, length_count, binary_format_count, binary_count, reply)
     }
     fn gl_get_program_env_parameterdv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -4565,14 +4531,7 @@ impl Commands for Renderer {
         self.hand_gl_get_program_string_arb(target, pname, string_count, reply)
     }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetProgramiv)(program, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_programiv(program, pname, params_count, reply)
     }
     fn gl_get_programiv_arb(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_programiv_arb(target, pname, params_count, reply)
@@ -7738,14 +7697,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_binary(&mut self, program: u32, binary_format: u32, binary: Slice<'_, u8>, length: i32) -> Result<(), Fault> {
-        self.needs_context()?;
         self.leave_offset();
-        if binary.is_null() && length > 0 {
-            return Ok(());
-        }
-        let program = self.object(Class::Program, program);
-        unsafe { (self.gl.glProgramBinary)(program, binary_format, binary.as_ptr().cast(), length) };
-        Ok(())
+        self.hand_gl_program_binary(program, binary_format, binary, length)
     }
     fn gl_program_env_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
         self.needs_context()?;
@@ -9723,24 +9676,7 @@ impl Commands for Renderer {
         binary: Slice<'_, u8>,
         length: i32,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        if shaders.is_null() && count > 0 {
-            return Ok(());
-        }
-        if binary.is_null() && length > 0 {
-            return Ok(());
-        }
-        let shaders = self.name_array(Class::Program, shaders);
-        unsafe {
-            (self.gl.glShaderBinary)(
-                count,
-                shaders.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()),
-                binary_format,
-                binary.as_ptr().cast(),
-                length,
-            )
-        };
-        Ok(())
+        self.hand_gl_shader_binary(count, shaders, binary_format, binary, length)
     }
     fn gl_shader_source(&mut self, shader: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_gl_shader_source(shader, source)

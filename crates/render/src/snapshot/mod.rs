@@ -19,6 +19,7 @@ mod state;
 mod textures;
 mod vertex_arrays;
 
+use crate::binaries::BinaryKey;
 use crate::context::{Api, Context};
 use crate::egl;
 use crate::info::Request;
@@ -43,6 +44,8 @@ struct Objects<'a> {
     api: Api,
     /// Targets of textures, by the driver's names.
     targets: HashMap<u32, u32>,
+    /// What program binaries are sealed with; none if the new renderer does not accept them.
+    binary_key: Option<&'a BinaryKey>,
 }
 
 /// The current context.
@@ -65,18 +68,19 @@ fn refusal(what: &str) -> Fault {
 
 impl Renderer {
     /// Sends messages that bring a new renderer to where this one stands. Between two messages of the client's only. Nothing that a program could see is
-    /// different afterwards.
+    /// different afterwards. Without `binaries`, the new one does not accept this one's program binaries.
     ///
     /// # Errors
     /// What `send` fails with, or [`Fault::NoSnapshot`]. What was sent until then is of no use.
     pub fn snapshot(
         &mut self,
+        binaries: bool,
         send: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let current = self.cx.as_ref().map_or(0, |cx| cx.id);
         self.leave();
         let mut script = Script::new(send);
-        let done = self.write_all(&mut script);
+        let done = self.write_all(binaries, &mut script);
         let back = self.leave_for(current);
         done?;
         back
@@ -115,7 +119,7 @@ impl Renderer {
         self.bind()
     }
 
-    fn write_all(&mut self, script: &mut Script<'_>) -> Result<(), Fault> {
+    fn write_all(&mut self, binaries: bool, script: &mut Script<'_>) -> Result<(), Fault> {
         if !self.images.is_empty() {
             return Err(refusal("there are EGL images"));
         }
@@ -136,7 +140,7 @@ impl Renderer {
         self.surfaces_made(script)?;
         for members in groups.values() {
             self.contexts_made(members, script);
-            let targets = self.shared_objects(members, script)?;
+            let targets = self.shared_objects(members, binaries, script)?;
             for id in members {
                 script.context(*id);
                 self.in_context(*id, |r| r.own_state(&targets, script))?;
@@ -272,6 +276,7 @@ impl Renderer {
     fn shared_objects(
         &mut self,
         members: &[u32],
+        binaries: bool,
         script: &mut Script<'_>,
     ) -> Result<HashMap<u32, u32>, Fault> {
         for id in members {
@@ -313,6 +318,7 @@ impl Renderer {
             shared: &group.shared,
             api,
             targets: HashMap::new(),
+            binary_key: binaries.then_some(&self.binary_key),
         };
         script.context(maker);
         let done = write_objects(&driver, &mut objects, script);
@@ -342,6 +348,7 @@ impl Renderer {
             shared: &self.names.shared,
             api: cx.api,
             targets: targets.clone(),
+            binary_key: None,
         };
         write_own(&driver, &objects, &own, script)
     }
@@ -364,6 +371,7 @@ impl Renderer {
             shared: &group.shared,
             api: request.api,
             targets: HashMap::new(),
+            binary_key: None,
         };
         let (api, flags) = (request.api.to_wire(), request.flags);
         script.context(0);
@@ -440,6 +448,7 @@ impl Renderer {
     pub(crate) fn hand_mgn_snapshot(
         &mut self,
         part: u32,
+        binaries: u32,
         why_count: u32,
         messages_count: u32,
         reply: &mut Reply,
@@ -448,7 +457,7 @@ impl Renderer {
         let mut none = None;
         if part == 0 {
             let mut parts: Vec<Vec<u8>> = Vec::new();
-            let taken = self.snapshot(&mut |message| {
+            let taken = self.snapshot(binaries != 0, &mut |message| {
                 let length = (message.len() as u32).to_le_bytes();
                 let full = |part: &Vec<u8>| part.len() + 4 + message.len() > SNAPSHOT_PART;
                 if parts.last().is_none_or(full) {

@@ -6,6 +6,7 @@
 use super::driver::{ask, tell, Driver, VALUES};
 use super::script::{list, say, Script};
 use super::{refusal, Objects};
+use crate::binaries::BinaryKey;
 use crate::context::Api;
 use crate::names::{Class, Shared};
 use mgn_wire::{gl::*, Fault};
@@ -127,24 +128,21 @@ fn program(
         }
         return Ok(());
     }
-    let mut binary = vec![0u8; of(GL_PROGRAM_BINARY_LENGTH).max(0) as usize];
-    let (mut length, mut format) = (0, 0);
-    if !binary.is_empty() {
-        let room = binary.len() as i32;
-        let to = binary.as_mut_ptr().cast();
-        tell!(
-            driver,
-            glGetProgramBinary(object, room, &mut length, &mut format, to)
-        );
-    }
-    if length > 0 {
-        let binary = &binary[..length as usize];
+    if let Some((format, binary)) = objects
+        .binary_key
+        .and_then(|key| sealed_binary(driver, key, object))
+    {
+        let length = binary.len() as i32;
         say!(
             script,
-            gl_program_binary(name, format, list(binary), length)
+            gl_program_binary(name, format, list(&binary), length)
         );
     } else if count > 0 {
         say!(script, gl_link_program(name));
+    } else if objects.binary_key.is_none() {
+        return Err(refusal(
+            "a program's shaders have gone, and the new server has another key for program binaries; give all servers of the wall the same binaries.key",
+        ));
     } else {
         return Err(refusal(
             "a program's shaders have gone, and this driver has no program binaries",
@@ -153,6 +151,22 @@ fn program(
     uniforms(driver, objects.api, script, name, object);
     blocks(driver, objects.api, script, name, object);
     Ok(())
+}
+
+/// A linked program's binary, with its format and sealed; none if the driver has none.
+fn sealed_binary(driver: &Driver<'_>, key: &BinaryKey, object: u32) -> Option<(u32, Vec<u8>)> {
+    let room = program_value(driver, object, GL_PROGRAM_BINARY_LENGTH).max(0);
+    let mut binary = vec![0u8; room as usize];
+    let (mut length, mut format) = (0, 0);
+    if room > 0 {
+        let to = binary.as_mut_ptr().cast();
+        tell!(
+            driver,
+            glGetProgramBinary(object, room, &mut length, &mut format, to)
+        );
+    }
+    binary.truncate(length.max(0) as usize);
+    (!binary.is_empty()).then(|| (format, key.sealed(format, binary)))
 }
 
 /// For when it is linked again.

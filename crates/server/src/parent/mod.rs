@@ -2,6 +2,7 @@
 
 mod process;
 
+use crate::binary_key;
 use crate::control::Session;
 use crate::error::ServerError;
 use crate::options::{Options, SessionReport};
@@ -9,6 +10,7 @@ use crate::probe::Abilities;
 use crate::sandbox::{Confined, Level, Profile};
 use crate::tile::is_allowed;
 use mgn_fabric::{printable, Incoming, Listener, Token};
+use mgn_render::BinaryKey;
 use mgn_wall::Target;
 use mgn_wire::hello::{self, Hello, Role, Shown};
 use process::{Process, Standing, WORDS_MAX};
@@ -41,6 +43,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     if options.listen.is_empty() {
         return Err(ServerError::NoAddress);
     }
+    let binary_key = binary_key::lasting()?;
     let signals = signals()?;
     let mut profile = Profile {
         level: match options.sandbox {
@@ -86,6 +89,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         sessions: 0,
         begun: None,
         failure: None,
+        binary_key,
     };
     server.announce(&abilities);
     let result = server.serve(&signals);
@@ -109,6 +113,7 @@ struct Server {
     begun: Option<Instant>,
     /// Why the last worker that did not come up did not.
     failure: Option<String>,
+    binary_key: BinaryKey,
 }
 
 struct Waiting {
@@ -399,6 +404,8 @@ impl Server {
                 chain: self.options.chain.clone(),
                 memory_limit: self.options.memory_limit,
                 watchdog: self.options.watchdog,
+                binary_key: self.binary_key.clone(),
+                spirv: self.options.spirv || client.incoming.peer().is_some(),
                 is_followed: self.options.follower.is_some(),
             });
             tracing::info!("session {} ({}) begins", session.id, session.program);

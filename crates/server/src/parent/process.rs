@@ -251,6 +251,7 @@ mod tests {
     use super::*;
     use crate::control;
     use crate::options::Options;
+    use mgn_render::BinaryKey;
     use mgn_wire::{Blame, End};
 
     /// A worker that the test speaks for.
@@ -274,6 +275,8 @@ mod tests {
             chain: Default::default(),
             memory_limit: 0,
             watchdog: Options::default().watchdog,
+            binary_key: BinaryKey::random(),
+            spirv: true,
             is_followed: true,
         }));
         (process, socket)

@@ -49,6 +49,7 @@ pub fn be_server() {
         memory_limit: number("TEST_MEMORY", 8 << 30),
         watchdog: Duration::from_secs(number("TEST_WATCHDOG", 30)),
         sandbox: true,
+        spirv: get("TEST_SPIRV").is_some(),
         end_with_stdin: true,
         once: get("TEST_ONCE").is_some(),
         announce: true,
@@ -105,6 +106,7 @@ impl Server {
             .stderr(log);
         builder
             .env("TEST_LISTEN", &listen)
+            .env("XDG_STATE_HOME", &folder)
             .envs(settings.iter().copied());
         if tcp {
             builder.env("TEST_TOKEN", TOKEN);

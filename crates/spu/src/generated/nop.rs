@@ -233,7 +233,7 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
-    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    fn mgn_snapshot(&mut self, part: u32, binaries: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())

@@ -451,14 +451,14 @@ impl Commands for Observe {
         let call = Call { op: ops::MGN_SET_ERROR, asks: false, names: &["code"], values: &[Value::Enum(code, names::UNGROUPED)] };
         self.around(&call, |next| next.mgn_set_error(code))
     }
-    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    fn mgn_snapshot(&mut self, part: u32, binaries: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_SNAPSHOT,
             asks: true,
-            names: &["part", "why", "messages"],
-            values: &[Value::Integer(part.into()), Value::Out(why_count), Value::Out(messages_count)],
+            names: &["part", "binaries", "why", "messages"],
+            values: &[Value::Integer(part.into()), Value::Integer(binaries.into()), Value::Out(why_count), Value::Out(messages_count)],
         };
-        self.around(&call, |next| next.mgn_snapshot(part, why_count, messages_count, reply))
+        self.around(&call, |next| next.mgn_snapshot(part, binaries, why_count, messages_count, reply))
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         let call = Call { op: ops::MGN_SPEAKER, asks: false, names: &["tile"], values: &[Value::Integer(tile.into())] };

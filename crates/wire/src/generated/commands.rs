@@ -229,9 +229,9 @@ pub trait Commands {
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.next().mgn_set_error(code)
     }
-    /// Part 0 takes a snapshot of the session; each part is answered with messages, a length before each, that bring a new renderer to where this one stands, and one behind the last with none. `why` says in place of them why there is none (`wire::NoSnapshot`). Only the renderer that is asked answers.
-    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().mgn_snapshot(part, why_count, messages_count, reply)
+    /// Part 0 takes a snapshot of the session; each part is answered with messages, a length before each, that bring a new renderer to where this one stands, and one behind the last with none. With `binaries` 0, the new renderer does not accept this one's program binaries. `why` says in place of them why there is none (`wire::NoSnapshot`). Only the renderer that is asked answers.
+    fn mgn_snapshot(&mut self, part: u32, binaries: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_snapshot(part, binaries, why_count, messages_count, reply)
     }
     /// The renderer that answers what all of a wall know alike; at first that of tile 0.
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {

@@ -286,10 +286,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         }
         ops::MGN_SNAPSHOT => {
             let p0 = body.u32()?;
-            let p1 = body.count()?;
+            let p1 = body.u32()?;
             let p2 = body.count()?;
+            let p3 = body.count()?;
             body.end()?;
-            to.mgn_snapshot(p0, p1, p2, reply)
+            to.mgn_snapshot(p0, p1, p2, p3, reply)
         }
         ops::MGN_SPEAKER => {
             let p0 = body.u32()?;

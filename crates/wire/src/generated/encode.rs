@@ -448,13 +448,14 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn mgn_snapshot(&mut self, part: u32, why: u32, messages: u32) {
+    pub unsafe fn mgn_snapshot(&mut self, part: u32, binaries: u32, why: u32, messages: u32) {
         unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::MGN_SNAPSHOT) | 4 << 16);
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::MGN_SNAPSHOT) | 5 << 16);
             put(p, 4, part);
-            put(p, 8, why);
-            put(p, 12, messages);
+            put(p, 8, binaries);
+            put(p, 12, why);
+            put(p, 16, messages);
         }
     }
     #[inline(always)]

@@ -250,9 +250,9 @@ impl Commands for Pack {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.mgn_set_error(code) })
     }
-    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    fn mgn_snapshot(&mut self, part: u32, binaries: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
-        self.ask(reply, |e| unsafe { e.mgn_snapshot(part, why_count, messages_count) })
+        self.ask(reply, |e| unsafe { e.mgn_snapshot(part, binaries, why_count, messages_count) })
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.

@@ -225,6 +225,7 @@ pub unsafe extern "C" fn glShaderBinary(
         for shader in values(shaders, n) {
             cx.gl.shared.programs().source_given(*shader, true);
         }
+        let format = cx.shader_format(format);
         cx.enc.gl_shader_binary(
             count,
             (shaders, n),
@@ -284,6 +285,7 @@ pub unsafe extern "C" fn glProgramBinary(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let format = cx.program_format(format);
         cx.enc.gl_program_binary(
             program,
             format,
