@@ -8,6 +8,9 @@
 mod answers;
 mod control;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod options;
 mod parent;
 mod pictures;

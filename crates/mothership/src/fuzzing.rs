@@ -1,13 +1,49 @@
-//! Feeds messages, cut short and mutated, to everything that reads what others say. Nothing may panic, or become more than it was given bytes.
+//! The fuzz targets of this crate: what connections say to the mothership, what it answers, and the files of walls.
 
+use std::path::Path;
 use std::time::Duration;
 
+use mgn_fuzzing::Target;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
+use crate::config::{Config, Units};
 use crate::core::{Conn, Core};
 use crate::protocol::*;
 use crate::report::Status;
+
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "to-mothership",
+        feed: to_mothership,
+        seeds: conversations,
+        runs: 10_000,
+    },
+    Target {
+        name: "from-mothership",
+        feed: |bytes| drop(decoded::<FromMothership>(bytes)),
+        seeds: || seeds().1,
+        runs: 10_000,
+    },
+    Target {
+        name: "walls",
+        feed: walls,
+        seeds: || {
+            EXAMPLES
+                .iter()
+                .map(|text| text.as_bytes().to_vec())
+                .collect()
+        },
+        runs: 1000,
+    },
+];
+
+/// Files of walls that the documentation shows.
+const EXAMPLES: [&str; 3] = [
+    include_str!("../../../docs/examples/2x2.toml"),
+    include_str!("../../../docs/examples/3x3-ssh.toml"),
+    include_str!("../../../docs/examples/bezels.toml"),
+];
 
 /// A message of each kind. They follow the types, so there is no folder of them that could fall behind.
 fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
@@ -108,44 +144,68 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     )
 }
 
-#[test]
-fn what_the_mothership_hears() {
-    let (seeds, _) = seeds();
-    let mut core = Core::new(&Default::default());
-    let mut conn = 0;
-    vary(seeds, |bytes| {
-        decoded::<Opening>(bytes);
-        let Some(message) = decoded::<ToMothership>(bytes) else {
-            return;
+/// Each message alone, and then all of them, each by its own connection and by one.
+fn conversations() -> Vec<Vec<u8>> {
+    let said = |messages: &[Vec<u8>], next: u16| -> Vec<u8> {
+        let framed = |message: &Vec<u8>| {
+            let len = (message.len() as u16 | next << 15).to_le_bytes();
+            [&len[..], message].concat()
         };
-        let now = Duration::from_millis(conn * 10);
-        conn += 1;
-        let conn = Conn(conn);
-        core.comes(conn, now);
-        core.hears(conn, message.clone(), now);
+        messages.iter().flat_map(framed).collect()
+    };
+    let messages = seeds().0;
+    let mut all = messages.clone();
+    all.extend(
+        messages
+            .iter()
+            .map(|message| said(std::slice::from_ref(message), 0)),
+    );
+    all.extend([said(&messages, 0), said(&messages, 1)]);
+    all
+}
+
+/// The messages of several connections to one mothership, each message behind its length as 16 bits. The highest bit of a length says that the next
+/// connection begins.
+fn to_mothership(bytes: &[u8]) {
+    decoded::<Opening>(bytes);
+    let mut core = Core::new(&Config::default());
+    let (mut now, mut conn) = (Duration::ZERO, Conn(0));
+    core.comes(conn, now);
+    let mut rest = bytes;
+    while let Some((len, after)) = rest.split_first_chunk() {
+        let len = u16::from_le_bytes(*len);
+        let (message, after) = after.split_at(usize::from(len & 0x7fff).min(after.len()));
+        rest = after;
+        now += Duration::from_millis(10);
+        if len >> 15 != 0 {
+            conn = Conn(conn.0 + 1);
+            core.comes(conn, now);
+        }
+        let Some(message) = decoded::<ToMothership>(message) else {
+            core.leaves(conn, "it makes no sense");
+            continue;
+        };
+        core.hears(conn, message, now);
         let shown = core.status(now).describe();
         assert!(!shown.contains(|c: char| c.is_control() && c != '\n'));
-        core.hears(conn, message, now);
         core.handle_timeout(now);
         while core.poll_output().is_some() {}
-    });
+    }
 }
 
-#[test]
-fn what_the_mothership_says() {
-    let (_, seeds) = seeds();
-    vary(seeds, |bytes| {
-        decoded::<FromMothership>(bytes);
-    });
-}
-
-#[test]
-fn long_messages_are_none() {
-    assert!(decode::<String>(&encode(&"x".repeat(MESSAGE_MAX - 10))).is_some());
-    assert!(decode::<String>(&encode(&"x".repeat(MESSAGE_MAX))).is_none());
-    let mut trailing = encode(&ToMothership::Alive);
-    trailing.push(0);
-    assert!(decode::<ToMothership>(&trailing).is_none());
+/// A mothership's configuration. One that is accepted can be drawn for people.
+fn walls(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match Config::parse(&text, Path::new("/walls/wall.toml"), Units::default()) {
+        Ok(config) => {
+            for plan in &config.walls {
+                assert!(plan.wall.check().is_ok());
+            }
+            config.describe(80);
+            Core::new(&config);
+        }
+        Err(mistakes) => drop(mistakes.to_string()),
+    }
 }
 
 fn decoded<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Option<T> {
@@ -154,32 +214,12 @@ fn decoded<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     Some(message)
 }
 
-/// Calls `check` with each seed, every beginning of it, and mutations of it.
-fn vary(seeds: Vec<Vec<u8>>, mut check: impl FnMut(&[u8])) {
-    let mut state = 7u64;
-    let mut below = |n: usize| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) as usize % n
-    };
-    for seed in seeds {
-        for len in 0..=seed.len() {
-            check(&seed[..len]);
-        }
-        for _ in 0..3000 {
-            let mut bytes = seed.clone();
-            for _ in 0..=below(4) {
-                let at = below(bytes.len() + 1);
-                match below(5) {
-                    0 => bytes.truncate(at),
-                    1 => bytes.insert(at, below(256) as u8),
-                    2 if at < bytes.len() => bytes[at] ^= 1 << below(8),
-                    3 if at < bytes.len() => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][below(5)],
-                    _ => bytes.extend_from_within(..at.min(64)),
-                }
-            }
-            check(&bytes);
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_keep_their_promises() {
+        TARGETS.iter().for_each(mgn_fuzzing::replay);
     }
 }
