@@ -69,7 +69,7 @@ prepare() {
 if [ "$minutes" = merge ]; then
     for target in "${targets[@]}"; do
         prepare "$target"
-        MGN_FUZZ_TARGET=$target "$program" -merge=1 -max_len=4096 \
+        MGN_FUZZ_TARGET=$target "$program" -set_cover_merge=1 -max_len=2048 \
             "fuzz/corpus/$target" "$place/corpus/$target" 2>&1 | grep -E "MERGE-OUTER: .*(new files|added)" || true
     done
     du -sh --apparent-size fuzz/corpus
