@@ -9,6 +9,8 @@
 #   make conformance-sample  a fixed part of it, in five minutes
 #   make stress    endpoints: more messages and orders than make test tries
 #   make miri      the parts of endpoints and of the client that need no system calls, checked by Miri (nightly Rust)
+#   make fuzz      fuzz each decoder of foreign bytes, guided by coverage; MINUTES=n each (1), TARGET=name for one
+#   make fuzz-corpus  add what these runs found, where it widens coverage, to the committed inputs
 #   make bench     measure, against direct rendering
 #   make lint      formatting, clippy, licences
 #   make deb       Debian packages, in target/deb
@@ -23,12 +25,12 @@ STRIP ?= strip
 # Where rustup puts cargo, for shells that do not look there.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-TARGET := target
+BUILD_DIR := target
 # The scripts and tests look there.
-export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
+export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
-.PHONY: all build demo test test-pictures test-apps conformance conformance-sample stress miri bench lint deb install install-docs clean programs registry
+.PHONY: all build demo test test-pictures test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint deb install install-docs clean programs registry
 
 all: build
 
@@ -38,13 +40,13 @@ deps-%:
 
 build: deps-build
 	cargo build --release --locked -p mgn-cli -p mgn-client -p mgn-bench -p mgn-capi
-	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(TARGET)/release
-	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
+	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(BUILD_DIR)/release
+	$(MAKE) -C demos OUT=$(CURDIR)/$(BUILD_DIR)/demos
 
 # The C programs of the tests.
 programs: deps-test
-	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
-	$(MAKE) -C tests/conformance OUT=$(CURDIR)/$(TARGET)/conformance
+	$(MAKE) -C demos OUT=$(CURDIR)/$(BUILD_DIR)/demos
+	$(MAKE) -C tests/conformance OUT=$(CURDIR)/$(BUILD_DIR)/conformance
 
 registry: deps-test
 	scripts/registry.sh
@@ -78,12 +80,18 @@ miri:
 	  block:: endpoint::head endpoint::memory endpoint::simulated --skip of_all_lengths --skip cancelled
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test --locked -p mgn-client --lib -- alone_tests::
 
+fuzz: deps-fuzz
+	scripts/fuzz.sh $(or $(MINUTES),1) $(TARGET)
+
+fuzz-corpus: deps-fuzz
+	scripts/fuzz.sh merge $(TARGET)
+
 bench: deps-bench build
-	mkdir -p $(TARGET)/bench
-	$(CC) -O2 -Wall -Wextra -o $(TARGET)/bench/calls crates/bench/programs/calls.c -lGL -lX11
+	mkdir -p $(BUILD_DIR)/bench
+	$(CC) -O2 -Wall -Wextra -o $(BUILD_DIR)/bench/calls crates/bench/programs/calls.c -lGL -lX11
 	cargo run --release --locked -p mgn-bench --bin mgn-bench
-	$(TARGET)/release/mgn tune --output $(TARGET)/bench/tune.toml
-	MGN_TUNE=$(TARGET)/bench/tune.toml cargo run --release --locked -p mgn-bench --bin mgn-bench-messages
+	$(BUILD_DIR)/release/mgn tune --output $(BUILD_DIR)/bench/tune.toml
+	MGN_TUNE=$(BUILD_DIR)/bench/tune.toml cargo run --release --locked -p mgn-bench --bin mgn-bench-messages
 
 lint: deps-lint
 	cargo fmt --all --check
@@ -92,34 +100,34 @@ lint: deps-lint
 
 # Debhelper leaves its work in debian/, which is cleaned again.
 deb: deps-deb build
-	rm -rf $(TARGET)/deb
-	$(MAKE) install STRIP=: PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) DESTDIR=$(CURDIR)/$(TARGET)/deb/stage >/dev/null
-	DEB_RULES_REQUIRES_ROOT=no debian/rules binary >$(TARGET)/deb/log 2>&1 || { tail -n 30 $(TARGET)/deb/log >&2; exit 1; }
+	rm -rf $(BUILD_DIR)/deb
+	$(MAKE) install STRIP=: PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) DESTDIR=$(CURDIR)/$(BUILD_DIR)/deb/stage >/dev/null
+	DEB_RULES_REQUIRES_ROOT=no debian/rules binary >$(BUILD_DIR)/deb/log 2>&1 || { tail -n 30 $(BUILD_DIR)/deb/log >&2; exit 1; }
 	dh_clean
-	rm -rf $(TARGET)/deb/stage
-	ls -sh1 $(TARGET)/deb/*.deb
+	rm -rf $(BUILD_DIR)/deb/stage
+	ls -sh1 $(BUILD_DIR)/deb/*.deb
 
 install: build
-	install -Dm755 $(TARGET)/release/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
+	install -Dm755 $(BUILD_DIR)/release/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
 	install -d "$(DESTDIR)$(PREFIX)/lib/manganese"
-	install -m755 $(addprefix $(TARGET)/release/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
-	install -m755 $(TARGET)/demos/iso_demo "$(DESTDIR)$(PREFIX)/lib/manganese/"
+	install -m755 $(addprefix $(BUILD_DIR)/release/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
+	install -m755 $(BUILD_DIR)/demos/iso_demo "$(DESTDIR)$(PREFIX)/lib/manganese/"
 	$(STRIP) "$(DESTDIR)$(PREFIX)/bin/mgn" "$(DESTDIR)$(PREFIX)/lib/manganese/"*
-	rm -rf $(TARGET)/pages
-	$(TARGET)/release/mgn pages --man $(TARGET)/pages/man --completions $(TARGET)/pages/completions
+	rm -rf $(BUILD_DIR)/pages
+	$(BUILD_DIR)/release/mgn pages --man $(BUILD_DIR)/pages/man --completions $(BUILD_DIR)/pages/completions
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1"
-	install -m644 $(TARGET)/pages/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	install -m644 $(BUILD_DIR)/pages/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man5"
-	install -m644 $(TARGET)/pages/man/*.5 "$(DESTDIR)$(PREFIX)/share/man/man5/"
-	install -Dm644 $(TARGET)/pages/completions/mgn.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/mgn"
-	install -Dm644 $(TARGET)/pages/completions/_mgn "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_mgn"
-	install -Dm644 $(TARGET)/pages/completions/mgn.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/mgn.fish"
+	install -m644 $(BUILD_DIR)/pages/man/*.5 "$(DESTDIR)$(PREFIX)/share/man/man5/"
+	install -Dm644 $(BUILD_DIR)/pages/completions/mgn.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/mgn"
+	install -Dm644 $(BUILD_DIR)/pages/completions/_mgn "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_mgn"
+	install -Dm644 $(BUILD_DIR)/pages/completions/mgn.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/mgn.fish"
 	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system"
 	for unit in scripts/systemd/*; do \
 	    sed 's|/usr/local/bin/|$(PREFIX)/bin/|' "$$unit" >"$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}" || exit; done
 	install -Dm644 scripts/sysusers.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/manganese.conf"
 	$(MAKE) install-docs
-	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(TARGET)/release" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" DESTDIR="$(DESTDIR)" STRIP="$(STRIP)"
+	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(BUILD_DIR)/release" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" DESTDIR="$(DESTDIR)" STRIP="$(STRIP)"
 
 # What help texts and manual pages name, and what that names.
 install-docs:
@@ -131,4 +139,4 @@ install-docs:
 	install -m644 docs/pictures/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/pictures/"
 
 clean:
-	rm -rf $(TARGET)
+	rm -rf $(BUILD_DIR)

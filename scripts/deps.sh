@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|apps|bench|lint|deb|conformance
+# usage: scripts/deps.sh build|demo|test|apps|bench|fuzz|lint|deb|conformance
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | apps | bench | lint | deb | conformance) ;;
+build | demo | test | apps | bench | fuzz | lint | deb | conformance) ;;
 *)
-    echo "usage: $0 build|demo|test|apps|bench|lint|deb|conformance" >&2
+    echo "usage: $0 build|demo|test|apps|bench|fuzz|lint|deb|conformance" >&2
     exit 2
     ;;
 esac
@@ -81,7 +81,7 @@ want nasm "makes the JPEG library fast" have nasm
 want libgl-dev "headers of OpenGL" header GL/glx.h
 want libegl-dev "headers of EGL" header EGL/egl.h
 want libx11-dev "headers of X11" header X11/Xlib.h
-case $goal in demo | test | apps | bench | conformance)
+case $goal in demo | test | apps | bench | fuzz | conformance)
     want libgl1 "the system's OpenGL library, GLVND" library libGL.so.1
     want libglx-mesa0 "OpenGL for X, to compare with" library libGLX_mesa.so.0
     want libegl1 "the system's EGL library" library libEGL.so.1
@@ -143,6 +143,9 @@ if [ "$goal" = test ]; then
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like chromium "looks at the viewer's page" have chromium
+fi
+if [ "$goal" = fuzz ]; then
+    want g++ "C++ compiler for libFuzzer" have c++
 fi
 if [ "$goal" = deb ]; then
     want debhelper "makes Debian packages" have dh

@@ -138,4 +138,4 @@ fn truncated(text: &str) -> &[u8] {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -25,8 +25,9 @@ mod connection;
 pub mod endpoint;
 mod error;
 pub mod file;
-#[cfg(test)]
-mod fuzz;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod handshake;
 pub mod job;
 mod line;

@@ -250,8 +250,32 @@ impl ServerCertVerifier for AnyKey {
     }
 }
 
+#[cfg(any(test, feature = "fuzzing"))]
+/// Two ends that have agreed, and what each was told, the server first.
+pub(crate) fn agree() -> ([Agreed; 2], [Vec<u8>; 2]) {
+    let mut ends = [
+        Negotiation::server().unwrap(),
+        Negotiation::client().unwrap(),
+    ];
+    let mut said = [Vec::new(), Vec::new()];
+    while !ends.iter().all(Negotiation::is_over) {
+        for (from, to) in [(1, 0), (0, 1)] {
+            let bytes = ends[from].take_output();
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                let (now, after) = rest.split_at(ends[to].wants().min(rest.len()));
+                ends[to].receive(now).unwrap();
+                rest = after;
+            }
+            said[to].extend(bytes);
+        }
+    }
+    let [server, client] = ends.map(|end| end.finish().unwrap());
+    ([client, server], said)
+}
+
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use std::io::{IoSlice, IoSliceMut};
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
@@ -261,34 +285,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::testing::Random;
 
-    /// Two ends that have agreed, and what each was told, the server first.
-    fn agree() -> ([Agreed; 2], [Vec<u8>; 2]) {
-        let mut ends = [
-            Negotiation::server().unwrap(),
-            Negotiation::client().unwrap(),
-        ];
-        let mut said = [Vec::new(), Vec::new()];
-        while !ends.iter().all(Negotiation::is_over) {
-            for (from, to) in [(1, 0), (0, 1)] {
-                let bytes = ends[from].take_output();
-                let mut rest = &bytes[..];
-                while !rest.is_empty() {
-                    let (now, after) = rest.split_at(ends[to].wants().min(rest.len()));
-                    ends[to].receive(now).unwrap();
-                    rest = after;
-                }
-                said[to].extend(bytes);
-            }
-        }
-        let [server, client] = ends.map(|end| end.finish().unwrap());
-        ([client, server], said)
-    }
-
-    pub(crate) fn said() -> [Vec<u8>; 2] {
-        agree().1
-    }
-
-    pub(crate) fn pair() -> (Seal, Seal) {
+    fn pair() -> (Seal, Seal) {
         let ([client, server], _) = agree();
         (client.seal, server.seal)
     }

@@ -9,8 +9,9 @@ pub mod config;
 pub mod core;
 mod daemon;
 mod error;
-#[cfg(test)]
-mod fuzz;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod link;
 pub mod protocol;
 mod register;

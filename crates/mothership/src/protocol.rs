@@ -317,3 +317,17 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_are_none() {
+        assert!(decode::<String>(&encode(&"x".repeat(MESSAGE_MAX - 10))).is_some());
+        assert!(decode::<String>(&encode(&"x".repeat(MESSAGE_MAX))).is_none());
+        let mut trailing = encode(&ToMothership::Alive);
+        trailing.push(0);
+        assert!(decode::<ToMothership>(&trailing).is_none());
+    }
+}

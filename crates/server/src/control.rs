@@ -83,7 +83,7 @@ pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<(
     Ok(())
 }
 
-fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
+pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
     let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
     let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
     bytes.extend(body);
@@ -205,6 +205,12 @@ impl Inbox {
         }
     }
 
+    /// Takes bytes that have arrived in another way.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn arrives(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
     /// The next message that is complete.
     ///
     /// # Errors
@@ -298,10 +304,9 @@ mod tests {
     }
 
     fn holding(bytes: Vec<u8>) -> Inbox {
-        Inbox {
-            bytes,
-            ..Inbox::new(0)
-        }
+        let mut inbox = Inbox::new(0);
+        inbox.arrives(&bytes);
+        inbox
     }
 
     #[test]

@@ -9,6 +9,9 @@ mod answers;
 mod binary_key;
 mod control;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod options;
 mod parent;
 mod pictures;

@@ -11,6 +11,9 @@ mod board;
 mod door;
 mod encode;
 mod feed;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod message;
 mod outbox;
 mod rounds;

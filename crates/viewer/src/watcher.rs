@@ -20,7 +20,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// What a page says.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum FromPage {
+pub(crate) enum FromPage {
     View(View),
     /// It has drawn one more of the messages with pictures.
     Taken,

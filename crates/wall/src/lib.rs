@@ -6,6 +6,9 @@
 
 mod areas;
 mod displays;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod layout;
 mod rect;
 mod replicas;

@@ -90,26 +90,12 @@ impl Run {
             return Err(Fault::refused(format!("a run of mode {mode:#x}")));
         }
         let bytes = layout.to_vec();
-        if bytes.is_empty() || bytes.len() % 2 != 0 || bytes.len() > 2 * usize::from(attr::COUNT) {
-            return Err(Fault::refused("a run with a bad layout"));
-        }
+        let stride = stride(&bytes).ok_or_else(|| Fault::refused("a run with a bad layout"))?;
         let mut layout = Vec::with_capacity(bytes.len() / 2);
-        let mut stride = 0u32;
-        let mut seen = 0u32;
+        let mut offset = 0u32;
         for pair in bytes.chunks_exact(2) {
-            let (attribute, components) = (pair[0], pair[1]);
-            if attribute >= attr::COUNT
-                || !(1..=4).contains(&components)
-                || seen & 1 << attribute != 0
-            {
-                return Err(Fault::refused("a run with a bad layout"));
-            }
-            seen |= 1 << attribute;
-            layout.push((attribute, components, stride));
-            stride += u32::from(components) * 4;
-        }
-        if layout.last().is_some_and(|l| l.0 != attr::POSITION) {
-            return Err(Fault::refused("a run whose position is not last"));
+            layout.push((pair[0], pair[1], offset));
+            offset += u32::from(pair[1]) * 4;
         }
         if vertices.len() % stride as usize != 0 {
             return Err(Fault::refused("a run that is no whole number of vertices"));
@@ -140,14 +126,9 @@ impl Run {
         let tiles = tiles.to_vec();
         let mask = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
         let tiles: Vec<u64> = tiles.chunks_exact(2).map(mask).collect();
-        if tiles.len() > 1 {
-            let blocks = run_overlap(mode).map(|overlap| {
-                let beyond = (count as usize).saturating_sub(RUN_BLOCK + overlap);
-                1 + beyond.div_ceil(RUN_BLOCK)
-            });
-            if blocks != Some(tiles.len()) || !indices.is_empty() {
-                return Err(Fault::refused("a run with tiles of other blocks"));
-            }
+        if !are_of_blocks(&tiles, mode, count as usize) || (tiles.len() > 1 && !indices.is_empty())
+        {
+            return Err(Fault::refused("a run with tiles of other blocks"));
         }
         Ok(Run {
             layout,
@@ -165,6 +146,32 @@ impl Run {
     pub fn stretches(&self, mode: u32, tile: u32) -> Vec<(i32, i32)> {
         stretches(mode, &self.tiles, self.count, tile)
     }
+}
+
+/// Bytes of a vertex of a run; none if no run has this layout. The position comes last, and no attribute twice.
+pub(crate) fn stride(layout: &[u8]) -> Option<u32> {
+    let (mut stride, mut seen) = (0, 0u32);
+    for pair in layout.chunks(2) {
+        let &[attribute, components @ 1..=4] = pair else {
+            return None;
+        };
+        if attribute >= attr::COUNT || seen & 1 << attribute != 0 {
+            return None;
+        }
+        seen |= 1 << attribute;
+        stride += u32::from(components) * 4;
+    }
+    let last = layout.len().checked_sub(2)?;
+    (layout[last] == attr::POSITION).then_some(stride)
+}
+
+/// Whether there are tiles for each block of a run of `count` vertices, or for the run as a whole, or none.
+pub(crate) fn are_of_blocks(tiles: &[u64], mode: u32, count: usize) -> bool {
+    let blocks = run_overlap(mode).map(|overlap| {
+        let beyond = count.saturating_sub(RUN_BLOCK + overlap);
+        1 + beyond.div_ceil(RUN_BLOCK)
+    });
+    tiles.len() <= 1 || blocks == Some(tiles.len())
 }
 
 /// What the renderer of `tile` draws of a run of `count` vertices whose blocks touch `tiles`, as first and count of each stretch.

@@ -9,6 +9,9 @@ pub mod draws;
 pub mod encoder;
 pub mod ending;
 pub mod frames;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;

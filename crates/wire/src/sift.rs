@@ -3,7 +3,7 @@
 //!
 //! Where several renderers share one copy of a message, each passes over what is not its own. Where each is sent its own copy, it is sifted first.
 
-use crate::draws::{attr, stretches, RUN_TRAILING};
+use crate::draws::{are_of_blocks, stretches, stride, RUN_TRAILING};
 use crate::encoder::NULL;
 use crate::{ops, stream, MESSAGE_HEADER};
 
@@ -121,23 +121,20 @@ impl<'a> Parts<'a> {
             Some(array)
         };
         let (layout, vertices, indices, tiles) = (array()?, array()?, array()?, array()?);
-        let stride: usize = layout
-            .chunks_exact(2)
-            .map(|pair| 4 * usize::from(pair[1]))
-            .sum();
         // Blocks are of vertices as they lie.
         let tiles = match indices {
             [] => tiles.chunks_exact(8).map(mask).collect(),
             _ => Vec::new(),
         };
-        Some(Parts {
+        let parts = Parts {
             mode: word(record, 4)?,
             flags: word(record, 8)?,
             layout,
-            stride: Some(stride).filter(|stride| *stride > 0)?,
+            stride: stride(layout)? as usize,
             vertices,
             tiles,
-        })
+        };
+        are_of_blocks(&parts.tiles, parts.mode, parts.count()).then_some(parts)
     }
 
     /// Vertices with the one that trails.
@@ -208,7 +205,6 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
         if attributes == 0 {
             return Some(());
         }
-        debug_assert_eq!(run.layout[attributes], attr::POSITION);
         let mut vertex = run.vertices.get(run.vertices.len() - run.stride..)?;
         let values = attributes / 2 * 16;
         self.header(
@@ -231,7 +227,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draws::{Run, RUN_BLOCK};
+    use crate::draws::{attr, Run, RUN_BLOCK};
     use crate::encoder::Data as Given;
     use crate::{gl::*, Commands, Data, Decoder, Encoder, Fault, Reply, Slice};
 

@@ -310,30 +310,25 @@ fn parse(opening: &[u8]) -> Result<Opening<'_>, &'static str> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fuzz::vary;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let terms = Terms::new(&Settings::default(), &Transport::Tcp);
+    vec![
+        opening(DATA, &[0; KEY], &terms, b"me"),
+        opening(CONTROL, &[7; KEY], &terms, b""),
+        welcome(&[7; KEY], &terms),
+    ]
+}
 
-    #[test]
-    fn openings_and_welcomes_are_understood_or_refused() {
-        let terms = Terms::new(&Settings::default(), &Transport::Tcp);
-        let (first, second) = (
-            opening(DATA, &[0; KEY], &terms, b"me"),
-            opening(CONTROL, &[7; KEY], &terms, b""),
-        );
-        vary(vec![first, second], 2000, |bytes| {
-            let Ok(found) = parse(bytes) else {
-                return;
-            };
-            if let Ok(terms) = Terms::decode(found.terms) {
-                assert_eq!(opening(found.channel, found.key, &terms, found.name), bytes);
-            }
-        });
-        vary(vec![welcome(&[7; KEY], &terms)], 2000, |bytes| {
-            if let Ok(Some((key, terms))) = parse_welcome(bytes) {
-                assert!(bytes.starts_with(&welcome(key, &terms)));
-            }
-        });
+/// Reads arbitrary bytes as an opening and as a welcome.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn feed(bytes: &[u8]) {
+    if let Ok(found) = parse(bytes) {
+        if let Ok(terms) = Terms::decode(found.terms) {
+            assert_eq!(opening(found.channel, found.key, &terms, found.name), bytes);
+        }
+    }
+    if let Ok(Some((key, terms))) = parse_welcome(bytes) {
+        assert!(bytes.starts_with(&welcome(key, &terms)));
     }
 }

@@ -7,6 +7,8 @@
 mod carrier;
 mod direct;
 mod engine;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod head;
 #[cfg(test)]
 mod hostile;
@@ -37,6 +39,8 @@ use std::time::Duration;
 pub use engine::How;
 pub(crate) use joining::name_of;
 pub use joining::Joined;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use joining::{feed as feed_joining, seeds as joining_seeds};
 pub use ops::{Request, Status};
 pub use queue::Wanted;
 pub use remote::{Key, Offered};

@@ -112,7 +112,7 @@ impl Limits {
     }
 
     /// Between two ends with default settings.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn usual(transport: &Transport) -> Limits {
         let settings = Settings::default();
         let terms = Terms::new(&settings, transport);

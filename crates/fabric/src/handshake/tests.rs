@@ -241,30 +241,3 @@ fn lengths_are_limited() {
     let (agreed, _) = run(client(), ServerSide::new(None, ANY), &verdict, 99);
     assert!(matches!(agreed.unwrap_err(), Error::PeerMisbehaved(_)));
 }
-
-/// Feeds arbitrary bytes to both sides; whatever they say, they must end.
-pub(crate) fn feed(bytes: &[u8]) {
-    for token in [None, Some(token("a"))] {
-        let mut server = ServerSide::new(token.clone(), ANY);
-        let mut rest = bytes;
-        while server.wants() > 0 && !rest.is_empty() {
-            let (now, later) = rest.split_at(server.wants().min(rest.len()));
-            rest = later;
-            if matches!(
-                server.receive(now),
-                Progress::Fail(..) | Progress::Done { .. }
-            ) {
-                break;
-            }
-        }
-        let mut client = ClientSide::new(&Transport::Unix, token.as_ref(), b"", "it").unwrap();
-        let mut rest = bytes;
-        while client.wants() > 0 && !rest.is_empty() {
-            let (now, later) = rest.split_at(client.wants().min(rest.len()));
-            rest = later;
-            if matches!(client.receive(now), Err(_) | Ok(Step::Done(_))) {
-                break;
-            }
-        }
-    }
-}

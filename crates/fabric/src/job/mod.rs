@@ -31,10 +31,14 @@ use pmi::Pmi;
 use crate::token::random;
 use crate::{Error, Token};
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use broadcast::{feed as feed_broadcast, seeds as broadcast_seeds};
 pub use broadcast::{Reader, Writer};
 pub use hosts::{hostfile, nodelist};
 pub use member::Member;
 pub use mgn_sys::interfaces::Interface;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use pmi::feed as feed_pmi;
 
 /// Where rank 0 of a job with a hostfile listens, unless told otherwise. Below the ports that systems give to clients.
 const PORT: u16 = 21400;

@@ -244,3 +244,26 @@ fn unexpected(line: &str) -> Error {
 fn inherited(fd: i32) -> Result<OwnedFd, Error> {
     mgn_sys::passing::inherited(fd).map_err(Error::io(format!("PMI_FD={fd}")))
 }
+
+/// Talks to a launcher that says `bytes` and then hangs up.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn feed(bytes: &[u8]) {
+    use std::io::Write;
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixStream;
+
+    // More does not fit into the socket.
+    let bytes = &bytes[..bytes.len().min(100_000)];
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    ours.write_all(bytes).unwrap();
+    ours.shutdown(Shutdown::Write).unwrap();
+    let talk = || -> Result<usize, Error> {
+        let mut pmi = Pmi::begin(theirs.into(), 0, 0, Some("1"))?;
+        pmi.put("key", "value")?;
+        pmi.barrier()?;
+        let got = pmi.get("key")?.len();
+        pmi.finalize()?;
+        Ok(got)
+    };
+    assert!(talk().map_or(true, |got| got < bytes.len()));
+}

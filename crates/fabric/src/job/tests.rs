@@ -280,30 +280,6 @@ fn launchers_that_make_no_sense() {
     }
 }
 
-/// All that a launcher says in a job of two, and what is nearly that.
-#[test]
-fn launchers_that_say_something_else() {
-    let seed = "cmd=initack rc=0\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\n\
-                cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n\
-                cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0\n\
-                cmd=my_kvsname kvsname=there rc=0\ncmd=put_result rc=0\ncmd=barrier_out rc=0\n\
-                cmd=get_result rc=0 value=there;tcp:10.0.0.1:21400\ncmd=finalize_ack rc=0\n";
-    crate::fuzz::vary(vec![seed.into()], 2000, |bytes| {
-        let (mut ours, theirs) = UnixStream::pair().unwrap();
-        ours.write_all(bytes).unwrap();
-        ours.shutdown(std::net::Shutdown::Write).unwrap();
-        let talk = || -> Result<usize, Error> {
-            let mut pmi = Pmi::begin(theirs.into(), 0, 0, Some("1"))?;
-            pmi.put("key", "value")?;
-            pmi.barrier()?;
-            let got = pmi.get("key")?.len();
-            pmi.finalize()?;
-            Ok(got)
-        };
-        assert!(talk().map_or(true, |got| got < bytes.len()));
-    });
-}
-
 /// Ranks and sizes that the launcher tells over the network.
 #[test]
 fn a_launcher_that_listens() {

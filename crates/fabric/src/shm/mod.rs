@@ -34,7 +34,7 @@ use crate::config::Sizes;
 use crate::connection::Connection;
 use crate::peer::Peer;
 use crate::Error;
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use region::feed as feed_announcement;
 
 use receiver::ShmReceiver;

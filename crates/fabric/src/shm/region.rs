@@ -256,7 +256,7 @@ fn parse(
 }
 
 /// Parses arbitrary bytes as an announcement that came with some memory.
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn feed(bytes: &[u8]) {
     if let Some(bytes) = bytes.first_chunk() {
         let fd = memory::create("fuzz", 4096).unwrap();

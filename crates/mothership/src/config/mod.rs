@@ -230,13 +230,21 @@ impl Config {
             source,
         };
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        Config::parse(&text, path, units)
+    }
+
+    /// Reads the text of the file `path`.
+    pub(crate) fn parse(text: &str, path: &Path, units: Units<'_>) -> Result<Config, ConfigError> {
         if text.trim_start().starts_with('{') {
-            return Err(ConfigError::json(path, &text));
+            return Err(ConfigError::json(path, text));
         }
-        let folder = std::path::absolute(path).map_err(unreadable)?;
+        let folder = std::path::absolute(path).map_err(|source| ConfigError::Unreadable {
+            path: path.into(),
+            source,
+        })?;
         let folder = folder.parent().unwrap_or(Path::new("/"));
-        reading::read(&text, folder, units)
-            .map_err(|found| Mistakes::new(&path.display().to_string(), &text, found))
+        reading::read(text, folder, units)
+            .map_err(|found| Mistakes::new(&path.display().to_string(), text, found))
             .map_err(ConfigError::Mistakes)
     }
 

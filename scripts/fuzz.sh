@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Runs the fuzz targets, guided by coverage, and ends with a table of what was run and found.
+#
+# usage: scripts/fuzz.sh [MINUTES [TARGET]]     fuzz each target, or one, for some minutes
+#        scripts/fuzz.sh merge [TARGET]         add what widens coverage to the committed corpora
+#
+# JOBS is the number of targets that run at once; as many as there are processors by default.
+# Inputs that were found stay in target/fuzz/corpus, so a later run goes on from there.
+# Exits with 1 if anything was found, and with 2 if it cannot run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+minutes=${1:-1}
+wanted=${2:-}
+jobs=${JOBS:-$(nproc)}
+place=target/fuzz
+machine=$(rustc -vV | sed -n 's/^host: //p')
+program=$place/$machine/release/mgn-fuzz
+# A decoder that needs more than that for one input, in MiB or seconds, is a finding.
+memory=1024
+seconds=20
+
+if [ "$minutes" != merge ] && ! [[ $minutes =~ ^[1-9][0-9]*$ ]]; then
+    echo "MINUTES is a whole number from 1 on, not $minutes" >&2
+    exit 2
+fi
+
+if ! command -v c++ >/dev/null; then
+    echo "libFuzzer needs a C++ compiler: install g++ or clang" >&2
+    exit 2
+fi
+
+# Stable Rust has the instrumentation; RUSTC_BOOTSTRAP lets it take the option for
+# AddressSanitizer, too. Its library is a part of rustup's toolchains, not of all others.
+flags="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4"
+flags+=" -Cllvm-args=-sanitizer-coverage-inline-8bit-counters"
+flags+=" -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+export RUSTC_BOOTSTRAP=1
+mkdir -p $place
+if echo 'fn main() {}' | rustc -Zsanitizer=address -o $place/probe - 2>/dev/null; then
+    flags+=" -Zsanitizer=address"
+else
+    echo "This Rust has no AddressSanitizer: access outside of memory is found only where it crashes." >&2
+fi
+# The target is named so that build scripts and macros are built without these options.
+CARGO_TARGET_DIR=$place RUSTFLAGS=$flags \
+    cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$machine" || exit 2
+
+mapfile -t targets < <("$program")
+if [ -n "$wanted" ] && [ "$wanted" != sequences ]; then
+    if [[ " ${targets[*]} " != *" $wanted "* ]]; then
+        echo "There is no fuzz target $wanted. Targets: ${targets[*]} sequences" >&2
+        exit 2
+    fi
+    targets=("$wanted")
+elif [ "$wanted" = sequences ]; then
+    targets=()
+fi
+
+# Memory that is still in use at the end is not looked for: the limit finds what grows.
+export ASAN_OPTIONS=detect_leaks=0
+
+prepare() {
+    mkdir -p "$place/corpus/$1" "$place/seeds/$1" "$place/found/$1" "fuzz/corpus/$1" $place/logs
+    rm -f "$place/seeds/$1"/*
+    "$program" "$1" "$place/seeds/$1"
+}
+
+if [ "$minutes" = merge ]; then
+    for target in "${targets[@]}"; do
+        prepare "$target"
+        MGN_FUZZ_TARGET=$target "$program" -set_cover_merge=1 -max_len=2048 \
+            "fuzz/corpus/$target" "$place/corpus/$target" 2>&1 | grep -E "MERGE-OUTER: .*(new files|added)" || true
+    done
+    du -sh --apparent-size fuzz/corpus
+    exit 0
+fi
+
+fuzz_one() {
+    prepare "$1"
+    MGN_FUZZ_TARGET=$1 "$program" -max_total_time=$((60 * minutes)) -timeout=$seconds \
+        -rss_limit_mb=$memory -malloc_limit_mb=$memory -print_final_stats=1 \
+        -artifact_prefix="$place/found/$1/" \
+        "$place/corpus/$1" "fuzz/corpus/$1" "$place/seeds/$1" >"$place/logs/$1" 2>&1 ||
+        echo "$1" >>$place/failed
+}
+
+rm -f $place/failed
+for target in "${targets[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+        wait -n || true
+    done
+    fuzz_one "$target" &
+done
+wait
+
+# What comes last behind `word: ` in a target's log.
+last() { grep -o "$1: *[0-9]*" "$place/logs/$2" | tail -n 1 | grep -o '[0-9]*$' || echo -; }
+
+row="%-18s %14s %8s %10s %9s\n"
+# shellcheck disable=SC2059
+printf "$row" target executions edges features findings
+status=0
+for target in "${targets[@]}"; do
+    findings=0
+    if [ -e $place/failed ] && grep -qx "$target" $place/failed; then
+        findings=1
+        status=1
+    fi
+    # shellcheck disable=SC2059
+    printf "$row" "$target" "$(last stat::number_of_executed_units "$target")" "$(last cov "$target")" \
+        "$(last ft "$target")" $findings
+done
+
+# Random sequences of commands, which the software driver executes.
+if [ -z "$wanted" ] || [ "$wanted" = sequences ]; then
+    seed=$((RANDOM * 1000000))
+    log=$place/logs/sequences
+    findings=0
+    if ! MGN_FUZZ_MINUTES=$minutes MGN_FUZZ_SEED=$seed env -u RUSTC_BOOTSTRAP \
+        cargo test --locked -p mgn-render --test sequences -- --nocapture >$log 2>&1; then
+        findings=1
+        status=1
+    fi
+    number=$(grep -o '^[0-9]* sequences' $log | grep -o '^[0-9]*' || echo -)
+    # shellcheck disable=SC2059
+    printf "$row" sequences "$number" - - $findings
+    if [ $findings -ne 0 ]; then
+        echo
+        echo "sequences: see $log. The sequence with the number N is run by:"
+        echo "  MGN_FUZZ_SEED=N MGN_FUZZ_TRACE=1 cargo test -p mgn-render --test sequences -- --nocapture"
+    fi
+fi
+
+if [ -e $place/failed ]; then
+    while read -r target; do
+        echo
+        echo "$target: see $place/logs/$target"
+        input=$(grep -o 'Test unit written to .*' "$place/logs/$target" | cut -d' ' -f5 || true)
+        if [ -n "$input" ]; then
+            echo "  the input:     $input"
+            echo "  to reproduce:  MGN_FUZZ_TARGET=$target $program $input"
+            echo "  once mended, add it to fuzz/corpus/$target: cargo test then feeds it."
+        fi
+    done <$place/failed
+fi
+exit $status
