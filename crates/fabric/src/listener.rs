@@ -216,7 +216,7 @@ impl Listener {
             }
         }
         if let Some(report) = state.refusals.report(now) {
-            tracing::warn!("{}: {report}", self.address);
+            tracing::warn!(target: "audit", event = "refusals", "{}: {report}", self.address);
         }
         let ends = [
             state.admission.poll_timeout(),
@@ -262,7 +262,14 @@ impl Listener {
                 Ok(found) => found,
                 Err((source, why)) => {
                     if state.refusals.note(source, &why, now) {
-                        tracing::warn!("a client at {} was turned away: {why}", self.address);
+                        tracing::warn!(
+                            target: "audit",
+                            event = "refused",
+                            from = %source,
+                            listener = %self.address,
+                            "a client at {} was turned away: {why}",
+                            self.address
+                        );
                     }
                     continue;
                 }
@@ -373,7 +380,14 @@ impl Listener {
 
     fn turn_away(&self, state: &mut State, pending: &Pending, why: &str) {
         if state.refusals.note(pending.source, why, Instant::now()) {
-            tracing::warn!("{} was turned away: {why}", pending.who);
+            tracing::warn!(
+                target: "audit",
+                event = "refused",
+                from = %pending.source,
+                listener = %self.address,
+                "{} was turned away: {why}",
+                pending.who
+            );
         }
     }
 }

@@ -8,6 +8,7 @@
 mod answers;
 mod control;
 mod error;
+mod memory;
 mod options;
 mod parent;
 mod pictures;
@@ -20,6 +21,7 @@ mod watchdog;
 mod worker;
 
 pub use error::ServerError;
+pub use memory::memory_total;
 pub use options::{Follower, Options, SessionReport, WorkerCommand};
 pub use parent::run;
 pub use probe::{probe, probe_environment, Abilities};

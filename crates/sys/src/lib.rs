@@ -14,6 +14,7 @@ pub mod passing;
 pub mod peer;
 pub mod process;
 pub mod tcp;
+pub mod user;
 pub mod written;
 
 pub use memory::{Mapping, Protection};
