@@ -10,7 +10,7 @@
 #   make stress    endpoints: more messages and orders than make test tries
 #   make miri      the parts of endpoints and of the client that need no system calls, checked by Miri (nightly Rust)
 #   make bench     measure, against direct rendering
-#   make lint      formatting, clippy, licences
+#   make lint      formatting, clippy, licences, systemd units
 #   make deb       Debian packages, in target/deb
 #   make install   into PREFIX (/usr/local), under DESTDIR; STRIP=: keeps the debug symbols
 #   make clean     remove what was built
@@ -89,6 +89,7 @@ lint: deps-lint
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo deny --locked check licenses bans sources
+	scripts/check-units.sh
 
 # Debhelper leaves its work in debian/, which is cleaned again.
 deb: deps-deb build

@@ -2,7 +2,7 @@
 
 use crate::memory::memory_total;
 use crate::probe::Abilities;
-use mgn_fabric::{Address, Token};
+use mgn_fabric::{Address, Inherited, Token};
 use mgn_spu::Chain;
 use mgn_wall::Target;
 use std::ffi::OsString;
@@ -14,6 +14,8 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct Options {
     pub listen: Vec<Address>,
+    /// Listening sockets that were passed to this process.
+    pub inherited: Vec<Inherited>,
     /// Clients must know it; TCP is not served without one.
     pub token: Option<Token>,
     /// What commands pass on their way to the renderer.
@@ -83,6 +85,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             listen: Vec::new(),
+            inherited: Vec::new(),
             token: None,
             chain: Chain::default(),
             present: Vec::new(),

@@ -45,7 +45,7 @@ const LOOK: Timespec = Timespec {
 /// # Errors
 /// One sentence if it cannot start: an address in use, no driver, no worker.
 pub fn run(options: Options) -> Result<(), ServerError> {
-    if options.listen.is_empty() {
+    if options.listen.is_empty() && options.inherited.is_empty() {
         return Err(ServerError::NoAddress);
     }
     let signals = signals()?;
@@ -74,6 +74,9 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     let mut listeners = Vec::new();
     for address in &options.listen {
         listeners.push(Listener::bind(address, options.token.clone())?);
+    }
+    for socket in &options.inherited {
+        listeners.push(Listener::adopt(socket, options.token.clone())?);
     }
     match profile.level {
         Level::Open if options.sandbox => tracing::warn!(
@@ -160,6 +163,12 @@ impl Server {
             follower.listening(abilities, &addresses.collect::<Vec<_>>());
         }
         let _ = out.flush();
+        // A service manager waits for the server itself, not for one within a run.
+        if !self.options.end_with_stdin {
+            if let Err(error) = mgn_sys::systemd::notify("READY=1") {
+                tracing::warn!("cannot tell the service manager that clients can come: {error}");
+            }
+        }
     }
 
     fn serve(&mut self, signals: &UnixStream) -> Result<(), ServerError> {

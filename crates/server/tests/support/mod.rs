@@ -42,6 +42,7 @@ pub fn be_server() {
             .expect("an address")
             .parse()
             .expect("an address")],
+        inherited: Vec::new(),
         token: get("TEST_TOKEN").map(|t| t.parse().expect("a token")),
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
