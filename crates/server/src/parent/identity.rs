@@ -1,10 +1,12 @@
 //! Who a client is.
 
 use mgn_fabric::admission::Source;
-use mgn_fabric::Incoming;
+use mgn_fabric::{printable, Incoming};
 use mgn_sys::user;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
 
 /// Who a client has shown itself to be. Limits per client count sessions of equal identities.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -30,7 +32,7 @@ impl Peer {
         match incoming.peer() {
             Some(credentials) => Peer {
                 identity: Identity::User(credentials.uid),
-                user: user::name(credentials.uid),
+                user: user_name(credentials.uid),
                 address: None,
             },
             None => {
@@ -70,6 +72,17 @@ impl fmt::Display for Peer {
             (Identity::Network(source), _, None) => source.fmt(f),
         }
     }
+}
+
+/// The name of a user. It is looked up once: that may take a network round trip. Users who can
+/// connect are the server's own and root, so few are kept.
+fn user_name(uid: u32) -> Option<String> {
+    static NAMES: Mutex<BTreeMap<u32, Option<String>>> = Mutex::new(BTreeMap::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    names
+        .entry(uid)
+        .or_insert_with(|| user::name(uid).map(|name| printable(&name, 100)))
+        .clone()
 }
 
 /// What a client says of itself. None of it is proved.
