@@ -12,7 +12,7 @@
 #   make fuzz      fuzz each decoder of foreign bytes, guided by coverage; MINUTES=n each (1), TARGET=name for one
 #   make fuzz-corpus  add what these runs found, where it widens coverage, to the committed inputs
 #   make bench     measure, against direct rendering
-#   make lint      formatting, clippy, licences
+#   make lint      formatting, clippy, licences, systemd units
 #   make deb       Debian packages, in target/deb
 #   make install   into PREFIX (/usr/local), under DESTDIR; STRIP=: keeps the debug symbols
 #   make clean     remove what was built
@@ -97,6 +97,7 @@ lint: deps-lint
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo deny --locked check licenses bans sources
+	scripts/check-units.sh
 
 # Debhelper leaves its work in debian/, which is cleaned again.
 deb: deps-deb build

@@ -384,9 +384,11 @@ pub struct Verify {
 pub struct Server {
     /// Listen on ADDR; may be repeated
     ///
-    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). The default port is 7500.
-    #[arg(long, value_name = "ADDR", default_value = "unix:@manganese")]
-    #[arg(value_parser = Address::of_server)]
+    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). The default port is 7500. Sockets
+    /// that systemd passes are served as well.
+    ///
+    /// [default: unix:@manganese, if systemd passes no socket]
+    #[arg(long, value_name = "ADDR", value_parser = Address::of_server)]
     pub listen: Vec<Address>,
 
     /// File with the token that clients over TCP must know; see `mgn token`
@@ -421,10 +423,50 @@ pub struct Server {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_sessions: u32,
 
+    /// Serve at most N sessions of one client at the same time
+    ///
+    /// Over the network, a client is an IPv4 address or a /64 network of IPv6 addresses. On unix sockets, it is a user.
+    /// On a wall, a program has one session for each tile that this server draws. All clients of a relay have the
+    /// relay's address.
+    ///
+    /// [default: for addresses a quarter of --max-sessions, but at least 32; for users no limit of their own; or
+    /// `max_sessions_per_client` in config.toml]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_sessions_per_client: Option<u32>,
+
     /// Memory limit for each program's session, in MiB
+    ///
+    /// Memory that a session shares with its program counts, memory of a GPU does not.
     #[arg(long, value_name = "MIB", default_value_t = 8192)]
     #[arg(value_parser = clap::value_parser!(u64).range(64..))]
     pub memory_limit: u64,
+
+    /// Memory limit for all sessions together, in MiB
+    ///
+    /// If the sessions leave no room for another one, programs are refused. A session counts for what it uses, but for
+    /// at least 64 MiB. If sessions grow beyond the limit, the largest session of the client that uses the most is ended.
+    ///
+    /// [default: three quarters of the memory of the machine, or of the server's control group; or `memory_total` in
+    /// config.toml]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(64..1 << 40))]
+    pub memory_total: Option<u64>,
+
+    /// End a session when its program has sent nothing for SECONDS
+    ///
+    /// Use it for servers that people share. A program that waits for input sends nothing either.
+    ///
+    /// [default: never, or `idle_timeout` in config.toml]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub idle_timeout: Option<u64>,
+
+    /// Append a line of JSON to FILE when a session begins or ends, and when clients are refused
+    ///
+    /// The log has the same lines. Fields whose names begin with `claimed_` are what the client says of itself. The file
+    /// is opened for each line, so it may be renamed at any time.
+    ///
+    /// [default: none, or `audit` in config.toml]
+    #[arg(long, value_name = "FILE")]
+    pub audit: Option<PathBuf>,
 
     /// Do not confine sessions' processes to what rendering needs
     ///

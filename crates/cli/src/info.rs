@@ -187,6 +187,18 @@ fn in_force(settings: &InForce) -> String {
         ),
         ("  ssh", &settings.ssh, "unknown"),
         ("  mgn elsewhere", &settings.ssh_mgn, "unknown"),
+        (
+            "  sessions a client",
+            &settings.max_sessions_per_client,
+            "a quarter of --max-sessions, but at least 32, for each address",
+        ),
+        (
+            "  memory in all",
+            &settings.memory_total,
+            "three quarters of the machine's memory",
+        ),
+        ("  idle timeout", &settings.idle_timeout, "none"),
+        ("  audit file", &settings.audit, "none"),
     ] {
         let _ = match (&shown.value, &shown.source) {
             (Some(value), Some(source)) => writeln!(text, "{name:<20} {value} ({source})"),

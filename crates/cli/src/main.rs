@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod audit;
 mod bench;
 mod config;
 mod far;
@@ -27,12 +28,16 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::prelude::*;
 
 use args::{Cli, Command, Token};
 
 fn main() -> ExitCode {
-    let cli = Cli::read();
-    log(&cli.command);
+    let mut cli = Cli::read();
+    if let Err(error) = prepare(&mut cli.command) {
+        complain(&error);
+        return ExitCode::FAILURE;
+    }
     let done = match cli.command {
         Command::Run(run) => return run::run(run),
         Command::Verify(verify) => return verify::verify(verify),
@@ -66,10 +71,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// Settles what commands need before they can log.
+fn prepare(command: &mut Command) -> anyhow::Result<()> {
+    if let Command::Server(server) = command {
+        settings::settle_server(server)?;
+    }
+    log(command)
+}
+
 /// Says on standard error what `MGN_LOG` (off, error, warn, info, debug or trace) asks for: by
 /// default what goes wrong, and of a server, viewer or relay also who comes and goes. A server within a run leaves
 /// the word to the program's side, which is told why a session ends.
-fn log(command: &Command) {
+///
+/// The file of `--audit` gets its lines whatever is logged.
+fn log(command: &Command) -> anyhow::Result<()> {
     let default = match command {
         Command::Server(server) if server.embedded => LevelFilter::OFF,
         Command::Server(_) | Command::Viewer(_) | Command::Relay(_) | Command::Mothership(_) => {
@@ -80,13 +95,21 @@ fn log(command: &Command) {
     let wanted = std::env::var("MGN_LOG")
         .ok()
         .and_then(|level| level.parse().ok());
-    tracing_subscriber::fmt()
-        .with_max_level(wanted.unwrap_or(default))
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .without_time()
         .with_target(false)
+        .with_filter(wanted.unwrap_or(default));
+    let audit = match command {
+        Command::Server(server) => server.audit.as_deref().map(audit::layer).transpose()?,
+        _ => None,
+    };
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(audit)
         .init();
+    Ok(())
 }
 
 /// One line for an error and its causes. Many errors name their cause themselves; it is not said

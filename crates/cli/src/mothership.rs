@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use mgn_fabric::{Address, Token};
+use mgn_fabric::{Address, Inherited, Token};
 use mgn_mothership::{Config, Options};
 
 use crate::args::{Contact, Mothership, Status, Stop};
@@ -24,19 +24,26 @@ fn run(args: Mothership) -> anyhow::Result<()> {
         Some(file) => crate::config::read(file)?,
         None => Config::default(),
     };
+    let inherited = Inherited::take_all()?;
     if !args.listen.is_empty() {
         config.mothership.listen = args.listen;
     }
+    let places = inherited.iter().map(Inherited::address);
+    let places = places.chain(&config.mothership.listen);
     // A file that the configuration names comes before one that lies in the default place.
     if args.token_file.is_some() || config.mothership.token_file.is_none() {
-        let token = settings::token_to_serve(args.token_file, &config.mothership.listen)?;
+        let token = settings::token_to_serve(args.token_file, places)?;
         if let Some((file, _)) = token {
             config.mothership.token_file = Some(std::path::absolute(file)?);
         }
     }
     config.check_drawn()?;
     let command = std::env::current_exe().context("finding the mgn executable")?;
-    Ok(mgn_mothership::run(Options { config, command })?)
+    Ok(mgn_mothership::run(Options {
+        config,
+        inherited,
+        command,
+    })?)
 }
 
 pub fn status(args: Status) -> anyhow::Result<()> {

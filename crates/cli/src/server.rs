@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mgn_fabric::{Address, Token};
+use mgn_fabric::{Address, Inherited, Token};
 use mgn_mothership::protocol::{Api, Drawn, Hello, Offer, Profile, Session, Whereabouts, LIMITS};
 use mgn_mothership::Registration;
 use mgn_server::{Abilities, Follower, Options, SessionReport, WorkerCommand};
@@ -16,19 +16,31 @@ use crate::args::Server;
 use crate::settings;
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
+    let inherited = Inherited::take_all()?;
+    let listen = match (args.listen.is_empty(), inherited.is_empty()) {
+        (true, true) => vec![Address::Abstract("manganese".into())],
+        _ => args.listen.clone(),
+    };
     // Whoever comes on line with a mothership at TCP needs one there too.
-    let places = args.listen.iter().chain(&args.mothership);
+    let passed = inherited.iter().map(Inherited::address);
+    let places = listen.iter().chain(&args.mothership).chain(passed);
     let token = settings::token_to_serve(args.token_file.clone(), places)?;
     let member = member(&args, token.as_ref())?.map(Arc::new);
     let token = token.map(|(_, token)| token);
     let follower = member.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
-        listen: args.listen,
+        listen,
+        inherited,
         token,
         chain: Chain::on_server(stages(args.spu, args.discard))?,
         present: args.present,
         max_sessions: args.max_sessions as usize,
+        max_sessions_per_client: args.max_sessions_per_client.map(|most| most as usize),
         memory_limit: args.memory_limit << 20,
+        memory_total: args
+            .memory_total
+            .map_or_else(mgn_server::memory_total, |mib| mib << 20),
+        idle_timeout: args.idle_timeout.map(Duration::from_secs),
         watchdog: Duration::from_secs(args.watchdog),
         sandbox: !args.no_sandbox,
         spirv: args.spirv,

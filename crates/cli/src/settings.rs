@@ -9,7 +9,7 @@ use mgn_fabric::{Address, Token, Transport};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::args::{ServerName, Through, WallName};
+use crate::args::{Server, ServerName, Through, WallName};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,10 @@ struct Written {
     token_file: Option<Spanned<PathBuf>>,
     ssh: Option<Spanned<String>>,
     ssh_mgn: Option<Spanned<String>>,
+    max_sessions_per_client: Option<Spanned<u32>>,
+    memory_total: Option<Spanned<u64>>,
+    idle_timeout: Option<Spanned<u64>>,
+    audit: Option<Spanned<PathBuf>>,
 }
 
 /// What manganese-config(5) says of a key.
@@ -76,7 +80,7 @@ pub struct Key {
     pub default: &'static str,
 }
 
-pub const KEYS: [Key; 5] = [
+pub const KEYS: [Key; 9] = [
     Key {
         name: "server",
         kind: "address, or a list of addresses",
@@ -111,6 +115,34 @@ pub const KEYS: [Key; 5] = [
         variable: None,
         meaning: "The name or path of mgn on other hosts, as --ssh-mgn takes it.",
         default: "mgn",
+    },
+    Key {
+        name: "max_sessions_per_client",
+        kind: "number",
+        variable: None,
+        meaning: "How many sessions of one client mgn server serves at the same time, as --max-sessions-per-client takes it.",
+        default: "for addresses a quarter of --max-sessions, but at least 32; for users of the machine no limit of their own",
+    },
+    Key {
+        name: "memory_total",
+        kind: "number of MiB",
+        variable: None,
+        meaning: "How much memory the sessions of mgn server may use together, as --memory-total takes it.",
+        default: "three quarters of the memory of the machine, or of the server's control group",
+    },
+    Key {
+        name: "idle_timeout",
+        kind: "number of seconds",
+        variable: None,
+        meaning: "How long programs may send nothing to mgn server before their sessions end, as --idle-timeout takes it.",
+        default: "for ever",
+    },
+    Key {
+        name: "audit",
+        kind: "path",
+        variable: None,
+        meaning: "The file to which mgn server appends what --audit writes. A relative path is relative to the folder of config.toml.",
+        default: "none",
     },
 ];
 
@@ -260,6 +292,37 @@ impl Settings {
         }))
     }
 
+    pub fn max_sessions_per_client(&self) -> anyhow::Result<Option<Set<u32>>> {
+        self.written(
+            |written| written.max_sessions_per_client.as_ref(),
+            |number| within("max_sessions_per_client", *number, 1..=4096),
+        )
+    }
+
+    /// In MiB.
+    pub fn memory_total(&self) -> anyhow::Result<Option<Set<u64>>> {
+        self.written(
+            |written| written.memory_total.as_ref(),
+            |mib| within("memory_total", *mib, 64..=1 << 39),
+        )
+    }
+
+    /// In seconds.
+    pub fn idle_timeout(&self) -> anyhow::Result<Option<Set<u64>>> {
+        self.written(
+            |written| written.idle_timeout.as_ref(),
+            |seconds| within("idle_timeout", *seconds, 1..=31_536_000),
+        )
+    }
+
+    pub fn audit(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
+        let folder = self.folder.as_deref();
+        self.written(
+            |written| written.audit.as_ref(),
+            |file| Ok(folder.map_or_else(|| file.clone(), |folder| folder.join(file))),
+        )
+    }
+
     /// A value of the file, as `read` understands it.
     fn written<W, T>(
         &self,
@@ -398,6 +461,48 @@ pub fn settle(through: &mut Through, own: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A number of the file that must be one of `range`.
+fn within<T: PartialOrd + fmt::Display>(
+    key: &str,
+    number: T,
+    range: std::ops::RangeInclusive<T>,
+) -> Result<T, String> {
+    match range.contains(&number) {
+        true => Ok(number),
+        false => Err(format!(
+            "{key} is {number}, and must be from {} to {}",
+            range.start(),
+            range.end()
+        )),
+    }
+}
+
+/// Puts what is in force into what the flags of a server left open. A server within a run serves
+/// nobody else, and only flags are for it.
+///
+/// # Errors
+/// One line on a setting that makes no sense.
+pub fn settle_server(server: &mut Server) -> anyhow::Result<()> {
+    if server.embedded {
+        return Ok(());
+    }
+    let settings = Settings::read()?;
+    fill(
+        &mut server.max_sessions_per_client,
+        settings.max_sessions_per_client()?,
+    );
+    fill(&mut server.memory_total, settings.memory_total()?);
+    fill(&mut server.idle_timeout, settings.idle_timeout()?);
+    fill(&mut server.audit, settings.audit()?);
+    Ok(())
+}
+
+fn fill<T>(flag: &mut Option<T>, set: Option<Set<T>>) {
+    if flag.is_none() {
+        *flag = set.map(|set| set.value);
+    }
+}
+
 /// The file with the token: what the flag or the variable says, or what is in force; none where that is the default place and nothing is there.
 pub fn token_file(flag: Option<PathBuf>, settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
     if flag.is_some() {
@@ -479,6 +584,11 @@ pub struct InForce {
     pub token_file: Shown,
     pub ssh: Shown,
     pub ssh_mgn: Shown,
+    /// The limits and the audit file of servers; null where the default holds.
+    pub max_sessions_per_client: Shown,
+    pub memory_total: Shown,
+    pub idle_timeout: Shown,
+    pub audit: Shown,
 }
 
 /// A value, and where it comes from.
@@ -533,6 +643,16 @@ pub fn in_force() -> InForce {
         .map(|set| Some(Shown::of(set, |path| path)));
     let [server, mothership, token_file, ssh, ssh_mgn] =
         [servers, mothership, token, ssh, ssh_mgn].map(|found| shown(found).unwrap_or_default());
+    let per_client = settings.max_sessions_per_client();
+    let per_client = per_client.map(|set| set.map(|set| Shown::of(set, |n| n.to_string())));
+    let total = settings.memory_total();
+    let total = total.map(|set| set.map(|set| Shown::of(set, |mib| format!("{mib} MiB"))));
+    let idle = settings.idle_timeout();
+    let idle = idle.map(|set| set.map(|set| Shown::of(set, |s| format!("{s} s"))));
+    let audit = settings.audit();
+    let audit = audit.map(|set| set.map(|set| Shown::of(set, |file| file.display().to_string())));
+    let [max_sessions_per_client, memory_total, idle_timeout, audit] =
+        [per_client, total, idle, audit].map(|found| shown(found).unwrap_or_default());
     InForce {
         file: Settings::path(),
         is_there: settings.has_file(),
@@ -542,6 +662,10 @@ pub fn in_force() -> InForce {
         token_file,
         ssh,
         ssh_mgn,
+        max_sessions_per_client,
+        memory_total,
+        idle_timeout,
+        audit,
     }
 }
 
@@ -565,7 +689,11 @@ mod tests {
     #[test]
     fn all_keys_are_known() {
         for key in KEYS {
-            parse(&format!("{} = \"x\"", key.name)).unwrap();
+            let value = match key.kind.starts_with("number") {
+                true => "1",
+                false => "\"x\"",
+            };
+            parse(&format!("{} = {value}", key.name)).unwrap();
         }
     }
 
@@ -581,6 +709,7 @@ mod tests {
                 "colour = 3",
                 &[":1:", "\"colour\"", "there are server, mothership"],
             ),
+            ("idle-timeout = 3", &[":1:", "mean idle_timeout?"]),
             ("server = 3", &[":1:", "an address in quotes"]),
             ("\n\nserver = ", &[":3:"]),
         ] {
@@ -593,6 +722,20 @@ mod tests {
         let settings = parse("# mine\nserver = [\"tls:gpu1\", \"nonsense\"]").unwrap();
         let error = settings.servers().unwrap_err().to_string();
         assert!(error.contains("config.toml:2: \"nonsense\""), "{error}");
+    }
+
+    #[test]
+    fn limits_are_within_their_ranges() {
+        let settings = parse("idle_timeout = 0\nmemory_total = 512\naudit = \"log\"").unwrap();
+        let error = settings.idle_timeout().unwrap_err().to_string();
+        assert!(
+            error.contains("config.toml:1: idle_timeout is 0, and must be from 1"),
+            "{error}"
+        );
+        assert_eq!(settings.memory_total().unwrap().unwrap().value, 512);
+        let audit = settings.audit().unwrap().unwrap();
+        assert_eq!(audit.value, Path::new("/home/me/log"));
+        assert!(settings.max_sessions_per_client().unwrap().is_none());
     }
 
     #[test]

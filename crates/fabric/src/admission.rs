@@ -220,15 +220,33 @@ impl Admission {
 
 /// Counts connections that were not let in, so that the log names the first one in a while and
 /// sums up the others.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Refusals {
+    /// The beginning of the sum: what happened to them.
+    what: &'static str,
     /// When the last line was logged, if that was less than [`REPORT_EVERY`] ago.
     since: Option<Instant>,
     counts: HashMap<(Source, String), u64>,
     others: u64,
 }
 
+impl Default for Refusals {
+    fn default() -> Refusals {
+        Refusals::of("connections that were closed before they had shown who they are")
+    }
+}
+
 impl Refusals {
+    /// Counts the connections that `what` describes, as the subject of a sentence.
+    pub fn of(what: &'static str) -> Refusals {
+        Refusals {
+            what,
+            since: None,
+            counts: HashMap::new(),
+            others: 0,
+        }
+    }
+
     /// A connection was not let in. Gives whether that is to be logged by itself.
     #[must_use]
     pub fn note(&mut self, source: Source, why: &str, now: Instant) -> bool {
@@ -265,7 +283,8 @@ impl Refusals {
             parts.push(format!("{others} others"));
         }
         Some(format!(
-            "connections that were closed in the last {} s before they had shown who they are: {}",
+            "{} in the last {} s: {}",
+            self.what,
             REPORT_EVERY.as_secs(),
             parts.join(", ")
         ))

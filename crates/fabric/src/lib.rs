@@ -53,7 +53,7 @@ pub use config::Config;
 pub use connect::connect;
 pub use connection::{Connection, Receiver, Reservation, Sender};
 pub use error::Error;
-pub use listener::{Incoming, Listener};
+pub use listener::{Incoming, Inherited, Listener};
 pub use message::{Message, Segment};
 pub use mgn_sys::peer::Credentials;
 pub use printable::printable;

@@ -2,6 +2,7 @@
 
 mod bind;
 mod incoming;
+mod inherited;
 mod pending;
 
 use std::collections::{HashMap, VecDeque};
@@ -21,6 +22,7 @@ use socket2::{SockAddr, Socket};
 
 pub use incoming::Incoming;
 pub(crate) use incoming::Way as ServerWay;
+pub use inherited::Inherited;
 
 use crate::admission::{Admission, Refusals, Source};
 use crate::handshake;
@@ -83,12 +85,8 @@ impl Listener {
     /// [`Error::InUse`] where a server is running there already, [`Error::Auth`] for TCP without a
     /// token, [`Error::Io`].
     pub fn bind(address: &Address, token: Option<Token>) -> Result<Listener, Error> {
+        needs_token(address, token.as_ref())?;
         let (sockets, address, cleanup) = match address {
-            Address::Tcp { .. } if token.is_none() => {
-                return Err(Error::Auth(format!(
-                    "serving {address} needs a token; `mgn token new` makes one"
-                )))
-            }
             Address::Tcp {
                 server: Some(_), ..
             } => {
@@ -114,6 +112,28 @@ impl Listener {
                 (vec![socket], address.clone(), cleanup)
             }
         };
+        Listener::at(address, sockets, token, cleanup)
+    }
+
+    /// Likewise, on a socket that was passed to this process. A socket in the file system stays when
+    /// the listener ends, with the mode that it has.
+    ///
+    /// # Errors
+    /// [`Error::Auth`] for TCP without a token, [`Error::Io`].
+    pub fn adopt(inherited: &Inherited, token: Option<Token>) -> Result<Listener, Error> {
+        let address = inherited.address();
+        needs_token(address, token.as_ref())?;
+        let socket = inherited.socket();
+        let socket = socket.map_err(Error::io(format!("cannot listen at {address}")))?;
+        Listener::at(address.clone(), vec![socket], token, None)
+    }
+
+    fn at(
+        address: Address,
+        sockets: Vec<Socket>,
+        token: Option<Token>,
+        cleanup: Option<Cleanup>,
+    ) -> Result<Listener, Error> {
         let failed = || Error::io(format!("cannot listen at {address}"));
         let timer = timerfd_create(
             TimerfdClockId::Monotonic,
@@ -216,7 +236,7 @@ impl Listener {
             }
         }
         if let Some(report) = state.refusals.report(now) {
-            tracing::warn!("{}: {report}", self.address);
+            tracing::warn!(target: "audit", event = "refusals", "{}: {report}", self.address);
         }
         let ends = [
             state.admission.poll_timeout(),
@@ -262,7 +282,14 @@ impl Listener {
                 Ok(found) => found,
                 Err((source, why)) => {
                     if state.refusals.note(source, &why, now) {
-                        tracing::warn!("a client at {} was turned away: {why}", self.address);
+                        tracing::warn!(
+                            target: "audit",
+                            event = "refused",
+                            from = %source,
+                            listener = %self.address,
+                            "a client at {} was turned away: {why}",
+                            self.address
+                        );
                     }
                     continue;
                 }
@@ -373,8 +400,24 @@ impl Listener {
 
     fn turn_away(&self, state: &mut State, pending: &Pending, why: &str) {
         if state.refusals.note(pending.source, why, Instant::now()) {
-            tracing::warn!("{} was turned away: {why}", pending.who);
+            tracing::warn!(
+                target: "audit",
+                event = "refused",
+                from = %pending.source,
+                listener = %self.address,
+                "{} was turned away: {why}",
+                pending.who
+            );
         }
+    }
+}
+
+fn needs_token(address: &Address, token: Option<&Token>) -> Result<(), Error> {
+    match (address, token) {
+        (Address::Tcp { .. }, None) => Err(Error::Auth(format!(
+            "serving {address} needs a token; `mgn token new` makes one"
+        ))),
+        _ => Ok(()),
     }
 }
 

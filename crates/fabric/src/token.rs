@@ -1,10 +1,10 @@
 //! The secret that both ends of a TCP connection share.
 
 use std::fmt::{self, Write as _};
-use std::fs::OpenOptions;
+use std::fs::{Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::Error;
@@ -21,7 +21,8 @@ impl Token {
         Token(bytes)
     }
 
-    /// Reads the token from a file that only its owner may read (mode 0600 or stricter).
+    /// Reads the token from a file that only its owner may read (mode 0600 or stricter), or from a
+    /// credential that systemd has passed to this service.
     pub fn read(path: &Path) -> Result<Token, Error> {
         let shown = path.display();
         // A pipe with nobody at its other end must not hold us up.
@@ -38,7 +39,7 @@ impl Token {
                 "the token file {shown} is no ordinary file"
             )));
         }
-        if about.mode() & 0o077 != 0 {
+        if about.mode() & 0o077 != 0 && !is_credential(path, &about, credentials()) {
             return Err(Error::Token(format!(
                 "the token file {shown} can be read by others (mode {:03o}); run chmod 600 on it",
                 about.mode() & 0o777
@@ -132,6 +133,18 @@ impl fmt::Debug for Token {
     }
 }
 
+/// Where systemd puts the credentials of this service.
+fn credentials() -> Option<PathBuf> {
+    std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from)
+}
+
+/// Whether a file is a credential of this service. systemd lets the service's user read a file of
+/// root by an access control list, and the rights in this list show as those of the group.
+fn is_credential(path: &Path, about: &Metadata, credentials: Option<PathBuf>) -> bool {
+    let is_there = credentials.is_some_and(|folder| path.parent() == Some(&folder));
+    is_there && about.uid() == 0 && about.gid() == 0 && about.mode() & 0o037 == 0
+}
+
 /// Fills `bytes` from the system's random source. Without that nothing here can be secret, and
 /// Linux always has it, so its failure ends the process.
 pub(crate) fn random(bytes: &mut [u8]) {
@@ -159,6 +172,37 @@ mod tests {
             .unwrap_err()
             .to_string()
             .contains("chmod 600"));
+    }
+
+    /// systemd's credentials: root's, readable by the service's user through an access control list.
+    #[test]
+    fn credentials_of_a_service_are_read() {
+        if mgn_sys::peer::own_uid() != 0 {
+            return eprintln!("SKIPPED: only root has files of root");
+        }
+        let folder = crate::testing::Folder::new();
+        let path = folder.path().join("token");
+        Token::generate().write(&path).unwrap();
+        let with_mode = |mode| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            is_credential(
+                &path,
+                &fs::metadata(&path).unwrap(),
+                Some(folder.path().into()),
+            )
+        };
+        assert!(with_mode(0o440));
+        assert!(with_mode(0o400));
+        for mode in [0o444, 0o460, 0o450] {
+            assert!(!with_mode(mode));
+        }
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let inner = inner.join("token");
+        fs::copy(&path, &inner).unwrap();
+        let about = fs::metadata(&inner).unwrap();
+        assert!(!is_credential(&inner, &about, Some(folder.path().into())));
+        assert!(!is_credential(&inner, &about, None));
     }
 
     #[test]

@@ -32,6 +32,7 @@ fn a_flood_keeps_nobody_from_the_mothership() {
             mothership,
             ..Config::default()
         },
+        inherited: Vec::new(),
         command: "mgn".into(),
     };
     let running = thread::spawn(|| run(options));

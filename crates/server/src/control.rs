@@ -7,7 +7,7 @@ use mgn_spu::Chain;
 use mgn_sys::passing;
 use mgn_wall::Target;
 use mgn_wire::hello::Shown;
-use mgn_wire::End;
+use mgn_wire::{Blame, End};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// From the parent; a client's socket comes with each but the first.
+/// From the parent. A client's socket comes with `Session` and `Frames`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// What the worker confines itself to before it opens the driver.
@@ -24,14 +24,14 @@ pub(crate) enum ToWorker {
     Session(Box<Session>),
     /// Its frames connection.
     Frames { client: Vec<u8> },
+    /// The session is to end.
+    End(Cause),
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Session {
     pub id: u64,
     pub key: [u8; 16],
-    /// The program's name, for messages.
-    pub program: String,
     /// Which renderer of a wall it is.
     pub tile: Option<u32>,
     /// If its tile is shown here.
@@ -49,8 +49,8 @@ pub(crate) struct Session {
     pub binary_key: BinaryKey,
     /// Whether the client may make shaders of SPIR-V.
     pub spirv: bool,
-    /// Whether the server wants to know what it draws.
-    pub is_followed: bool,
+    /// How long its client may send nothing.
+    pub idle_timeout: Option<Duration>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,7 +62,45 @@ pub(crate) enum FromWorker {
     /// What the session has done so far: frames, and bytes of commands.
     Drawn { frames: u64, bytes: u64 },
     /// Why the session ends, if not because its client has gone.
-    Ended(End),
+    Ended(Cause),
+}
+
+/// Why a session ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cause {
+    /// What the client is told.
+    pub end: End,
+    /// The limit that was exceeded, if one was.
+    pub limit: Option<Limit>,
+}
+
+impl Cause {
+    /// The session has exceeded a limit.
+    pub fn limit(limit: Limit, why: impl Into<String>) -> Cause {
+        Cause {
+            end: End::new(Blame::Limits, why),
+            limit: Some(limit),
+        }
+    }
+}
+
+impl From<End> for Cause {
+    fn from(end: End) -> Cause {
+        Cause { end, limit: None }
+    }
+}
+
+/// The limits that end sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Limit {
+    /// Of the time that a command may take.
+    Watchdog,
+    /// Of the time in which the client sends nothing.
+    Idle,
+    /// Of the memory of one session.
+    Memory,
+    /// Of the memory of all sessions.
+    MemoryTotal,
 }
 
 /// Longer than any message: a client's opening is bounded far below.

@@ -45,7 +45,7 @@ fn seeds() -> Vec<Vec<u8>> {
         FromWorker::Ready(Box::new(abilities), Confined::default()),
         FromWorker::Failed("no driver".into()),
         drawn,
-        FromWorker::Ended(End::new(Blame::Client, "so")),
+        FromWorker::Ended(End::new(Blame::Client, "so").into()),
     ];
     let mut seeds: Vec<Vec<u8>> = messages.iter().flat_map(encode).collect();
     seeds.push(seeds.concat());

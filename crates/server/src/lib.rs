@@ -12,6 +12,7 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod memory;
 mod options;
 mod parent;
 mod pictures;
@@ -24,6 +25,7 @@ mod watchdog;
 mod worker;
 
 pub use error::ServerError;
+pub use memory::memory_total;
 pub use options::{Follower, Options, SessionReport, WorkerCommand};
 pub use parent::run;
 pub use probe::{probe, probe_environment, Abilities};

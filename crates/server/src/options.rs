@@ -1,7 +1,8 @@
 //! What a server is to do.
 
+use crate::memory::memory_total;
 use crate::probe::Abilities;
-use mgn_fabric::{Address, Token};
+use mgn_fabric::{Address, Inherited, Token};
 use mgn_spu::Chain;
 use mgn_wall::Target;
 use std::ffi::OsString;
@@ -13,6 +14,8 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct Options {
     pub listen: Vec<Address>,
+    /// Listening sockets that were passed to this process.
+    pub inherited: Vec<Inherited>,
     /// Clients must know it; TCP is not served without one.
     pub token: Option<Token>,
     /// What commands pass on their way to the renderer.
@@ -20,8 +23,16 @@ pub struct Options {
     /// Where programs that come by network may have tiles shown; those of the server's own user may anywhere.
     pub present: Vec<Target>,
     pub max_sessions: usize,
-    /// Bytes of memory that a session's worker may use beyond what it shares.
+    /// Sessions of one client: of one user at unix sockets, of one address (or IPv6 network) by TCP.
+    /// None gives [`Options::max_sessions_of_address`] to each address, and to users of this machine
+    /// all that there are.
+    pub max_sessions_per_client: Option<usize>,
+    /// Bytes of memory that a session may use, with its part of what it shares with its client.
     pub memory_limit: u64,
+    /// Bytes of memory that all sessions may use together.
+    pub memory_total: u64,
+    /// How long a client may send nothing before its session ends.
+    pub idle_timeout: Option<Duration>,
     /// How long a command may run.
     pub watchdog: Duration,
     /// Confine workers to what rendering needs, as far as this system can.
@@ -60,15 +71,31 @@ pub struct SessionReport {
     pub bytes: u64,
 }
 
+/// Sessions that one address of the network gets at least, if there are as many: those of a wall
+/// with 16 tiles on this server, of the same program that is started again, and of others.
+const OF_ADDRESS_MIN: usize = 32;
+
+impl Options {
+    /// How many sessions one address of the network gets if nothing else is said: a quarter of all,
+    /// but at least 32.
+    pub fn max_sessions_of_address(max_sessions: usize) -> usize {
+        (max_sessions / 4).max(OF_ADDRESS_MIN).min(max_sessions)
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {
             listen: Vec::new(),
+            inherited: Vec::new(),
             token: None,
             chain: Chain::default(),
             present: Vec::new(),
             max_sessions: 64,
+            max_sessions_per_client: None,
             memory_limit: 8 << 30,
+            memory_total: memory_total(),
+            idle_timeout: None,
             watchdog: Duration::from_secs(30),
             sandbox: true,
             spirv: false,

@@ -1,8 +1,7 @@
 //! What the session's thread does, as seen by a thread that ends the process when a command hangs or memory runs out.
 
-use mgn_wire::{Blame, End};
+use crate::control::{Cause, Limit};
 use rustix::process::{getpid, kill_process, Signal};
-use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
 use std::thread;
@@ -121,6 +120,8 @@ impl Activity {
 pub(crate) struct Limits {
     pub command: Duration,
     pub memory: u64,
+    /// How long the client may send nothing.
+    pub idle: Option<Duration>,
 }
 
 /// Watches the process from a thread of its own. `farewell` is told why, and has a moment to pass that on before the process is killed: threads of the
@@ -129,19 +130,19 @@ pub(crate) fn watch(
     activity: Arc<Activity>,
     pulse: Arc<AtomicU64>,
     limits: Limits,
-    farewell: impl FnOnce(&End) + Send + 'static,
+    farewell: impl FnOnce(&Cause) + Send + 'static,
 ) -> std::io::Result<()> {
     thread::Builder::new()
         .name("watchdog".into())
         .spawn(move || {
-            let why = wait_for_trouble(&activity, &pulse, &limits);
-            end_now(&End::new(Blame::Limits, why), farewell);
+            let cause = wait_for_trouble(&activity, &pulse, &limits);
+            end_now(|| farewell(&cause));
         })?;
     Ok(())
 }
 
-/// Says why the process ends, and ends it.
-pub(crate) fn end_now(end: &End, farewell: impl FnOnce(&End) + Send) -> ! {
+/// Ends the process after `farewell`, which tells others why.
+pub(crate) fn end_now(farewell: impl FnOnce() + Send) -> ! {
     /// A client that does not take its farewell does not get it.
     const MOMENT: Duration = Duration::from_millis(500);
     thread::scope(|scope| {
@@ -149,7 +150,7 @@ pub(crate) fn end_now(end: &End, farewell: impl FnOnce(&End) + Send) -> ! {
             thread::sleep(MOMENT);
             kill();
         });
-        farewell(end);
+        farewell();
         kill();
     })
 }
@@ -162,26 +163,34 @@ fn kill() -> ! {
     }
 }
 
-fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> String {
+fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> Cause {
     let mut last = (pulse.load(Ordering::Relaxed), Instant::now());
+    let mut heard = (activity.drawn().1, Instant::now());
     loop {
         thread::sleep(STEP);
         let now = pulse.load(Ordering::Relaxed);
         if now != last.0 || !activity.is_working() {
             last = (now, Instant::now());
         } else if last.1.elapsed() >= limits.command {
-            return format!(
-                "a command has run for more than {} s",
-                limits.command.as_secs()
-            );
+            let seconds = limits.command.as_secs();
+            let why = format!("a command has run for more than {seconds} s");
+            return Cause::limit(Limit::Watchdog, why);
         }
-        if let Some(used) = private_memory().filter(|used| *used > limits.memory) {
+        if let Some(used) = used_memory().filter(|used| *used > limits.memory) {
             let mib = |bytes: u64| bytes >> 20;
-            return format!(
-                "it uses {} MiB of memory, of {} allowed",
-                mib(used),
-                mib(limits.memory)
+            let (used, most) = (mib(used), mib(limits.memory));
+            let why = format!("it uses {used} MiB of memory, of {most} allowed");
+            return Cause::limit(Limit::Memory, why);
+        }
+        let bytes = activity.drawn().1;
+        if bytes != heard.0 || activity.is_working() {
+            heard = (bytes, Instant::now());
+        } else if let Some(idle) = limits.idle.filter(|idle| heard.1.elapsed() >= *idle) {
+            let seconds = idle.as_secs();
+            let why = format!(
+                "the program has sent nothing for {seconds} s (--idle-timeout of the server)"
             );
+            return Cause::limit(Limit::Idle, why);
         }
     }
 }
@@ -189,18 +198,13 @@ fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> 
 /// What a session may store of the memory that it may use: beyond it the driver is told that there is none, and there must be some left for the rest of
 /// its work, since a session that uses more than it may is ended.
 pub(crate) fn left_for_storage(limit: u64) -> u64 {
-    (limit - limit / 8).saturating_sub(private_memory().unwrap_or(0))
+    (limit - limit / 8).saturating_sub(used_memory().unwrap_or(0))
 }
 
-/// Resident bytes of this process that it does not share.
-fn private_memory() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/statm").ok()?;
-    let mut pages = text
-        .split_whitespace()
-        .skip(1)
-        .map(|n| n.parse::<u64>().unwrap_or(0));
-    let (resident, shared) = (pages.next()?, pages.next()?);
-    Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+/// Bytes of this process that count for its limit. Pictures and commands on their way lie in memory
+/// that is shared with the client, and count as well.
+fn used_memory() -> Option<u64> {
+    mgn_sys::process::memory(None)
 }
 
 #[cfg(test)]
@@ -234,14 +238,32 @@ mod tests {
         let limits = |memory| Limits {
             command: Duration::from_millis(500),
             memory,
+            idle: None,
         };
         let pulse = AtomicU64::new(0);
         let activity = Activity::default();
         let started = Instant::now();
-        let why = activity.work(|| wait_for_trouble(&activity, &pulse, &limits(u64::MAX)));
-        assert!(why.contains("a command has run"));
+        let cause = activity.work(|| wait_for_trouble(&activity, &pulse, &limits(u64::MAX)));
+        assert_eq!(cause.limit, Some(Limit::Watchdog));
         assert!(started.elapsed() >= Duration::from_millis(500));
-        let why = activity.wait(|| wait_for_trouble(&activity, &pulse, &limits(1)));
-        assert!(why.contains("memory"));
+        let cause = activity.wait(|| wait_for_trouble(&activity, &pulse, &limits(1)));
+        assert_eq!(cause.limit, Some(Limit::Memory));
+    }
+
+    #[test]
+    fn a_client_that_sends_nothing_is_seen_and_a_command_that_takes_long_is_not() {
+        let limits = |command, idle| Limits {
+            command: Duration::from_millis(command),
+            memory: u64::MAX,
+            idle: Some(Duration::from_millis(idle)),
+        };
+        let pulse = AtomicU64::new(0);
+        let activity = Activity::default();
+        let cause = wait_for_trouble(&activity, &pulse, &limits(u64::MAX, 300));
+        assert_eq!(cause.limit, Some(Limit::Idle));
+        let cause = activity.wait(|| wait_for_trouble(&activity, &pulse, &limits(1, 300)));
+        assert_eq!(cause.limit, Some(Limit::Idle));
+        let cause = activity.work(|| wait_for_trouble(&activity, &pulse, &limits(1000, 1)));
+        assert_eq!(cause.limit, Some(Limit::Watchdog));
     }
 }

@@ -1,7 +1,7 @@
 //! A worker process: it opens the driver, waits for a session, serves it and ends.
 
 use crate::answers::{gone, Answers};
-use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
+use crate::control::{self, Cause, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::probe::Abilities;
@@ -79,14 +79,15 @@ pub fn worker() -> Result<(), ServerError> {
     };
     sandbox::tighten(&profile, renderer.info().is_software);
     let farewell = {
-        let (control, slot) = (control.clone(), slot.clone());
+        let (control, slot, activity) = (control.clone(), slot.clone(), activity.clone());
         // The watchdog and the session may find out about an end at the same time.
         let is_told = Arc::new(AtomicBool::new(false));
-        move |end: &End| {
+        move |cause: &Cause| {
             if !is_told.swap(true, Ordering::Relaxed) {
-                tell(&control, &FromWorker::Ended(end.clone()));
+                tell_drawn(&control, activity.drawn());
+                tell(&control, &FromWorker::Ended(cause.clone()));
             }
-            slot.farewell(end);
+            slot.farewell(&cause.end);
         }
     };
     if let Some(tile) = session.tile {
@@ -100,12 +101,11 @@ pub fn worker() -> Result<(), ServerError> {
     let limits = Limits {
         command: session.watchdog,
         memory: session.memory_limit,
+        idle: session.idle_timeout,
     };
     watchdog::watch(activity.clone(), renderer.pulse(), limits, farewell.clone())
         .map_err(ServerError::io("cannot start the watchdog"))?;
-    if session.is_followed {
-        report(control.clone(), activity.clone())?;
-    }
+    report(control.clone(), activity.clone())?;
     // Without stages there is nothing to be written at the end.
     let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
     follow_parent(
@@ -114,10 +114,12 @@ pub fn worker() -> Result<(), ServerError> {
         slot.clone(),
         ending.clone(),
         compresses,
+        farewell.clone(),
     )?;
     serve_session(
         renderer, &session, socket, &slot, &activity, ending, farewell,
     );
+    tell_drawn(&control, activity.drawn());
     Ok(())
 }
 
@@ -183,12 +185,12 @@ fn serve_session(
     slot: &FramesSlot,
     activity: &Arc<Activity>,
     ending: Option<Arc<Ending>>,
-    farewell: impl FnOnce(&End),
+    farewell: impl FnOnce(&Cause),
 ) {
     let connection = match open_session(&renderer, session, socket, slot, activity) {
         Ok(connection) => connection,
         Err(mgn_fabric::Error::Closed(_)) => return,
-        Err(error) => return farewell(&End::from(&gone(&error))),
+        Err(error) => return farewell(&Cause::from(End::from(&gone(&error)))),
     };
     let (sender, mut receiver) = connection.split();
     let answers = Answers::new(
@@ -202,7 +204,7 @@ fn serve_session(
     };
     let mut chain = match session.chain.build(&place, Box::new(renderer)) {
         Ok(chain) => chain,
-        Err(error) => return farewell(&End::new(Blame::Server, error.to_string())),
+        Err(error) => return farewell(&Cause::from(End::new(Blame::Server, error.to_string()))),
     };
     let ending = ending.as_deref();
     let fault = serve(
@@ -218,7 +220,7 @@ fn serve_session(
     // While the command connection is still open, or the client would find it closed before it knows why.
     match fault {
         Fault::Gone => slot.settle(),
-        fault => farewell(&End::from(&fault)),
+        fault => farewell(&Cause::from(End::from(&fault))),
     }
     // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
     std::mem::forget(chain);
@@ -268,6 +270,7 @@ fn follow_parent(
     slot: Arc<FramesSlot>,
     ending: Option<Arc<Ending>>,
     compresses: bool,
+    farewell: impl FnOnce(&Cause) + Clone + Send + 'static,
 ) -> Result<(), ServerError> {
     let follow = move || loop {
         match inbox.next() {
@@ -276,12 +279,17 @@ fn follow_parent(
                     open_frames(&slot, socket, &client, compresses);
                 }
             }
+            Ok(Some(ToWorker::End(cause))) => {
+                let farewell = farewell.clone();
+                watchdog::end_now(|| farewell(&cause))
+            }
             Ok(None) if inbox.fill(&*control, true).unwrap_or(false) => {}
             _ => {
                 if let Some(ending) = &ending {
                     ending.announce();
                 }
-                watchdog::end_now(&End::from(&Fault::Over), |end| slot.farewell(end))
+                let farewell = farewell.clone();
+                watchdog::end_now(|| farewell(&Cause::from(End::from(&Fault::Over))))
             }
         }
     };
@@ -302,8 +310,7 @@ fn report(control: Arc<UnixStream>, activity: Arc<Activity>) -> Result<(), Serve
             let drawn = activity.drawn();
             if drawn != told {
                 told = drawn;
-                let (frames, bytes) = drawn;
-                tell(&control, &FromWorker::Drawn { frames, bytes });
+                tell_drawn(&control, drawn);
             }
         }
     };
@@ -312,6 +319,10 @@ fn report(control: Arc<UnixStream>, activity: Arc<Activity>) -> Result<(), Serve
         .spawn(tell_all)
         .map_err(ServerError::io("cannot start a thread"))?;
     Ok(())
+}
+
+fn tell_drawn(control: &UnixStream, (frames, bytes): (u64, u64)) {
+    tell(control, &FromWorker::Drawn { frames, bytes });
 }
 
 /// Pictures are compressed on their way over a network, or where the server `compresses` for all.

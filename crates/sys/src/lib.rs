@@ -13,7 +13,9 @@ pub mod memory;
 pub mod passing;
 pub mod peer;
 pub mod process;
+pub mod systemd;
 pub mod tcp;
+pub mod user;
 pub mod written;
 
 pub use memory::{Mapping, Protection};

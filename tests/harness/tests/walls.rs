@@ -124,7 +124,7 @@ fn the_mothership_finds_who_draws_a_wall() {
     );
     for (server, tile) in [("a", 0), ("b", 1), ("c", 2), ("a", 3)] {
         let said = fs::read_to_string(log(&home.folder, server)).unwrap();
-        let wanted = format!(", tile {tile}) begins");
+        let wanted = format!(" tile={tile}\n");
         assert!(
             said.contains("glxgears") && said.contains(&wanted),
             "{server}: {said}"
@@ -171,7 +171,7 @@ fn started_servers_run_their_chains() {
     let outcome = Outcome::of(&mut home.mgn(&[&run[..], &["glxgears"]].concat()), LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let said = fs::read_to_string(log(&folder, "another")).unwrap();
-    assert!(said.contains(", tile 2) begins"), "{said}");
+    assert!(said.contains(" tile=2\n"), "{said}");
     home.stop();
     let calls = |file| fs::read_to_string(folder.join(file)).unwrap();
     for calls in [

@@ -1,6 +1,7 @@
 //! A client that waits for the server's decision.
 
 use std::io::IoSlice;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +56,14 @@ impl Incoming {
         match self.transport {
             Transport::Tcp => None,
             _ => peer::credentials(&self.line).ok(),
+        }
+    }
+
+    /// Where in the network the client is, for tcp. None for one that has gone already.
+    pub fn place(&self) -> Option<SocketAddr> {
+        match self.transport {
+            Transport::Tcp => tcp_place(&self.line),
+            _ => None,
         }
     }
 
@@ -191,11 +200,7 @@ pub(crate) struct Way {
 /// Who is at the other end, for people.
 pub(super) fn name(socket: &impl AsFd, transport: &Transport) -> String {
     match transport {
-        Transport::Tcp => match SockRef::from(socket)
-            .peer_addr()
-            .ok()
-            .and_then(|a| a.as_socket())
-        {
+        Transport::Tcp => match tcp_place(socket) {
             Some(place) => format!("the client at {place}"),
             None => "the client".into(),
         },
@@ -204,4 +209,8 @@ pub(super) fn name(socket: &impl AsFd, transport: &Transport) -> String {
             _ => "the client".into(),
         },
     }
+}
+
+fn tcp_place(socket: &impl AsFd) -> Option<SocketAddr> {
+    SockRef::from(socket).peer_addr().ok()?.as_socket()
 }

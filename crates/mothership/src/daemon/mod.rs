@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{Address, Incoming, Listener, Token};
+use mgn_fabric::{Address, Incoming, Inherited, Listener, Token};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -33,6 +33,9 @@ const LOOK: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub struct Options {
     pub config: Config,
+    /// Listening sockets that were passed to this process. With them, it listens at no address of
+    /// the configuration.
+    pub inherited: Vec<Inherited>,
     /// The `mgn` command, for servers here.
     pub command: PathBuf,
 }
@@ -56,6 +59,9 @@ pub fn run(options: Options) -> Result<(), Error> {
     let mut daemon = Daemon::new(options, &events)?;
     follow_signals(events.clone())?;
     daemon.announce();
+    if let Err(error) = mgn_sys::systemd::notify("READY=1") {
+        tracing::warn!("cannot tell the service manager that clients can come: {error}");
+    }
     while !daemon.is_over() {
         let wait = daemon.core.poll_timeout().saturating_sub(daemon.now());
         match inbox.recv_timeout(wait.min(LOOK)) {
@@ -96,18 +102,31 @@ enum Ending {
 
 impl Daemon {
     fn new(options: Options, events: &SyncSender<Event>) -> Result<Daemon, Error> {
-        let Options { config, command } = options;
+        let Options {
+            config,
+            inherited,
+            command,
+        } = options;
         let token = config.mothership.token_file.as_deref();
         let token = token.map(Token::read).transpose()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let next = Arc::new(AtomicU64::new(1));
         let (mut addresses, mut listening) = (Vec::new(), Vec::new());
-        for address in &config.mothership.listen {
-            // The kernel says whose process is at the other end of a unix socket.
-            let token = token
-                .clone()
-                .filter(|_| matches!(address, Address::Tcp { .. }));
-            let listener = Listener::bind(address, token)?;
+        // The kernel says whose process is at the other end of a unix socket.
+        let token_for = |address: &Address| {
+            let is_tcp = matches!(address, Address::Tcp { .. });
+            token.clone().filter(|_| is_tcp)
+        };
+        let mut listeners = Vec::new();
+        for socket in &inherited {
+            listeners.push(Listener::adopt(socket, token_for(socket.address()))?);
+        }
+        if inherited.is_empty() {
+            for address in &config.mothership.listen {
+                listeners.push(Listener::bind(address, token_for(address))?);
+            }
+        }
+        for listener in listeners {
             addresses.push(listener.address().clone());
             let (next, stop) = (next.clone(), is_over.clone());
             listening.push(connections::listen(listener, next, stop, events.clone())?);

@@ -1,22 +1,27 @@
 //! The parent process: it lets clients in, gives each session to a worker, and sees to it that workers end.
 
+mod audit;
+mod identity;
 mod process;
 
 use crate::binary_key;
-use crate::control::Session;
+use crate::control::{Cause, Limit, Session};
 use crate::error::ServerError;
+use crate::memory::{self, RESERVE};
 use crate::options::{Options, SessionReport};
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Level, Profile};
 use crate::tile::is_allowed;
+use audit::{Reason, Refusal, RefusalLog, Subject};
+use identity::{Claim, Identity, Peer};
 use mgn_fabric::{printable, Incoming, Listener, Token};
 use mgn_render::BinaryKey;
 use mgn_wall::Target;
 use mgn_wire::hello::{self, Hello, Role, Shown};
-use process::{Process, Standing, WORDS_MAX};
+use process::{Ending, Process, Standing, WORDS_MAX};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -29,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 /// How long after the beginning of a session the next worker is started, if nobody waits for it: a session that begins wants the processors.
 const MOMENT: Duration = Duration::from_secs(1);
+/// Between measurements of the memory that sessions use.
+const MEASURE_EVERY: Duration = Duration::from_secs(1);
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that follows.
 const LOOK: Timespec = Timespec {
     tv_sec: 1,
@@ -40,7 +47,7 @@ const LOOK: Timespec = Timespec {
 /// # Errors
 /// One sentence if it cannot start: an address in use, no driver, no worker.
 pub fn run(options: Options) -> Result<(), ServerError> {
-    if options.listen.is_empty() {
+    if options.listen.is_empty() && options.inherited.is_empty() {
         return Err(ServerError::NoAddress);
     }
     let binary_key = binary_key::lasting()?;
@@ -71,6 +78,9 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     for address in &options.listen {
         listeners.push(Listener::bind(address, options.token.clone())?);
     }
+    for socket in &options.inherited {
+        listeners.push(Listener::adopt(socket, options.token.clone())?);
+    }
     match profile.level {
         Level::Open if options.sandbox => tracing::warn!(
             "the driver opens only outside the sandbox, so sessions are not confined: \
@@ -90,6 +100,8 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         begun: None,
         failure: None,
         binary_key,
+        refusals: RefusalLog::default(),
+        measured: None,
     };
     server.announce(&abilities);
     let result = server.serve(&signals);
@@ -114,6 +126,9 @@ struct Server {
     /// Why the last worker that did not come up did not.
     failure: Option<String>,
     binary_key: BinaryKey,
+    refusals: RefusalLog,
+    /// When the sessions' memory was last measured.
+    measured: Option<Instant>,
 }
 
 struct Waiting {
@@ -121,8 +136,8 @@ struct Waiting {
     /// If no worker serves it that would serve any other: the profile of its own.
     profile: Option<Profile>,
     incoming: Incoming,
-    program: String,
-    tile: Option<u32>,
+    peer: Peer,
+    claim: Claim,
     shown: Option<Shown>,
     since: Instant,
 }
@@ -153,6 +168,12 @@ impl Server {
             follower.listening(abilities, &addresses.collect::<Vec<_>>());
         }
         let _ = out.flush();
+        // A service manager waits for the server itself, not for one within a run.
+        if !self.options.end_with_stdin {
+            if let Err(error) = mgn_sys::systemd::notify("READY=1") {
+                tracing::warn!("cannot tell the service manager that clients can come: {error}");
+            }
+        }
     }
 
     fn serve(&mut self, signals: &UnixStream) -> Result<(), ServerError> {
@@ -169,6 +190,9 @@ impl Server {
                 }
             }
             self.serve_queue();
+            let now = Instant::now();
+            self.watch_memory(now);
+            self.refusals.report(now);
             self.tell_follower();
             let over =
                 self.options.once && self.sessions > 0 && self.queue.is_empty() && self.busy() == 0;
@@ -229,29 +253,23 @@ impl Server {
                 None => at += 1,
                 Some(ending) => {
                     let process = self.processes.swap_remove(at);
-                    self.bury(&process, &ending);
+                    self.bury(process, ending);
                 }
             }
         }
     }
 
-    fn bury(&mut self, process: &Process, ending: &str) {
+    fn bury(&mut self, mut process: Process, ending: Ending) {
         match &process.standing {
-            Standing::Serving(session) => {
-                let (id, program) = (session.id, &session.program);
-                match &process.last_words {
-                    Some(why) => tracing::error!("session {id} ({program}) has ended: {why}"),
-                    None if ending.is_empty() => {
-                        tracing::info!("session {id} ({program}) has ended")
-                    }
-                    None => {
-                        tracing::error!("session {id} ({program}) has ended: its worker {ending}")
-                    }
-                }
+            Standing::Serving(_, subject) => {
+                let reason = process.reason.take().unwrap_or(match ending {
+                    Ending::Orderly => Reason::ClientLeft,
+                    ending => Reason::Crashed(ending),
+                });
+                subject.log_end(&reason, process.drawn, Instant::now());
             }
             Standing::Failed(why) => self.despair(process.client, why.clone()),
             Standing::Starting | Standing::Ready(..) => {
-                let ending = if ending.is_empty() { "ended" } else { ending };
                 let why = format!("the renderer did not start: its process {ending}");
                 self.despair(process.client, why);
             }
@@ -267,20 +285,20 @@ impl Server {
         };
         let place = self.queue.iter().position(|w| w.number == number);
         if let Some(waiting) = place.and_then(|at| self.queue.remove(at)) {
-            tracing::error!("{}: {why}", waiting.program);
-            waiting.incoming.refuse(&why);
+            tracing::error!("{} ({}): {why}", waiting.peer, waiting.claim);
+            self.send_away(waiting, Refusal::NoRenderer(why));
         }
     }
 
     /// Decides about a client that has connected.
     fn let_in(&mut self, incoming: Incoming) {
+        let peer = Peer::of(&incoming);
         let hello: Hello = match postcard::from_bytes(incoming.opening()) {
             Ok(hello) => hello,
-            Err(_) => return incoming.refuse("the server does not understand how this client introduces itself; use the same release on both ends"),
+            Err(_) => return self.refuse(incoming, &peer, None, Refusal::NotUnderstood),
         };
         if hello.version != hello::VERSION || hello.table_hash != mgn_wire::ops::TABLE_HASH {
-            tracing::warn!("a client of another release was turned away");
-            return incoming.refuse("client and server were not built from the same table of commands; use the same release on both ends");
+            return self.refuse(incoming, &peer, None, Refusal::OtherRelease);
         }
         match hello.role {
             Role::Session {
@@ -288,29 +306,21 @@ impl Server {
                 pid,
                 tile,
                 shown,
-            } => self.begin(incoming, &program, pid, (tile, shown)),
-            Role::Frames { session, key } => self.attach(incoming, session, &key),
+            } => {
+                let program = match program.as_str() {
+                    "" => "a program without a name".into(),
+                    name => printable(name, 100),
+                };
+                let claim = Claim { program, pid, tile };
+                self.begin(incoming, peer, claim, shown);
+            }
+            Role::Frames { session, key } => self.attach(incoming, &peer, session, &key),
         }
     }
 
-    fn begin(
-        &mut self,
-        incoming: Incoming,
-        program: &str,
-        pid: u32,
-        (tile, shown): (Option<u32>, Option<Shown>),
-    ) {
-        let program = match program {
-            "" => "a program without a name".into(),
-            name => printable(name, 100),
-        };
-        let tile_of = tile.map_or(String::new(), |tile| format!(", tile {tile}"));
-        let program = format!("{program}, process {pid}{tile_of}");
-        let most = self.options.max_sessions;
-        if self.busy() + self.queue.len() >= most {
-            tracing::warn!("{program} was turned away: {most} sessions are the limit");
-            let why = format!("the server has its limit of {most} sessions");
-            return incoming.refuse(&why);
+    fn begin(&mut self, incoming: Incoming, peer: Peer, claim: Claim, shown: Option<Shown>) {
+        if let Err(why) = self.has_room_for(&peer.identity) {
+            return self.refuse(incoming, &peer, Some(&claim), why);
         }
         self.came += 1;
         let profile = shown
@@ -320,11 +330,99 @@ impl Server {
             number: self.came,
             profile: profile.filter(|profile| *profile != self.profile),
             incoming,
-            program,
-            tile,
+            peer,
+            claim,
             shown,
             since: Instant::now(),
         });
+    }
+
+    /// Whether there may be another session, of this client.
+    fn has_room_for(&self, identity: &Identity) -> Result<(), Refusal> {
+        let options = &self.options;
+        let most = options.max_sessions;
+        if self.busy() + self.queue.len() >= most {
+            return Err(Refusal::Sessions(most));
+        }
+        let of_client = match (options.max_sessions_per_client, identity) {
+            (Some(most), _) => Some(most),
+            // Only the server's own user and root can connect to its unix sockets.
+            (None, Identity::User(_)) => None,
+            (None, Identity::Network(_)) => Some(Options::max_sessions_of_address(most)),
+        };
+        if let Some(most) = of_client {
+            let subjects = self.processes.iter().filter_map(Process::subject);
+            let peers = subjects.map(|subject| &subject.peer);
+            let peers = peers.chain(self.queue.iter().map(|waiting| &waiting.peer));
+            if peers.filter(|peer| peer.identity == *identity).count() >= most {
+                return Err(Refusal::SessionsOfClient(most));
+            }
+        }
+        let total = options.memory_total;
+        let used = self.memory() + RESERVE * self.queue.len() as u64;
+        // A single session is always tried.
+        let is_alone = self.busy() + self.queue.len() == 0;
+        match used + RESERVE > total && !is_alone {
+            true => Err(Refusal::Memory { used, total }),
+            false => Ok(()),
+        }
+    }
+
+    /// What all sessions count for.
+    fn memory(&self) -> u64 {
+        let serving = self.processes.iter().filter(|p| p.session().is_some());
+        serving.map(|p| memory::counted(p.memory)).sum()
+    }
+
+    /// Measures now and then how much memory sessions use. If it is more than all may use together,
+    /// the session that uses the most has to end, of the client that uses the most.
+    fn watch_memory(&mut self, now: Instant) {
+        for process in &mut self.processes {
+            process.enforce_end(now);
+        }
+        if self.measured.is_some_and(|then| now - then < MEASURE_EVERY) {
+            return;
+        }
+        self.measured = Some(now);
+        let mut of_client: HashMap<Identity, u64> = HashMap::new();
+        let (mut used, mut is_ending) = (0, false);
+        for process in &mut self.processes {
+            process.measure();
+            if let Some(subject) = process.subject() {
+                *of_client.entry(subject.peer.identity.clone()).or_default() += process.memory;
+                used += process.memory;
+                is_ending |= process.ordered.is_some();
+            }
+        }
+        let total = self.options.memory_total;
+        if used <= total || is_ending {
+            return;
+        }
+        let most = self.processes.iter_mut().max_by_key(|process| {
+            let identity = process.subject().map(|subject| &subject.peer.identity);
+            (identity.map(|identity| of_client[identity]), process.memory)
+        });
+        if let Some(most) = most {
+            let mib = |bytes: u64| bytes >> 20;
+            let why = format!(
+                "the sessions of the server use {} MiB of memory, of {} allowed (--memory-total), \
+                 and this one uses {} MiB",
+                mib(used),
+                mib(total),
+                mib(most.memory)
+            );
+            most.order_end(Cause::limit(Limit::MemoryTotal, why), now);
+        }
+    }
+
+    /// Sends a client away that waits for a worker.
+    fn send_away(&mut self, waiting: Waiting, why: Refusal) {
+        self.refuse(waiting.incoming, &waiting.peer, Some(&waiting.claim), why);
+    }
+
+    fn refuse(&mut self, incoming: Incoming, peer: &Peer, claim: Option<&Claim>, why: Refusal) {
+        self.refusals.note(peer, claim, &why, Instant::now());
+        incoming.refuse(&why.to_string());
     }
 
     /// What the worker needs of a client whose tile is shown here. The worker asks again whether it
@@ -339,20 +437,19 @@ impl Server {
         self.profile.showing(shown, targets.filter(may_be))
     }
 
-    fn attach(&mut self, incoming: Incoming, session: u64, key: &[u8; 16]) {
+    fn attach(&mut self, incoming: Incoming, peer: &Peer, session: u64, key: &[u8; 16]) {
         let serving = self
             .processes
             .iter_mut()
             .find(|p| p.session().is_some_and(|s| s.id == session));
         let Some(process) = serving else {
-            return incoming.refuse("there is no such session");
+            return self.refuse(incoming, peer, None, Refusal::NoSession);
         };
         let right = process
             .session()
             .is_some_and(|s| bool::from(s.key.ct_eq(key)));
         if !right {
-            tracing::warn!("a frames connection with a wrong key was turned away");
-            return incoming.refuse("there is no such session");
+            return self.refuse(incoming, peer, None, Refusal::WrongKey);
         }
         process.attach(incoming);
     }
@@ -367,7 +464,8 @@ impl Server {
             .is_some_and(|w| now.duration_since(w.since) > PATIENCE)
         {
             if let Some(late) = self.queue.pop_front() {
-                late.incoming.refuse("the server's renderer does not start");
+                let why = "the server's renderer does not start";
+                self.send_away(late, Refusal::NoRenderer(why.into()));
             }
         }
         let mut at = 0;
@@ -387,8 +485,7 @@ impl Server {
             let session = Box::new(Session {
                 id: self.sessions,
                 key: random_key(),
-                program: client.program,
-                tile: client.tile,
+                tile: client.claim.tile,
                 present: match client.shown {
                     Some(_) => self.options.present.clone(),
                     None => Vec::new(),
@@ -402,14 +499,20 @@ impl Server {
                 shown: client.shown,
                 client: Vec::new(),
                 chain: self.options.chain.clone(),
-                memory_limit: self.options.memory_limit,
+                memory_limit: self.options.memory_limit.min(self.options.memory_total),
                 watchdog: self.options.watchdog,
                 binary_key: self.binary_key.clone(),
                 spirv: self.options.spirv || client.incoming.peer().is_some(),
-                is_followed: self.options.follower.is_some(),
+                idle_timeout: self.options.idle_timeout,
             });
-            tracing::info!("session {} ({}) begins", session.id, session.program);
-            self.processes[ready].begin(session, client.incoming);
+            let subject = Subject {
+                session: session.id,
+                peer: client.peer,
+                claim: client.claim,
+                began: now,
+            };
+            subject.log_begin();
+            self.processes[ready].begin(session, subject, client.incoming);
         }
         self.keep_spares();
     }
@@ -436,8 +539,8 @@ impl Server {
                 return;
             }
             tracing::error!("{why}");
-            for waiting in self.queue.drain(..) {
-                waiting.incoming.refuse(&why);
+            for waiting in std::mem::take(&mut self.queue) {
+                self.send_away(waiting, Refusal::NoRenderer(why.clone()));
             }
             self.failure = Some(why);
             self.start_spare();
@@ -491,10 +594,10 @@ impl Server {
             return;
         };
         let report = |process: &Process| {
-            let session = process.session()?;
+            let subject = process.subject()?;
             Some(SessionReport {
-                id: session.id,
-                program: session.program.clone(),
+                id: subject.session,
+                program: subject.claim.to_string(),
                 frames: process.drawn.0,
                 bytes: process.drawn.1,
             })
@@ -517,21 +620,27 @@ impl Server {
         if sessions > 0 {
             tracing::info!("the server ends, and {sessions} sessions with it");
         }
-        for waiting in self.queue.drain(..) {
-            waiting.incoming.refuse("the server ends");
+        for waiting in std::mem::take(&mut self.queue) {
+            self.send_away(waiting, Refusal::ServerStop);
         }
         for process in &mut self.processes {
             process.hang_up();
         }
         let deadline = Instant::now() + GRACE;
         while Instant::now() < deadline {
-            self.processes.retain_mut(|p| p.ending().is_none());
+            self.hear_workers();
             if self.processes.is_empty() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         // Those left are killed as they are dropped.
+        let now = Instant::now();
+        for process in &self.processes {
+            if let Some(subject) = process.subject() {
+                subject.log_end(&Reason::ServerStop, process.drawn, now);
+            }
+        }
     }
 }
 
@@ -568,7 +677,6 @@ fn await_driver(
             }
             (Standing::Failed(why), _) => return Err(NotReady::Failed(why.clone())),
             (_, Some(ending)) => {
-                let ending = if ending.is_empty() { "ended" } else { &ending };
                 return Err(NotReady::Failed(format!(
                     "the renderer did not start: its process {ending}"
                 )));

@@ -1,19 +1,25 @@
 //! A worker process as the parent sees it.
 
-use crate::control::{FromWorker, Inbox, Outbox, Session, ToWorker};
+use super::audit::{Reason, Subject};
+use crate::control::{Cause, FromWorker, Inbox, Outbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::options::WorkerCommand;
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
 use mgn_fabric::{printable, Incoming};
-use mgn_sys::process::pass_only_standard;
+use mgn_sys::process::{memory, pass_only_standard};
 use rustix::event::PollFlags;
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use std::fmt;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a worker may take to end a session when it is told to.
+const ORDER_TIME: Duration = Duration::from_secs(2);
 
 /// Characters of what a worker says.
 pub(super) const WORDS_MAX: usize = 400;
@@ -30,8 +36,14 @@ pub(super) struct Process {
     /// The number of the waiting client that it was started for, if not for any.
     pub client: Option<u64>,
     pub standing: Standing,
-    /// Why its session ended, in its own words.
-    pub last_words: Option<String>,
+    /// Why its session ends, as it has said, or as we have decided.
+    pub reason: Option<Reason>,
+    /// Whether it has said that its session ends.
+    has_ended: bool,
+    /// When it was told to end its session.
+    pub ordered: Option<Instant>,
+    /// Bytes of memory that it used when we last looked.
+    pub memory: u64,
     /// Frames, and bytes of commands.
     pub drawn: (u64, u64),
 }
@@ -45,7 +57,15 @@ pub(super) enum Standing {
     Ready(Box<Abilities>, Confined),
     /// There is no driver, and why.
     Failed(String),
-    Serving(Box<Session>),
+    Serving(Box<Session>, Box<Subject>),
+}
+
+/// How a worker's process has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Orderly,
+    Signal(i32),
+    Status(i32),
 }
 
 impl Process {
@@ -85,7 +105,10 @@ impl Process {
             outbox: Outbox::default(),
             client: None,
             standing: Standing::Starting,
-            last_words: None,
+            reason: None,
+            has_ended: false,
+            ordered: None,
+            memory: 0,
             drawn: (0, 0),
         }
     }
@@ -132,11 +155,13 @@ impl Process {
             (Standing::Starting, FromWorker::Failed(why)) => {
                 self.standing = Standing::Failed(printable(&why, WORDS_MAX));
             }
-            (Standing::Serving(_), FromWorker::Drawn { frames, bytes }) => {
+            (Standing::Serving(..), FromWorker::Drawn { frames, bytes }) => {
                 self.drawn = (frames, bytes);
             }
-            (Standing::Serving(_), FromWorker::Ended(end)) if self.last_words.is_none() => {
-                self.last_words = Some(printable(&end.to_string(), WORDS_MAX));
+            (Standing::Serving(..), FromWorker::Ended(mut cause)) if !self.has_ended => {
+                self.has_ended = true;
+                cause.end.why = printable(&cause.end.why, WORDS_MAX);
+                self.reason.get_or_insert(Reason::Told(cause));
             }
             (_, message) => {
                 let said = match message {
@@ -158,10 +183,12 @@ impl Process {
         self.control = None;
         // One that has ended cannot be killed, and that is all right.
         let _ = self.child.kill();
-        let words = format!("its worker {why}");
         match self.standing {
-            Standing::Serving(_) => self.last_words = Some(words),
-            _ => self.standing = Standing::Failed(format!("the renderer did not start: {words}")),
+            Standing::Serving(..) => self.reason = Some(Reason::Killed(why.to_owned())),
+            _ => {
+                let why = format!("the renderer did not start: its worker {why}");
+                self.standing = Standing::Failed(why);
+            }
         }
     }
 
@@ -190,16 +217,44 @@ impl Process {
 
     pub fn session(&self) -> Option<&Session> {
         match &self.standing {
-            Standing::Serving(session) => Some(session),
+            Standing::Serving(session, _) => Some(session),
             _ => None,
         }
     }
 
+    /// The session that it serves, in the log.
+    pub fn subject(&self) -> Option<&Subject> {
+        match &self.standing {
+            Standing::Serving(_, subject) => Some(subject),
+            _ => None,
+        }
+    }
+
+    /// Has the session ended, for a reason that its client is told.
+    pub fn order_end(&mut self, cause: Cause, now: Instant) {
+        self.reason.get_or_insert(Reason::Told(cause.clone()));
+        self.ordered.get_or_insert(now);
+        self.tell(&ToWorker::End(cause), None);
+    }
+
+    /// Kills a worker that does not end its session although it was told to.
+    pub fn enforce_end(&mut self, now: Instant) {
+        if self.ordered.is_some_and(|since| now - since > ORDER_TIME) {
+            // One that has ended cannot be killed, and that is all right.
+            let _ = self.child.kill();
+        }
+    }
+
+    /// Looks how much memory it uses.
+    pub fn measure(&mut self) {
+        self.memory = memory(Some(self.child.id())).unwrap_or(self.memory);
+    }
+
     /// Gives a client to the worker. If that fails, the worker is ending, which is then seen.
-    pub fn begin(&mut self, mut session: Box<Session>, incoming: Incoming) {
+    pub fn begin(&mut self, mut session: Box<Session>, subject: Subject, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
         session.client = client;
-        self.standing = Standing::Serving(session.clone());
+        self.standing = Standing::Serving(session.clone(), Box::new(subject));
         self.tell(&ToWorker::Session(session), Some(socket));
     }
 
@@ -209,21 +264,28 @@ impl Process {
         self.tell(&ToWorker::Frames { client }, Some(socket));
     }
 
-    /// Tells the worker to end, by closing its socket. One that has not opened its driver yet would hear it late, and has nothing to put in order.
+    /// Tells the worker to end, by closing its socket in our direction; the worker can still say what it has drawn. One that has not opened its driver
+    /// yet would hear it late, and has nothing to put in order.
     pub fn hang_up(&mut self) {
-        self.control = None;
+        if let Standing::Serving(..) = self.standing {
+            self.reason.get_or_insert(Reason::ServerStop);
+        }
+        if let Some(control) = &self.control {
+            // Fails where the worker has closed its end, which is as good.
+            let _ = control.shutdown(Shutdown::Write);
+        }
         if matches!(self.standing, Standing::Starting) {
             // One that has ended cannot be killed, and that is all right.
             let _ = self.child.kill();
         }
     }
 
-    /// How the process ended, if it has; an empty text if in order.
-    pub fn ending(&mut self) -> Option<String> {
+    /// How the process ended, if it has.
+    pub fn ending(&mut self) -> Option<Ending> {
         let status = self.child.try_wait().ok()??;
         // Its last words may have come meanwhile.
         self.hear();
-        Some(describe(status))
+        Some(status.into())
     }
 }
 
@@ -235,24 +297,38 @@ impl Drop for Process {
     }
 }
 
-fn describe(status: ExitStatus) -> String {
-    if let Some(signal) = status.signal() {
-        let name = signal_hook::low_level::signal_name(signal).unwrap_or("an unknown signal");
-        return format!("was ended by signal {signal} ({name})");
+impl From<ExitStatus> for Ending {
+    fn from(status: ExitStatus) -> Ending {
+        match (status.signal(), status.code()) {
+            (Some(signal), _) => Ending::Signal(signal),
+            (None, Some(0) | None) => Ending::Orderly,
+            (None, Some(code)) => Ending::Status(code),
+        }
     }
-    match status.code() {
-        Some(0) | None => String::new(),
-        Some(code) => format!("ended with status {code}"),
+}
+
+/// The predicate of a sentence about the process.
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::Orderly => f.write_str("ended"),
+            Ending::Signal(signal) => {
+                let name = signal_hook::low_level::signal_name(*signal);
+                let name = name.unwrap_or("an unknown signal");
+                write!(f, "was ended by signal {signal} ({name})")
+            }
+            Ending::Status(code) => write!(f, "ended with status {code}"),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::identity::{Claim, Identity, Peer};
     use super::*;
-    use crate::control;
+    use crate::control::{self, Limit};
     use crate::options::Options;
     use mgn_render::BinaryKey;
-    use mgn_wire::{Blame, End};
 
     /// A worker that the test speaks for.
     fn worker() -> (Process, UnixStream) {
@@ -263,10 +339,9 @@ mod tests {
 
     fn serving() -> (Process, UnixStream) {
         let (mut process, socket) = worker();
-        process.standing = Standing::Serving(Box::new(Session {
+        let session = Box::new(Session {
             id: 1,
             key: [0; 16],
-            program: String::new(),
             tile: None,
             shown: None,
             present: Vec::new(),
@@ -277,8 +352,23 @@ mod tests {
             watchdog: Options::default().watchdog,
             binary_key: BinaryKey::random(),
             spirv: true,
-            is_followed: true,
-        }));
+            idle_timeout: None,
+        });
+        let subject = Box::new(Subject {
+            session: 1,
+            peer: Peer {
+                identity: Identity::User(0),
+                user: None,
+                address: None,
+            },
+            claim: Claim {
+                program: String::new(),
+                pid: 1,
+                tile: None,
+            },
+            began: Instant::now(),
+        });
+        process.standing = Standing::Serving(session, subject);
         (process, socket)
     }
 
@@ -296,7 +386,7 @@ mod tests {
     }
 
     fn ended() -> FromWorker {
-        FromWorker::Ended(End::new(Blame::Limits, "why"))
+        FromWorker::Ended(Cause::limit(Limit::Idle, "why"))
     }
 
     const DRAWN: FromWorker = FromWorker::Drawn {
@@ -346,7 +436,8 @@ mod tests {
         process.hear();
         assert!(matches!(&process.standing, Standing::Failed(why) if why.contains("out of turn")));
         let status = process.child.wait().unwrap();
-        assert_eq!(describe(status), "was ended by signal 9 (SIGKILL)");
+        let ending = Ending::from(status);
+        assert_eq!(ending.to_string(), "was ended by signal 9 (SIGKILL)");
     }
 
     #[test]
@@ -358,10 +449,10 @@ mod tests {
         while process.control.is_some() {
             process.tell(&frames, None);
         }
-        assert!(process
-            .last_words
-            .take()
-            .unwrap()
-            .contains("does not listen"));
+        let reason = process.reason.take();
+        assert!(
+            matches!(&reason, Some(Reason::Killed(why)) if why.contains("does not listen")),
+            "{reason:?}"
+        );
     }
 }

@@ -42,11 +42,15 @@ pub fn be_server() {
             .expect("an address")
             .parse()
             .expect("an address")],
+        inherited: Vec::new(),
         token: get("TEST_TOKEN").map(|t| t.parse().expect("a token")),
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
+        max_sessions_per_client: get("TEST_PER_CLIENT").map(|n| n.parse().expect("a number")),
         present: Vec::new(),
         memory_limit: number("TEST_MEMORY", 8 << 30),
+        memory_total: number("TEST_MEMORY_TOTAL", 64 << 30),
+        idle_timeout: get("TEST_IDLE").map(|s| Duration::from_secs(s.parse().expect("seconds"))),
         watchdog: Duration::from_secs(number("TEST_WATCHDOG", 30)),
         sandbox: true,
         spirv: get("TEST_SPIRV").is_some(),

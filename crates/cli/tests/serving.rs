@@ -1,0 +1,190 @@
+//! `mgn server` as a service: its audit file, and what a service manager hands to it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{connect, Address, Connection, Transport};
+use mgn_wire::hello::{Hello, Role, VERSION};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// A folder of its own for a test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("mgn-serving-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A server, which is killed at the end.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Server {
+    /// Starts a server and waits until it listens. Gives where.
+    fn start(command: &mut Command) -> (Server, Address) {
+        let command = command.stdout(Stdio::piped());
+        let mut server = Server(command.spawn().unwrap());
+        let lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
+        let mut lines = lines.map_while(Result::ok);
+        let line = lines.find_map(|line| Some(line.strip_prefix("listening on ")?.to_owned()));
+        (server, line.expect("an address").parse().unwrap())
+    }
+}
+
+fn clean(command: &mut Command, folder: &Folder) {
+    command
+        .env("XDG_CONFIG_HOME", &folder.0)
+        .env_remove("MGN_TOKEN_FILE")
+        .env_remove("MGN_LOG")
+        .stdin(Stdio::null());
+}
+
+fn begin(server: &Address) -> Connection {
+    let hello = Hello {
+        version: VERSION,
+        table_hash: mgn_wire::ops::TABLE_HASH,
+        role: Role::Session {
+            program: "a \"program\"\n".into(),
+            pid: 7,
+            tile: None,
+            shown: None,
+        },
+    };
+    let opening = postcard::to_allocvec(&hello).unwrap();
+    let connected = connect(server, Transport::Unix, None, &opening, LONG);
+    connected.unwrap().0
+}
+
+/// The events in an audit file, once there are as many.
+fn events(file: &Path, many: usize) -> Vec<serde_json::Value> {
+    let deadline = Instant::now() + LONG;
+    loop {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        let events: Vec<_> = lines.collect();
+        if events.len() >= many {
+            return events;
+        }
+        assert!(Instant::now() < deadline, "{text}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whatever is logged elsewhere, and although the file is renamed meanwhile.
+#[test]
+fn sessions_are_in_the_audit_file() {
+    let folder = Folder::new("audit");
+    fs::create_dir(folder.0.join("manganese")).unwrap();
+    let config = folder.0.join("manganese/config.toml");
+    fs::write(config, "audit = \"../lines.json\"\nidle_timeout = 600\n").unwrap();
+    let file = folder.0.join("lines.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
+    clean(&mut command, &folder);
+    let listen = format!("unix:{}/socket", folder.0.display());
+    command.args(["server", "--listen", &listen]);
+    let (_server, address) = Server::start(command.env("MGN_LOG", "off"));
+    let session = begin(&address);
+    let begun = &events(&file, 1)[0];
+    assert_eq!(begun["event"], "session-begin");
+    assert_eq!(begun["uid"], mgn_sys::peer::own_uid());
+    assert_eq!(begun["claimed_program"], "a \"program\"?");
+    assert_eq!(begun["claimed_pid"], 7);
+    assert!(begun["timestamp"].is_string(), "{begun}");
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    fs::rename(&file, folder.0.join("old.json")).unwrap();
+    drop(session);
+    let ended = &events(&file, 1)[0];
+    assert_eq!(ended["event"], "session-end");
+    assert_eq!(ended["reason"], "client-left");
+    assert!(ended["seconds"].is_number() && ended["bytes"].is_number());
+    let refused = connect(&address, Transport::Unix, None, b"nonsense", LONG);
+    assert!(refused.is_err());
+    let refused = &events(&file, 2)[1];
+    assert_eq!(refused["event"], "refused");
+    assert_eq!(refused["reason"], "not-understood");
+}
+
+#[test]
+fn an_audit_file_that_cannot_be_written_is_said() {
+    let folder = Folder::new("no-audit");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
+    clean(&mut command, &folder);
+    let output = command
+        .args(["server", "--audit", "/nonexistent/lines"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("/nonexistent/lines") && said.lines().count() == 1,
+        "{said}"
+    );
+}
+
+/// A shell that passes its standard input on as the first of `count` sockets.
+fn activated(folder: &Folder, socket: UnixListener, count: u32) -> Command {
+    let mut command = Command::new("sh");
+    clean(&mut command, folder);
+    let script = "exec 3<&0 </dev/null; export LISTEN_PID=$$; exec \"$0\" server";
+    command
+        .args(["-c", script, env!("CARGO_BIN_EXE_mgn")])
+        .env("LISTEN_FDS", count.to_string())
+        .env("LISTEN_FDNAMES", "first:second")
+        .stdin(Stdio::from(std::os::fd::OwnedFd::from(socket)));
+    command
+}
+
+#[test]
+fn a_passed_socket_is_served_and_readiness_is_told() {
+    let folder = Folder::new("socket");
+    let path = folder.0.join("socket");
+    let socket = UnixListener::bind(&path).unwrap();
+    let notified = UnixDatagram::bind(folder.0.join("notify")).unwrap();
+    notified.set_read_timeout(Some(LONG)).unwrap();
+    let mut command = activated(&folder, socket, 1);
+    command.env("NOTIFY_SOCKET", folder.0.join("notify"));
+    let (server, address) = Server::start(&mut command);
+    assert_eq!(address, Address::Unix(path.clone()));
+    let mut state = [0; 64];
+    let length = notified.recv(&mut state).unwrap();
+    assert_eq!(&state[..length], b"READY=1");
+    drop(begin(&address));
+    drop(server);
+    assert!(path.exists(), "the socket belongs to the service manager");
+}
+
+#[test]
+fn a_socket_that_is_missing_is_said() {
+    let folder = Folder::new("missing");
+    let socket = UnixListener::bind(folder.0.join("socket")).unwrap();
+    let mut command = activated(&folder, socket, 2);
+    let mut server = Server(command.stderr(Stdio::piped()).spawn().unwrap());
+    assert_eq!(server.0.wait().unwrap().code(), Some(1));
+    let mut said = String::new();
+    let mut stderr = server.0.stderr.take().unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    assert!(said.contains("the sockets that were passed"), "{said}");
+}

@@ -1,0 +1,236 @@
+//! The audit log: a line when a session begins, a line when it ends, and lines about clients that
+//! are refused.
+//!
+//! The lines are events of `tracing` with the target [`TARGET`]. What a client claims is in fields
+//! that say so. Lines about refused clients are bounded, because refused clients cost nothing.
+
+use super::identity::{Claim, Peer};
+use super::process::Ending;
+use crate::control::{Cause, Limit};
+use mgn_fabric::admission::Refusals;
+use mgn_wire::Blame;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// The target of all events here, and of those of `mgn_fabric` about connections that it closes.
+const TARGET: &str = "audit";
+
+/// Emits an event of a level that is not known before.
+macro_rules! event {
+    ($level:expr, $($what:tt)+) => {
+        match $level {
+            Level::Info => tracing::info!(target: TARGET, $($what)+),
+            Level::Warn => tracing::warn!(target: TARGET, $($what)+),
+            Level::Error => tracing::error!(target: TARGET, $($what)+),
+        }
+    };
+}
+
+enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+/// Why a session has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Reason {
+    ClientLeft,
+    /// The worker has said why.
+    Told(Cause),
+    /// The worker has said something that no worker says, or has not listened, and was killed.
+    Killed(String),
+    Crashed(Ending),
+    ServerStop,
+}
+
+impl Reason {
+    /// A word for programs.
+    fn code(&self) -> &'static str {
+        match self {
+            Reason::ClientLeft => "client-left",
+            Reason::Told(cause) => match (cause.limit, cause.end.blame) {
+                (Some(Limit::Watchdog), _) => "watchdog",
+                (Some(Limit::Idle), _) => "idle",
+                (Some(Limit::Memory), _) => "memory-limit",
+                (Some(Limit::MemoryTotal), _) => "memory-total",
+                (None, Blame::Nobody) => "server-stop",
+                (None, Blame::Client) => "client-misbehaved",
+                (None, Blame::Driver) => "driver-failed",
+                (None, Blame::Server) => "server-failed",
+                (None, Blame::Network) => "connection-failed",
+                (None, Blame::Limits) => "limit",
+            },
+            Reason::Killed(_) => "worker-killed",
+            Reason::Crashed(Ending::Signal(_)) => "worker-crashed",
+            Reason::Crashed(_) => "worker-failed",
+            Reason::ServerStop => "server-stop",
+        }
+    }
+
+    fn level(&self) -> Level {
+        match self {
+            Reason::ClientLeft | Reason::ServerStop => Level::Info,
+            Reason::Told(cause) => match cause.end.blame {
+                Blame::Nobody => Level::Info,
+                Blame::Limits => Level::Warn,
+                _ => Level::Error,
+            },
+            Reason::Killed(_) | Reason::Crashed(_) => Level::Error,
+        }
+    }
+
+    /// The signal that ended the worker, if one did.
+    fn signal(&self) -> Option<i32> {
+        match self {
+            Reason::Crashed(Ending::Signal(signal)) => Some(*signal),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::ClientLeft => f.write_str("the client has left"),
+            Reason::Told(cause) => cause.end.fmt(f),
+            Reason::Killed(why) => write!(f, "its worker {why}"),
+            Reason::Crashed(ending) => write!(f, "its worker {ending}"),
+            Reason::ServerStop => f.write_str("the server ends"),
+        }
+    }
+}
+
+/// Why a client is refused. What it is told is the text of this.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("the server does not understand how this client introduces itself; use the same release on both ends")]
+    NotUnderstood,
+    #[error("client and server were not built from the same table of commands; use the same release on both ends")]
+    OtherRelease,
+    #[error("the server has its limit of {0} sessions")]
+    Sessions(usize),
+    #[error("this client has its limit of {0} sessions (--max-sessions-per-client of the server)")]
+    SessionsOfClient(usize),
+    #[error("the server has no memory left for another session: its sessions use or reserve {} of {} MiB (--memory-total of the server)", used >> 20, total >> 20)]
+    Memory { used: u64, total: u64 },
+    #[error("there is no such session")]
+    NoSession,
+    /// The client is told no more than in the case before.
+    #[error("there is no such session")]
+    WrongKey,
+    #[error("{0}")]
+    NoRenderer(String),
+    #[error("the server ends")]
+    ServerStop,
+}
+
+impl Refusal {
+    /// A word for programs.
+    fn code(&self) -> &'static str {
+        match self {
+            Refusal::NotUnderstood => "not-understood",
+            Refusal::OtherRelease => "other-release",
+            Refusal::Sessions(_) => "max-sessions",
+            Refusal::SessionsOfClient(_) => "max-sessions-per-client",
+            Refusal::Memory { .. } => "memory-total",
+            Refusal::NoSession => "no-such-session",
+            Refusal::WrongKey => "wrong-key",
+            Refusal::NoRenderer(_) => "no-renderer",
+            Refusal::ServerStop => "server-stop",
+        }
+    }
+}
+
+/// A session in the log.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub session: u64,
+    pub peer: Peer,
+    pub claim: Claim,
+    pub began: Instant,
+}
+
+impl Subject {
+    pub fn log_begin(&self) {
+        let (peer, claim) = (&self.peer, &self.claim);
+        tracing::info!(
+            target: TARGET,
+            event = "session-begin",
+            session = self.session,
+            user = peer.user.as_deref(),
+            uid = peer.uid(),
+            address = peer.address.map(tracing::field::display),
+            claimed_program = claim.program.as_str(),
+            claimed_pid = claim.pid,
+            tile = claim.tile,
+            "session {} begins",
+            self.session
+        );
+    }
+
+    /// `drawn` are frames, and bytes of commands.
+    pub fn log_end(&self, reason: &Reason, drawn: (u64, u64), now: Instant) {
+        let (peer, claim) = (&self.peer, &self.claim);
+        event!(
+            reason.level(),
+            event = "session-end",
+            session = self.session,
+            user = peer.user.as_deref(),
+            uid = peer.uid(),
+            address = peer.address.map(tracing::field::display),
+            claimed_program = claim.program.as_str(),
+            claimed_pid = claim.pid,
+            tile = claim.tile,
+            seconds = seconds(now - self.began),
+            bytes = drawn.1,
+            frames = drawn.0,
+            reason = reason.code(),
+            signal = reason.signal(),
+            "session {} has ended: {reason}",
+            self.session
+        );
+    }
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_millis() as f64 / 1000.0
+}
+
+/// Lines about refused clients.
+#[derive(Debug)]
+pub(super) struct RefusalLog(Refusals);
+
+impl Default for RefusalLog {
+    fn default() -> RefusalLog {
+        RefusalLog(Refusals::of("clients that were refused"))
+    }
+}
+
+impl RefusalLog {
+    /// Logs the first refusal in a while, and counts the others.
+    pub fn note(&mut self, peer: &Peer, claim: Option<&Claim>, why: &Refusal, now: Instant) {
+        if !self.0.note(peer.source(), why.code(), now) {
+            return;
+        }
+        tracing::warn!(
+            target: TARGET,
+            event = "refused",
+            user = peer.user.as_deref(),
+            uid = peer.uid(),
+            address = peer.address.map(tracing::field::display),
+            claimed_program = claim.map(|claim| claim.program.as_str()),
+            claimed_pid = claim.map(|claim| claim.pid),
+            tile = claim.and_then(|claim| claim.tile),
+            reason = why.code(),
+            "{peer} was turned away: {why}"
+        );
+    }
+
+    /// Logs the sum of those that were counted, when it is due.
+    pub fn report(&mut self, now: Instant) {
+        if let Some(report) = self.0.report(now) {
+            tracing::warn!(target: TARGET, event = "refusals", "{report}");
+        }
+    }
+}
