@@ -187,11 +187,29 @@ fn in_force(settings: &InForce) -> String {
         ),
         ("  ssh", &settings.ssh, "unknown"),
         ("  mgn elsewhere", &settings.ssh_mgn, "unknown"),
+        (
+            "  token store",
+            &settings.token_store,
+            "none; `mgn token new` makes one",
+        ),
+        (
+            "  server key",
+            &settings.server_key,
+            "none yet; it is made when it is needed",
+        ),
     ] {
         let _ = match (&shown.value, &shown.source) {
             (Some(value), Some(source)) => writeln!(text, "{name:<20} {value} ({source})"),
             _ => writeln!(text, "{name:<20} {nothing}"),
         };
+        let more = match name {
+            "  token" => &settings.token,
+            "  server key" => &settings.public_key,
+            _ => &None,
+        };
+        if let Some(more) = more {
+            let _ = writeln!(text, "{:<20} {more}", "");
+        }
     }
     text
 }

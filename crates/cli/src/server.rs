@@ -1,7 +1,6 @@
 //! `mgn server`, its place with the mothership, and the worker processes that it starts.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -13,17 +12,17 @@ use mgn_spu::{Chain, Stage};
 use mgn_wire::hello::{api, ContextInfo};
 
 use crate::args::Server;
-use crate::settings;
+use crate::settings::{self, Serving};
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
-    // Whoever comes on line with a mothership at TCP needs one there too.
-    let places = args.listen.iter().chain(&args.mothership);
-    let token = settings::token_to_serve(args.token_file.clone(), places)?;
-    let member = member(&args, token.as_ref())?.map(Arc::new);
+    let serving = settings::to_serve(&args.keys, &args.listen, &args.mothership)?;
+    let member = member(&args, &serving)?.map(Arc::new);
+    let Serving { access, token } = serving;
     let token = token.map(|(_, token)| token);
     let follower = member.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
         listen: args.listen,
+        access,
         token,
         chain: Chain::on_server(stages(args.spu, args.discard))?,
         present: args.present,
@@ -65,8 +64,8 @@ struct Member {
     registration: OnceLock<Registration>,
 }
 
-/// `token` is the server's own, with its file.
-fn member(args: &Server, token: Option<&(PathBuf, Token)>) -> anyhow::Result<Option<Member>> {
+fn member(args: &Server, serving: &Serving) -> anyhow::Result<Option<Member>> {
+    let token = serving.token.as_ref();
     let Some(mothership) = args.mothership.clone() else {
         return Ok(None);
     };
@@ -93,6 +92,7 @@ fn member(args: &Server, token: Option<&(PathBuf, Token)>) -> anyhow::Result<Opt
         sessions: args.max_sessions,
         is_ours: args.started,
         token: own,
+        key: serving.access.key().map(|key| key.public().to_string()),
     };
     Ok(Some(Member {
         mothership,

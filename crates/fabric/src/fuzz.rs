@@ -137,10 +137,12 @@ fn relay() {
 #[test]
 fn negotiation() {
     let said = crate::tls::tests::said();
+    let key = crate::ServerKey::generate().unwrap();
+    let config = crate::tls::server_config(&key).unwrap();
     for (is_server, seed) in [(true, &said[0]), (false, &said[1])] {
         vary(vec![seed.clone()], 100, |bytes| {
             let negotiation = match is_server {
-                true => Negotiation::server(),
+                true => Negotiation::server(config.clone()),
                 false => Negotiation::client(),
             };
             let (mut negotiation, mut rest) = (negotiation.unwrap(), bytes);

@@ -1,7 +1,7 @@
 //! What a server is to do.
 
 use crate::probe::Abilities;
-use mgn_fabric::{Address, Token};
+use mgn_fabric::{Access, Address, Token};
 use mgn_spu::Chain;
 use mgn_wall::Target;
 use std::ffi::OsString;
@@ -13,7 +13,9 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct Options {
     pub listen: Vec<Address>,
-    /// Clients must know it; TCP is not served without one.
+    /// Who is admitted by TCP, in the role client.
+    pub access: Access,
+    /// What the server proves to viewers that `present` names.
     pub token: Option<Token>,
     /// What commands pass on their way to the renderer.
     pub chain: Chain,
@@ -62,6 +64,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             listen: Vec::new(),
+            access: Access::default(),
             token: None,
             chain: Chain::default(),
             present: Vec::new(),

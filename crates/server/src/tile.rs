@@ -165,6 +165,25 @@ pub(crate) struct Screens {
     scaled: Vec<u8>,
 }
 
+/// What is proved to viewers.
+pub(crate) struct FeedTokens {
+    /// The server's own token.
+    pub own: Option<Token>,
+    /// That of a server that the client has met.
+    pub way_back: Option<Token>,
+}
+
+impl FeedTokens {
+    /// The token for a viewer that the server's owner or only the client has named.
+    fn of(&self, is_owners: bool) -> Option<Token> {
+        let (first, second) = match is_owners {
+            true => (&self.own, &self.way_back),
+            false => (&self.way_back, &self.own),
+        };
+        first.as_ref().or(second.as_ref()).cloned()
+    }
+}
+
 impl Screens {
     /// Opens what a tile is to be shown on.
     ///
@@ -173,7 +192,7 @@ impl Screens {
     pub fn open(
         Shown { wall, tile }: Shown,
         permission: &Permission<'_>,
-        token: Option<Token>,
+        tokens: &FeedTokens,
     ) -> Result<Screens, String> {
         wall.check().map_err(|error| error.to_string())?;
         let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
@@ -213,7 +232,7 @@ impl Screens {
                 }
                 Target::Viewer(address) => feeds.push(Feed::start(FeedOptions {
                     viewer: address.parse().map_err(|error: Error| error.to_string())?,
-                    token: token.clone(),
+                    token: tokens.of(permission.allowed.contains(target)),
                     tile: tile as u16,
                     name: host_name(),
                 })),

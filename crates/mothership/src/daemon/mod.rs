@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{Address, Incoming, Listener, Token};
+use mgn_fabric::{Access, Address, Incoming, Listener};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -35,6 +35,8 @@ pub struct Options {
     pub config: Config,
     /// The `mgn` command, for servers here.
     pub command: PathBuf,
+    /// Who is admitted by TCP.
+    pub access: Access,
 }
 
 enum Event {
@@ -96,18 +98,16 @@ enum Ending {
 
 impl Daemon {
     fn new(options: Options, events: &SyncSender<Event>) -> Result<Daemon, Error> {
-        let Options { config, command } = options;
-        let token = config.mothership.token_file.as_deref();
-        let token = token.map(Token::read).transpose()?;
+        let Options {
+            config,
+            command,
+            access,
+        } = options;
         let is_over = Arc::new(AtomicBool::new(false));
         let next = Arc::new(AtomicU64::new(1));
         let (mut addresses, mut listening) = (Vec::new(), Vec::new());
         for address in &config.mothership.listen {
-            // The kernel says whose process is at the other end of a unix socket.
-            let token = token
-                .clone()
-                .filter(|_| matches!(address, Address::Tcp { .. }));
-            let listener = Listener::bind(address, token)?;
+            let listener = Listener::bind(address, access.clone())?;
             addresses.push(listener.address().clone());
             let (next, stop) = (next.clone(), is_over.clone());
             listening.push(connections::listen(listener, next, stop, events.clone())?);
@@ -155,6 +155,7 @@ impl Daemon {
                 }
             }
             Event::Hears(conn, message) => match message {
+                message if self.is_forbidden(conn, &message) => {}
                 ToMothership::Status => {
                     let answer = FromMothership::Status(Box::new(self.status()));
                     self.connections.send(conn, answer);
@@ -174,6 +175,19 @@ impl Daemon {
             Event::Fails(error) => return Err(error),
         }
         Ok(())
+    }
+
+    /// Sends somebody away whose role does not permit what is asked.
+    fn is_forbidden(&mut self, conn: Conn, message: &ToMothership) -> bool {
+        let Some(why) = self.connections.lacks(conn, message) else {
+            return false;
+        };
+        tracing::warn!("somebody was turned away: {why}");
+        self.connections.send(conn, FromMothership::Forbidden(why));
+        self.connections.close(conn);
+        self.core
+            .leaves(conn, "its role does not permit what it asked for");
+        true
     }
 
     fn status(&self) -> Status {

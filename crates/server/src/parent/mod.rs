@@ -66,7 +66,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     };
     let mut listeners = Vec::new();
     for address in &options.listen {
-        listeners.push(Listener::bind(address, options.token.clone())?);
+        listeners.push(Listener::bind(address, options.access.clone())?);
     }
     match profile.level {
         Level::Open if options.sandbox => tracing::warn!(
@@ -269,6 +269,10 @@ impl Server {
 
     /// Decides about a client that has connected.
     fn let_in(&mut self, incoming: Incoming) {
+        let incoming = match incoming.require(mgn_fabric::Role::Client, "have sessions") {
+            Ok(incoming) => incoming,
+            Err(why) => return tracing::warn!("a client was turned away: {why}"),
+        };
         let hello: Hello = match postcard::from_bytes(incoming.opening()) {
             Ok(hello) => hello,
             Err(_) => return incoming.refuse("the server does not understand how this client introduces itself; use the same release on both ends"),
@@ -393,7 +397,12 @@ impl Server {
                     .token
                     .as_ref()
                     .filter(|_| client.shown.is_some())
-                    .map(Token::to_hex),
+                    .map(Token::to_text),
+                way_back: client
+                    .incoming
+                    .way_back()
+                    .filter(|_| client.shown.is_some())
+                    .map(|token| token.to_text()),
                 shown: client.shown,
                 client: Vec::new(),
                 chain: self.options.chain.clone(),

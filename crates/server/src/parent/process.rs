@@ -270,6 +270,7 @@ mod tests {
             shown: None,
             present: Vec::new(),
             token: None,
+            way_back: None,
             client: Vec::new(),
             chain: Default::default(),
             memory_limit: 0,
