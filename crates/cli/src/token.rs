@@ -27,10 +27,6 @@ fn create(new: NewToken) -> anyhow::Result<()> {
     let is_default = new.file.is_none();
     let file = new.file.or_else(settings::default_token);
     let file = file.context("there is no home for a token; name a file")?;
-    let name = match new.name {
-        Some(name) => name,
-        None => name_of(&file)?,
-    };
     let keys = match new.key.is_empty() {
         false => new.key,
         true => {
@@ -39,6 +35,10 @@ fn create(new: NewToken) -> anyhow::Result<()> {
         }
     };
     let store = store(new.store)?;
+    let name = match new.name {
+        Some(name) => name,
+        None => free_name(&name_of(&file)?, &store)?,
+    };
     let token = Token::new(&name, new.role)?.with_servers(keys);
     if let (true, Some(folder)) = (is_default, file.parent()) {
         let made = std::fs::DirBuilder::new()
@@ -75,6 +75,18 @@ fn name_of(file: &Path) -> anyhow::Result<String> {
             file.display()
         ),
     }
+}
+
+/// The name, with a number behind it if the store has a token of that name.
+fn free_name(name: &str, store: &Path) -> anyhow::Result<String> {
+    if !store.exists() {
+        return Ok(name.into());
+    }
+    let tokens = Store::open(store)?.tokens();
+    let is_free = |name: &String| tokens.iter().all(|token| token.identity().name != *name);
+    let numbered = (2u64..).map(|n| format!("{name}-{n}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(is_free).context("all names are taken")
 }
 
 fn add(file: &Path, store_file: StoreFile) -> anyhow::Result<()> {

@@ -111,8 +111,11 @@ impl Stage {
             .env_remove("WAYLAND_DISPLAY")
             // Nothing of what the user has set up.
             .env("XDG_CONFIG_HOME", self.run.join("config"))
+            .env("XDG_STATE_HOME", self.run.join("state"))
             .env_remove("MGN_SERVER")
             .env_remove("MGN_TOKEN_FILE")
+            .env_remove("MGN_TOKEN_STORE")
+            .env_remove("MGN_SERVER_KEY")
             .stdin(Stdio::null());
         command
     }

@@ -42,7 +42,9 @@ pub fn be_server() {
             .expect("an address")
             .parse()
             .expect("an address")],
-        token: get("TEST_TOKEN").map(|t| t.parse().expect("a token")),
+        access: get("TEST_TOKEN")
+            .map(|t| t.parse::<Token>().expect("a token"))
+            .into(),
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
         present: Vec::new(),
