@@ -2,7 +2,7 @@
 
 use crate::answers::gone;
 use crate::watchdog::Activity;
-use mgn_fabric::{Address, Error, Receiver, Token};
+use mgn_fabric::{Address, Error, Receiver, Role, Token};
 use mgn_present::{scale, FileFormat, Head, Picture, Saver};
 use mgn_viewer::{Counters, Feed, FeedOptions};
 use mgn_wall::{Rect, Target, Wall};
@@ -176,11 +176,14 @@ pub(crate) struct FeedTokens {
 impl FeedTokens {
     /// The token for a viewer that the server's owner or only the client has named.
     fn of(&self, is_owners: bool) -> Option<Token> {
-        let (first, second) = match is_owners {
-            true => (&self.own, &self.way_back),
-            false => (&self.way_back, &self.own),
-        };
-        first.as_ref().or(second.as_ref()).cloned()
+        // Viewers take no pictures from clients.
+        let is_servers = |token: &&Token| token.identity().role.permits(Role::Server);
+        let own = self.own.as_ref().filter(is_servers);
+        let back = self.way_back.as_ref();
+        match is_owners {
+            true => own.or(back).cloned(),
+            false => back.or(own).cloned(),
+        }
     }
 }
 

@@ -152,12 +152,12 @@ impl Pending {
                     opening,
                     token,
                 } => {
-                    let tokens = self.tokens.iter().flat_map(|tokens| tokens.iter());
-                    let is_its = |known: &&Token| Some(known.id()) == token;
+                    let mut tokens = self.tokens.iter().flat_map(|tokens| tokens.iter());
+                    let token = tokens.find(|known| Some(known.id()) == token).cloned();
                     Ok(Some(Wish {
                         transport,
                         opening,
-                        token: tokens.cloned().find(|known| is_its(&known)),
+                        token,
                     }))
                 }
                 Progress::Fail(bytes, why) => {
