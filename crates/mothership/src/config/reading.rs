@@ -319,7 +319,7 @@ impl Reader<'_> {
     /// TCP is not served without a token.
     fn token_is_there(&self, taken: &[Taken]) {
         if let Some((_, address, span)) = taken.iter().find(|(_, address, _)| is_tcp(address)) {
-            let what = format!("{address} is served to those with a token only; make one with `mgn token new FILE` and add token_file = \"FILE\" to [mothership]");
+            let what = format!("{address} is served to those with a token only; make one with `mgn token new FILE --store STORE` and add token_store = \"STORE\", or token_file = \"FILE\", to [mothership]");
             self.notes.add(span.clone(), what);
         }
     }
