@@ -234,7 +234,8 @@ fn a_token_has_a_place_where_it_is_found() {
 #[test]
 fn a_wrong_name_of_a_host_is_called_that() {
     let folder = Folder::new("host");
-    let token = folder.file("token", &[b'a'; 64], 0o600);
+    let token = folder.0.join("token");
+    mgn_fabric::Token::generate().write(&token).unwrap();
     let arguments = ["status", "--mothership", "tls:no-such-host.invalid"];
     let token = ["--token-file", token.to_str().unwrap()];
     let words = ["no-such-host.invalid", "spelling"];
