@@ -487,6 +487,7 @@ fn servers_are_started_by_ssh() {
     for log in fs::read_dir(stage.folder.join("manganese"))
         .unwrap()
         .flatten()
+        .filter(|log| log.path().is_dir())
     {
         for log in fs::read_dir(log.path()).unwrap().flatten() {
             assert!(!fs::read_to_string(log.path()).unwrap().contains(&secret));
