@@ -256,18 +256,15 @@ impl Settings {
             }));
         }
         let folder = self.folder.as_deref();
-        let written = self.written(
-            |written| of(written),
-            |file| {
-                Ok(
-                    match (file.strip_prefix("~"), std::env::var_os("HOME"), folder) {
-                        (Ok(rest), Some(home), _) => Path::new(&home).join(rest),
-                        (_, _, Some(folder)) => folder.join(file),
-                        _ => file.clone(),
-                    },
-                )
-            },
-        )?;
+        let written = self.written(of, |file| {
+            Ok(
+                match (file.strip_prefix("~"), std::env::var_os("HOME"), folder) {
+                    (Ok(rest), Some(home), _) => Path::new(&home).join(rest),
+                    (_, _, Some(folder)) => folder.join(file),
+                    _ => file.clone(),
+                },
+            )
+        })?;
         Ok(written.or_else(|| {
             Some(Set {
                 value: default?,

@@ -479,6 +479,29 @@ mod tests {
         allowed: &[],
     };
 
+    const NONE: FeedTokens = FeedTokens {
+        own: None,
+        way_back: None,
+    };
+
+    /// A viewer that only the client has named is shown nothing that would open another.
+    #[test]
+    fn each_viewer_has_its_token() {
+        let token = |role| Some(Token::new("a", role).unwrap());
+        let id = |token: &Option<Token>| token.as_ref().map(Token::id);
+        let back = token(Role::Client).map(|client| client.for_way_back());
+        for (role, is_shown) in [(Role::Client, false), (Role::Server, true)] {
+            let tokens = FeedTokens {
+                own: token(role),
+                way_back: back.clone(),
+            };
+            let to_owners = if is_shown { &tokens.own } else { &back };
+            assert_eq!(id(&tokens.of(true)), id(to_owners));
+            assert_eq!(id(&tokens.of(false)), id(&back));
+        }
+        assert!(NONE.of(true).is_none() && NONE.of(false).is_none());
+    }
+
     #[test]
     fn pictures_are_kept_until_their_frame_is_shown() {
         let kept = Kept::default();
@@ -497,7 +520,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_tile_stay_where_they_are() {
-        let mut screens = Screens::open(shown(Vec::new()), &ALL, None).unwrap();
+        let mut screens = Screens::open(shown(Vec::new()), &ALL, &NONE).unwrap();
         screens.show(part(1, [4, 0, 4, 4]));
         screens.show(part(2, [0, 1, 5, 2]));
         let first = |n: usize| screens.canvas[n * 4];
@@ -527,7 +550,7 @@ mod tests {
         ] {
             assert!(!permission.covers(&refused), "{refused}");
             assert!(ALL.covers(&refused));
-            let opened = Screens::open(shown(vec![refused]), &permission, None);
+            let opened = Screens::open(shown(vec![refused]), &permission, &NONE);
             assert!(opened.err().unwrap().contains("--present"));
         }
     }
@@ -537,7 +560,7 @@ mod tests {
         for name in ["../x", ".", "..", "", "a/b"] {
             let mut shown = shown(vec![Target::Files("/tmp/pictures".into())]);
             shown.wall.tiles[0].name = name.into();
-            assert!(Screens::open(shown, &ALL, None).is_err(), "{name}");
+            assert!(Screens::open(shown, &ALL, &NONE).is_err(), "{name}");
         }
     }
 }

@@ -24,15 +24,15 @@ pub(crate) struct Known {
 
 impl Known {
     /// The token that a hello names, as it is proved here.
-    fn find(&self, hello: &[u8; HELLO]) -> Option<Token> {
+    fn find(&self, hello: &[u8; HELLO]) -> Option<Box<Token>> {
         let found = self
             .tokens
             .iter()
             .find(|token| token.id().0 == hello[ID..])?;
-        Some(match &self.channel {
+        Some(Box::new(match &self.channel {
             Some(channel) => found.bound_to(channel),
             None => found.clone(),
-        })
+        }))
     }
 }
 
@@ -42,7 +42,7 @@ enum State {
         hello: [u8; HELLO],
         transport: Transport,
         nonce: [u8; NONCE],
-        token: Option<Token>,
+        token: Option<Box<Token>>,
     },
     Over,
 }
@@ -112,7 +112,7 @@ impl ServerSide {
                 transport,
                 nonce,
                 token,
-            } => answer(&hello, transport, &nonce, token.as_ref(), buffer),
+            } => answer(&hello, transport, &nonce, token.as_deref(), buffer),
             State::Over => Progress::Fail(Vec::new(), "it spoke after the end".into()),
         }
     }

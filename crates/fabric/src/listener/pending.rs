@@ -52,7 +52,7 @@ pub(super) struct Wish {
 enum Stage {
     /// It has not agreed on encryption yet.
     Encrypting(Box<Negotiation>),
-    Showing(ServerSide),
+    Showing(Box<ServerSide>),
 }
 
 impl Pending {
@@ -217,8 +217,8 @@ impl Pending {
     }
 
     /// The handshake, on an encrypted channel or in clear.
-    fn side(&self, channel: Option<[u8; 32]>) -> ServerSide {
+    fn side(&self, channel: Option<[u8; 32]>) -> Box<ServerSide> {
         let known = self.tokens.clone().map(|tokens| Known { tokens, channel });
-        ServerSide::new(known, self.demands.allowed)
+        Box::new(ServerSide::new(known, self.demands.allowed))
     }
 }

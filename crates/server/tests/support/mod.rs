@@ -45,6 +45,7 @@ pub fn be_server() {
         access: get("TEST_TOKEN")
             .map(|t| t.parse::<Token>().expect("a token"))
             .into(),
+        token: None,
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
         present: Vec::new(),
