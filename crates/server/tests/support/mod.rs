@@ -42,9 +42,7 @@ pub fn be_server() {
             .expect("an address")
             .parse()
             .expect("an address")],
-        access: get("TEST_TOKEN")
-            .map(|t| t.parse::<Token>().expect("a token"))
-            .into(),
+        access: get("TEST_TOKEN").map(|text| token(&text)).into(),
         token: None,
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
@@ -80,6 +78,11 @@ pub struct Server {
     pub folder: PathBuf,
 }
 
+/// A token of all roles from its digits, or of one role from its text.
+fn token(text: &str) -> Token {
+    Token::from_text(text).unwrap_or_else(|_| text.parse().expect("a token"))
+}
+
 pub const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 impl Server {
@@ -106,12 +109,11 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log);
-        builder
-            .env("TEST_LISTEN", &listen)
-            .envs(settings.iter().copied());
+        builder.env("TEST_LISTEN", &listen);
         if tcp {
             builder.env("TEST_TOKEN", TOKEN);
         }
+        builder.envs(settings.iter().copied());
         let mut child = builder.spawn().expect("a process");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let address = lines.find_map(|l| l.ok()?.strip_prefix("listening on ")?.parse().ok());
