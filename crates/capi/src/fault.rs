@@ -96,12 +96,15 @@ impl From<Error> for Fault {
             Error::Job(_)
             | Error::Hostfile { .. }
             | Error::Token(_)
+            | Error::OldToken(_)
             | Error::InUse(_)
             | Error::Settings(_)
             | Error::Address { .. } => Code::Job,
             Error::Refused(_)
             | Error::NotNow(_)
             | Error::Auth(_)
+            | Error::Forbidden(_)
+            | Error::OtherKey { .. }
             | Error::Version { .. }
             | Error::NotManganese(_)
             | Error::PeerMisbehaved(_) => Code::Refused,

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use mgn_fabric::{Address, Transport};
+use mgn_fabric::{Address, PublicKey, Role, Transport};
 use mgn_mothership::protocol::Needs;
 use mgn_spu::Stage;
 use mgn_verify::Input;
@@ -98,7 +98,7 @@ pub enum Command {
     /// Check and show the configuration of walls
     #[command(subcommand)]
     Config(Config),
-    /// Create the secret tokens that servers and programs prove to each other over TCP
+    /// Create, list and revoke the tokens by which servers know who connects over TCP
     #[command(subcommand)]
     Token(Token),
     /// Write the manual pages and shell completions
@@ -391,11 +391,8 @@ pub struct Server {
     #[arg(long, value_name = "ADDR", value_parser = Address::of_server)]
     pub listen: Vec<Address>,
 
-    /// File with the token that clients over TCP must know; see `mgn token`
-    ///
-    /// [default: manganese/token in the settings folder]
-    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
-    pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: Keys,
 
     /// File with the mothership's token, if it differs from the server's token
     #[arg(long, value_name = "FILE", requires = "mothership")]
@@ -525,9 +522,8 @@ pub struct Viewer {
     #[arg(long, value_name = "ADDR", default_value = mgn_wall::VIEWER)]
     pub feeds: Address,
 
-    /// File with the token that senders of pictures over TCP must know; see `mgn token`
-    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
-    pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: Keys,
 
     /// Another name by which browsers address this machine; may be repeated
     #[arg(long, value_name = "HOST")]
@@ -554,9 +550,8 @@ pub struct Relay {
     #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub mothership: Option<Address>,
 
-    /// File with the token that clients must know; see `mgn token`
-    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
-    pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: Keys,
 }
 
 /// Replay a stream that was recorded with `mgn run --transport file:PATH`.
@@ -643,15 +638,112 @@ pub struct Tune {
     pub seconds: u64,
 }
 
+/// Whom a listener admits over TCP, and by which key clients recognise it.
+#[derive(Debug, Args)]
+pub struct Keys {
+    /// File with the tokens that are admitted over TCP; see `mgn token`
+    ///
+    /// [default: the token in --token-file, if that is given; otherwise manganese/tokens in the settings folder]
+    #[arg(long, value_name = "FILE")]
+    pub token_store: Option<PathBuf>,
+
+    /// File with the token that is proved to a mothership, a viewer or another relay
+    ///
+    /// Without --token-store, it is also the only token that is admitted. [default: manganese/token in the settings folder]
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// File with the private key for tls: addresses; it is created if it does not exist
+    ///
+    /// [default: manganese/server.key in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE")]
+    pub server_key: Option<PathBuf>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Token {
-    /// Create a new random token in a file that only you can read
-    New {
-        /// File to create, which must not exist yet
-        ///
-        /// [default: manganese/token in $XDG_CONFIG_HOME or ~/.config, where all commands look for it]
-        file: Option<PathBuf>,
+    /// Create a token, in a file for the programs' machine, and admit it to servers on this machine
+    ///
+    /// Run this on the server's machine. The token names the public key of that machine's servers, and programs with the
+    /// token accept no other server.
+    New(NewToken),
+
+    /// Admit the token in FILE to servers on this machine
+    Add {
+        /// The token, as `mgn token new` has written it elsewhere
+        file: PathBuf,
+
+        #[command(flatten)]
+        store: StoreFile,
     },
+
+    /// Show the names and roles of the tokens that servers on this machine admit
+    List {
+        #[command(flatten)]
+        store: StoreFile,
+    },
+
+    /// Stop admitting a token; running servers refuse it from then on
+    ///
+    /// Sessions that have begun continue.
+    Revoke {
+        /// The token's name, as `mgn token list` shows it
+        name: String,
+
+        #[command(flatten)]
+        store: StoreFile,
+    },
+
+    /// Show the public key of servers on this machine
+    Key {
+        /// File with the private key; it is created if it does not exist
+        ///
+        /// [default: manganese/server.key in $XDG_STATE_HOME or ~/.local/state]
+        #[arg(long, value_name = "FILE")]
+        server_key: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct NewToken {
+    /// File to create, which must not exist yet
+    ///
+    /// [default: manganese/token in $XDG_CONFIG_HOME or ~/.config, where all commands look for it]
+    pub file: Option<PathBuf>,
+
+    /// Name of the token, for lists and logs [default: the file's name without its ending]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// What holders may do: client (have programs rendered), server (be a server of a mothership or a viewer) or admin
+    /// (everything, such as stopping the mothership)
+    #[arg(long, value_name = "ROLE", default_value = "client")]
+    pub role: Role,
+
+    #[command(flatten)]
+    pub store: StoreFile,
+
+    /// Public key of a server that holders may meet, instead of those on this machine; may be repeated
+    ///
+    /// `mgn token key` on a server's machine shows its key.
+    #[arg(long, value_name = "KEY")]
+    pub key: Vec<PublicKey>,
+
+    /// File with the private key of servers on this machine; it is created if it does not exist
+    ///
+    /// [default: manganese/server.key in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE", conflicts_with = "key")]
+    pub server_key: Option<PathBuf>,
+}
+
+/// The tokens that servers admit.
+#[derive(Debug, Args)]
+pub struct StoreFile {
+    /// File with the tokens that servers admit
+    ///
+    /// [default: manganese/tokens in the settings folder]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -199,11 +199,29 @@ fn in_force(settings: &InForce) -> String {
         ),
         ("  idle timeout", &settings.idle_timeout, "none"),
         ("  audit file", &settings.audit, "none"),
+        (
+            "  token store",
+            &settings.token_store,
+            "none; `mgn token new` makes one",
+        ),
+        (
+            "  server key",
+            &settings.server_key,
+            "none yet; it is made when it is needed",
+        ),
     ] {
         let _ = match (&shown.value, &shown.source) {
             (Some(value), Some(source)) => writeln!(text, "{name:<20} {value} ({source})"),
             _ => writeln!(text, "{name:<20} {nothing}"),
         };
+        let more = match name {
+            "  token" => &settings.token,
+            "  server key" => &settings.public_key,
+            _ => &None,
+        };
+        if let Some(more) = more {
+            let _ = writeln!(text, "{:<20} {more}", "");
+        }
     }
     text
 }

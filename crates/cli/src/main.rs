@@ -19,6 +19,7 @@ mod run;
 mod server;
 mod settings;
 mod through;
+mod token;
 mod tune;
 mod verify;
 mod viewer;
@@ -26,11 +27,10 @@ mod viewer;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-use args::{Cli, Command, Token};
+use args::{Cli, Command};
 
 fn main() -> ExitCode {
     let mut cli = Cli::read();
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Command::BenchPart(part) => part.run(),
         Command::GlList => gl::list(),
         Command::Config(command) => return config::config(command),
-        Command::Token(Token::New { file }) => new_token(file),
+        Command::Token(command) => token::token(command),
         Command::Pages(pages) => pages::write(&pages),
         Command::TunePartner => mgn_fabric::tune_partner().map_err(Into::into),
         Command::Worker => server::worker(),
@@ -125,29 +125,6 @@ fn complain(error: &anyhow::Error) {
         }
     }
     eprintln!("{line}");
-}
-
-fn new_token(file: Option<std::path::PathBuf>) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    let is_default = file.is_none();
-    let file = file
-        .or_else(settings::default_token)
-        .context("there is no home for a token; name a file")?;
-    if let (true, Some(folder)) = (is_default, file.parent()) {
-        let made = std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder);
-        made.with_context(|| format!("making {}", folder.display()))?;
-    }
-    mgn_fabric::Token::generate().write(&file)?;
-    let how = match is_default {
-        true => {
-            "servers and programs find it there; copy it to the same place on the other machines"
-        }
-        false => "give the file to servers and programs by --token-file",
-    };
-    say(&format!("{}: a new token; {how}\n", file.display()))
 }
 
 /// Writes to standard output, which may be a pipe that nobody reads to its end.

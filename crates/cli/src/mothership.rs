@@ -28,21 +28,25 @@ fn run(args: Mothership) -> anyhow::Result<()> {
     if !args.listen.is_empty() {
         config.mothership.listen = args.listen;
     }
+    // Files that the configuration names come before those in the default places.
+    let mut keys = args.keys;
+    let named = &mut config.mothership;
+    keys.token_file = keys.token_file.or(named.token_file.take());
+    keys.token_store = keys.token_store.or(named.token_store.take());
     let places = inherited.iter().map(Inherited::address);
-    let places = places.chain(&config.mothership.listen);
-    // A file that the configuration names comes before one that lies in the default place.
-    if args.token_file.is_some() || config.mothership.token_file.is_none() {
-        let token = settings::token_to_serve(args.token_file, places)?;
-        if let Some((file, _)) = token {
-            config.mothership.token_file = Some(std::path::absolute(file)?);
-        }
-    }
+    let serving = settings::to_serve(&keys, places.chain(&named.listen), [])?;
+    let absolute = |file| std::path::absolute(file);
+    // Servers that are started here get the same.
+    named.token_store = keys.token_store.map(absolute).transpose()?;
+    let token = serving.token.map(|(file, _)| file);
+    named.token_file = token.map(absolute).transpose()?;
     config.check_drawn()?;
     let command = std::env::current_exe().context("finding the mgn executable")?;
     Ok(mgn_mothership::run(Options {
         config,
         inherited,
         command,
+        access: serving.access,
     })?)
 }
 

@@ -5,11 +5,10 @@ use std::str::FromStr;
 use std::sync::{mpsc, Arc, Mutex, PoisonError};
 use std::thread;
 
-use anyhow::Context;
 use mgn_fabric::{is_name, Address, Directory, Relay, Token};
 
 use crate::args;
-use crate::settings;
+use crate::settings::{self, Serving};
 
 /// A server, and what clients call it.
 #[derive(Clone, Debug)]
@@ -36,7 +35,7 @@ impl FromStr for Target {
 #[derive(Debug)]
 struct Mothership {
     address: Address,
-    token: Token,
+    token: Option<Token>,
     known: Mutex<BTreeMap<(String, bool), Address>>,
 }
 
@@ -44,7 +43,7 @@ impl Directory for Mothership {
     fn find(&self, name: &str, encrypted: bool) -> Result<Address, String> {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (name.to_owned(), encrypted);
-        match mgn_mothership::find(&self.address, Some(&self.token), name, encrypted) {
+        match mgn_mothership::find(&self.address, self.token.as_ref(), name, encrypted) {
             Ok(address) => {
                 known().insert(key, address.clone());
                 Ok(address)
@@ -59,10 +58,29 @@ impl Directory for Mothership {
     }
 }
 
+/// Whether there is another relay on the way, to which this one has to prove a token.
+fn is_behind(address: &Address) -> bool {
+    matches!(
+        address,
+        Address::Tcp {
+            server: Some(_),
+            ..
+        }
+    )
+}
+
 pub fn relay(args: args::Relay) -> anyhow::Result<()> {
-    let (_, token) = settings::token_to_serve(args.token_file, &args.listen)?.context(
-        "a relay listens at tls: or tcp: addresses, tls:0.0.0.0 for one; correct --listen",
-    )?;
+    let to = args.to.iter().map(|target| &target.address);
+    let others = to
+        .filter(|address| is_behind(address))
+        .chain(&args.mothership);
+    let Serving { access, token } = settings::to_serve(&args.keys, &args.listen, others)?;
+    if !access.has_tokens() {
+        anyhow::bail!(
+            "a relay listens at tls: or tcp: addresses, tls:0.0.0.0 for one; correct --listen"
+        );
+    }
+    let token = token.map(|(_, token)| token);
     let mut targets = mgn_fabric::Targets::new();
     for Target { name, address } in args.to {
         if targets.insert(name.clone(), address).is_some() {
@@ -77,7 +95,10 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
             known: Mutex::default(),
         })
     });
-    let bind = |address| Relay::bind(address, token.clone(), targets.clone(), others.clone());
+    let bind = |address| {
+        let (access, token) = (access.clone(), token.clone());
+        Relay::bind(address, access, token, targets.clone(), others.clone())
+    };
     let relays: Vec<Relay> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
     for relay in &relays {
         crate::say(&format!("listening on {}\n", relay.address()))?;

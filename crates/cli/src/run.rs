@@ -148,6 +148,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
                     address,
                     transport,
                     token_file,
+                    key,
                     ..
                 } = &server;
                 mgn_launch::tell_successor(
@@ -156,6 +157,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
                     &address.to_string(),
                     &transport.to_string(),
                     token_file.as_deref(),
+                    key.map(|key| key.to_string()).as_deref(),
                 )?;
             }
         }

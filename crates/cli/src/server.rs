@@ -1,7 +1,6 @@
 //! `mgn server`, its place with the mothership, and the worker processes that it starts.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use mgn_spu::{Chain, Stage};
 use mgn_wire::hello::{api, ContextInfo};
 
 use crate::args::Server;
-use crate::settings;
+use crate::settings::{self, Serving};
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
     let inherited = Inherited::take_all()?;
@@ -21,16 +20,17 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         (true, true) => vec![Address::Abstract("manganese".into())],
         _ => args.listen.clone(),
     };
-    // Whoever comes on line with a mothership at TCP needs one there too.
     let passed = inherited.iter().map(Inherited::address);
-    let places = listen.iter().chain(&args.mothership).chain(passed);
-    let token = settings::token_to_serve(args.token_file.clone(), places)?;
-    let member = member(&args, token.as_ref())?.map(Arc::new);
+    let serving =
+        settings::to_serve(&args.keys, listen.iter().chain(passed), &args.mothership)?;
+    let member = member(&args, &serving)?.map(Arc::new);
+    let Serving { access, token } = serving;
     let token = token.map(|(_, token)| token);
     let follower = member.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
         listen,
         inherited,
+        access,
         token,
         chain: Chain::on_server(stages(args.spu, args.discard))?,
         present: args.present,
@@ -78,8 +78,8 @@ struct Member {
     registration: OnceLock<Registration>,
 }
 
-/// `token` is the server's own, with its file.
-fn member(args: &Server, token: Option<&(PathBuf, Token)>) -> anyhow::Result<Option<Member>> {
+fn member(args: &Server, serving: &Serving) -> anyhow::Result<Option<Member>> {
+    let token = serving.token.as_ref();
     let Some(mothership) = args.mothership.clone() else {
         return Ok(None);
     };
@@ -106,6 +106,7 @@ fn member(args: &Server, token: Option<&(PathBuf, Token)>) -> anyhow::Result<Opt
         sessions: args.max_sessions,
         is_ours: args.started,
         token: own,
+        key: serving.access.key().map(|key| key.public().to_string()),
     };
     Ok(Some(Member {
         mothership,

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
-use mgn_fabric::{Address, Token, Transport};
+use mgn_fabric::{Access, Address, ServerKey, Store, Token, Transport};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::args::{Server, ServerName, Through, WallName};
+use crate::args::{Keys, Server, ServerName, Through, WallName};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,8 @@ struct Written {
     server: Option<Spanned<OneOrMore>>,
     mothership: Option<Spanned<String>>,
     token_file: Option<Spanned<PathBuf>>,
+    token_store: Option<Spanned<PathBuf>>,
+    server_key: Option<Spanned<PathBuf>>,
     ssh: Option<Spanned<String>>,
     ssh_mgn: Option<Spanned<String>>,
     max_sessions_per_client: Option<Spanned<u32>>,
@@ -80,7 +83,7 @@ pub struct Key {
     pub default: &'static str,
 }
 
-pub const KEYS: [Key; 9] = [
+pub const KEYS: [Key; 11] = [
     Key {
         name: "server",
         kind: "address, or a list of addresses",
@@ -99,8 +102,22 @@ pub const KEYS: [Key; 9] = [
         name: "token_file",
         kind: "path",
         variable: Some("MGN_TOKEN_FILE"),
-        meaning: "The file with the token that servers ask for. A relative path is relative to the folder of config.toml.",
+        meaning: "The file with the token that is proved to servers. A relative path is relative to the folder of config.toml.",
         default: "the file token in the same folder, if there is one; mgn token new makes it",
+    },
+    Key {
+        name: "token_store",
+        kind: "path",
+        variable: Some("MGN_TOKEN_STORE"),
+        meaning: "The file with the tokens that servers admit, and that mgn token changes. Relative as token_file is.",
+        default: "the file tokens in the same folder; mgn token new makes it",
+    },
+    Key {
+        name: "server_key",
+        kind: "path",
+        variable: Some("MGN_SERVER_KEY"),
+        meaning: "The file with the private key of servers at tls: addresses. Relative as token_file is.",
+        default: "manganese/server.key in $XDG_STATE_HOME or ~/.local/state; it is made when it is needed",
     },
     Key {
         name: "ssh",
@@ -231,28 +248,58 @@ impl Settings {
 
     /// The file with the token. By default a file that may be missing.
     pub fn token_file(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
-        if let Some(file) = std::env::var_os("MGN_TOKEN_FILE").filter(|file| !file.is_empty()) {
+        self.path_in_force(
+            "MGN_TOKEN_FILE",
+            |written| written.token_file.as_ref(),
+            default_token(),
+        )
+    }
+
+    /// The file with the tokens that are admitted, likewise.
+    pub fn token_store(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
+        let default = folder().map(|folder| folder.join("tokens"));
+        self.path_in_force(
+            "MGN_TOKEN_STORE",
+            |written| written.token_store.as_ref(),
+            default,
+        )
+    }
+
+    /// The file with the key of servers, likewise.
+    pub fn server_key(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
+        let default = state_folder().map(|folder| folder.join("server.key"));
+        self.path_in_force(
+            "MGN_SERVER_KEY",
+            |written| written.server_key.as_ref(),
+            default,
+        )
+    }
+
+    fn path_in_force(
+        &self,
+        variable: &'static str,
+        of: for<'a> fn(&'a Written) -> Option<&'a Spanned<PathBuf>>,
+        default: Option<PathBuf>,
+    ) -> anyhow::Result<Option<Set<PathBuf>>> {
+        if let Some(file) = std::env::var_os(variable).filter(|file| !file.is_empty()) {
             return Ok(Some(Set {
                 value: file.into(),
-                source: Source::Environment("MGN_TOKEN_FILE"),
+                source: Source::Environment(variable),
             }));
         }
         let folder = self.folder.as_deref();
-        let written = self.written(
-            |written| written.token_file.as_ref(),
-            |file| {
-                Ok(
-                    match (file.strip_prefix("~"), std::env::var_os("HOME"), folder) {
-                        (Ok(rest), Some(home), _) => Path::new(&home).join(rest),
-                        (_, _, Some(folder)) => folder.join(file),
-                        _ => file.clone(),
-                    },
-                )
-            },
-        )?;
+        let written = self.written(of, |file| {
+            Ok(
+                match (file.strip_prefix("~"), std::env::var_os("HOME"), folder) {
+                    (Ok(rest), Some(home), _) => Path::new(&home).join(rest),
+                    (_, _, Some(folder)) => folder.join(file),
+                    _ => file.clone(),
+                },
+            )
+        })?;
         Ok(written.or_else(|| {
             Some(Set {
-                value: default_token()?,
+                value: default?,
                 source: Source::Default,
             })
         }))
@@ -402,13 +449,23 @@ fn variable(name: &str) -> Option<String> {
     (!value.trim().is_empty()).then_some(value)
 }
 
-/// `manganese` in the folder for users' settings. A relative folder does not count, as the XDG specification has it.
+/// `manganese` in the folder for users' settings.
 pub fn folder() -> Option<PathBuf> {
+    xdg_folder("XDG_CONFIG_HOME", ".config")
+}
+
+/// `manganese` in the folder for what programs keep.
+fn state_folder() -> Option<PathBuf> {
+    xdg_folder("XDG_STATE_HOME", ".local/state")
+}
+
+/// A relative folder does not count, as the XDG specification has it.
+fn xdg_folder(variable: &str, at_home: &str) -> Option<PathBuf> {
     let set = |name: &str| {
         let value = std::env::var_os(name).map(PathBuf::from);
         value.filter(|path| path.is_absolute())
     };
-    let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    let folder = set(variable).or_else(|| Some(set("HOME")?.join(at_home)))?;
     Some(folder.join("manganese"))
 }
 
@@ -522,36 +579,86 @@ pub fn mothership(flag: Option<Address>) -> anyhow::Result<Address> {
     }
 }
 
-/// The token for serving at `addresses`, and its file. It is read only where it is needed, or named by a flag.
+/// Whom a listener admits, and what the same process proves to others.
+#[derive(Debug)]
+pub struct Serving {
+    pub access: Access,
+    /// The token to prove, and its file.
+    pub token: Option<(PathBuf, Token)>,
+}
+
+/// What it takes to listen at `addresses`, and to come on line with somebody at `others`. Files are read only where they are needed, or named by a flag.
+///
+/// # Errors
+/// Where nobody could be admitted, or a file cannot be read.
+pub fn to_serve<'a>(
+    keys: &Keys,
+    addresses: impl IntoIterator<Item = &'a Address>,
+    others: impl IntoIterator<Item = &'a Address>,
+) -> anyhow::Result<Serving> {
+    let settings = Settings::read()?;
+    let is_far = |address: &&Address| matches!(address, Address::Tcp { .. });
+    let far: Vec<&Address> = addresses.into_iter().filter(is_far).collect();
+    let meets_others = others.into_iter().any(|address| is_far(&address));
+    let read = |file: PathBuf| -> anyhow::Result<(PathBuf, Token)> {
+        let token = Token::read(&file)?;
+        Ok((file, token))
+    };
+    let of_flag = keys.token_file.clone().map(read).transpose()?;
+    let in_force = || token_file(None, &settings)?.map(read).transpose();
+    let store = match &keys.token_store {
+        Some(store) => Some(store.clone()),
+        // A token that is named is the only one that is admitted.
+        None if of_flag.is_some() || far.is_empty() => None,
+        None => settings
+            .token_store()?
+            .filter(|set| set.source != Source::Default || set.value.exists())
+            .map(|set| set.value),
+    };
+    let token = match of_flag {
+        Some(token) => Some(token),
+        None if meets_others || (store.is_none() && !far.is_empty()) => in_force()?,
+        None => None,
+    };
+    let access = match (store, &token, far.first()) {
+        (Some(store), ..) => Access::from(Arc::new(Store::open(&store)?)),
+        (None, None, Some(address)) => anyhow::bail!(
+            "serving {address} needs a token; make one with `mgn token new`, or name its file by --token-file"
+        ),
+        (None, token, _) => Access::from(token.as_ref().map(|(_, token)| token.clone())),
+    };
+    let is_encrypted = |address: &&Address| matches!(address, Address::Tcp { tls: true, .. });
+    let key = match far.iter().any(is_encrypted) {
+        true => {
+            let file = keys.server_key.clone();
+            Some(ServerKey::read_or_create(&server_key(file)?)?)
+        }
+        false => None,
+    };
+    let access = access.with_key(key);
+    Ok(Serving { access, token })
+}
+
+/// The file with the key of servers here, by flag or by what is in force.
+pub fn server_key(flag: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    let file = match flag {
+        Some(file) => Some(file),
+        None => Settings::read()?.server_key()?.map(|set| set.value),
+    };
+    file.context("there is no home to keep the server's key in; name a file by --server-key")
+}
+
+/// The store that `mgn token` changes.
+pub fn store_to_change() -> anyhow::Result<PathBuf> {
+    let store = Settings::read()?.token_store()?;
+    let store = store.map(|set| set.value);
+    store.context("there is no home for a token store; name a file by --store")
+}
+
+/// The token for reaching `address`.
 ///
 /// # Errors
 /// Where it is needed and there is none, or it cannot be read.
-pub fn token_to_serve<'a>(
-    flag: Option<PathBuf>,
-    addresses: impl IntoIterator<Item = &'a Address>,
-) -> anyhow::Result<Option<(PathBuf, Token)>> {
-    let far = addresses
-        .into_iter()
-        .find(|address| matches!(address, Address::Tcp { .. }));
-    if flag.is_none() && far.is_none() {
-        return Ok(None);
-    }
-    match (token_file(flag, &Settings::read()?)?, far) {
-        (Some(file), _) => {
-            let token = Token::read(&file)?;
-            Ok(Some((file, token)))
-        }
-        (None, Some(address)) => anyhow::bail!(
-            "serving {address} needs a token; make one with `mgn token new`, or name its file by --token-file"
-        ),
-        (None, None) => Ok(None),
-    }
-}
-
-/// The same for reaching `address`.
-///
-/// # Errors
-/// Likewise.
 pub fn token_to_reach(flag: Option<PathBuf>, address: &Address) -> anyhow::Result<Option<Token>> {
     if flag.is_none() && !matches!(address, Address::Tcp { .. }) {
         return Ok(None);
@@ -566,7 +673,7 @@ pub fn token_to_reach(flag: Option<PathBuf>, address: &Address) -> anyhow::Resul
 pub fn lacks_token(whom: &str) -> String {
     let place = default_token();
     let place = place.map_or_else(String::new, |path| format!("to {}, ", path.display()));
-    format!("{whom} wants a token: copy the file that it was started with {place}or name it by --token-file; `mgn token new` makes one")
+    format!("{whom} wants a token: run `mgn token new` on its host and copy the new file {place}or name it by --token-file")
 }
 
 /// What `mgn info` says of settings.
@@ -582,6 +689,14 @@ pub struct InForce {
     pub mothership: Shown,
     /// Null where there is no token.
     pub token_file: Shown,
+    /// What the token is, or why it is none; null where there is none.
+    pub token: Option<String>,
+    /// Null where servers admit no tokens but the one above.
+    pub token_store: Shown,
+    /// Null where servers have no key yet.
+    pub server_key: Shown,
+    /// The public key that belongs to it, or what is wrong with it.
+    pub public_key: Option<String>,
     pub ssh: Shown,
     pub ssh_mgn: Shown,
     /// The limits and the audit file of servers; null where the default holds.
@@ -631,18 +746,36 @@ pub fn in_force() -> InForce {
     let mothership = settings
         .mothership()
         .map(|set| Some(Shown::of(set, |address| address.to_string())));
-    let token = settings.token_file().map(|set| {
-        let set = set.filter(|set| set.source != Source::Default || set.value.exists());
+    let there = |set: Option<Set<PathBuf>>| {
+        set.filter(|set| set.source != Source::Default || set.value.exists())
+    };
+    let file = |set: Option<Set<PathBuf>>| {
         set.map(|set| Shown::of(set, |file| file.display().to_string()))
+    };
+    let (token, store, key) = (
+        settings.token_file().map(there),
+        settings.token_store().map(there),
+        settings.server_key().map(there),
+    );
+    let path = |set: &anyhow::Result<Option<Set<PathBuf>>>| {
+        let set = set.as_ref().ok()?.as_ref()?;
+        Some(set.value.clone())
+    };
+    let described = path(&token).map(|file| describe(Token::read(&file)));
+    let public_key = path(&key).map(|file| match ServerKey::read(&file) {
+        Ok(key) => key.public().to_string(),
+        Err(error) => error.to_string(),
     });
+    let [token, store, key] = [token, store, key].map(|set| set.map(file));
     let ssh = settings
         .ssh()
         .map(|set| Some(Shown::of(set, |words| words.join(" "))));
     let ssh_mgn = settings
         .ssh_mgn()
         .map(|set| Some(Shown::of(set, |path| path)));
-    let [server, mothership, token_file, ssh, ssh_mgn] =
-        [servers, mothership, token, ssh, ssh_mgn].map(|found| shown(found).unwrap_or_default());
+    let [server, mothership, token_file, token_store, server_key, ssh, ssh_mgn] =
+        [servers, mothership, token, store, key, ssh, ssh_mgn]
+            .map(|found| shown(found).unwrap_or_default());
     let per_client = settings.max_sessions_per_client();
     let per_client = per_client.map(|set| set.map(|set| Shown::of(set, |n| n.to_string())));
     let total = settings.memory_total();
@@ -660,6 +793,10 @@ pub fn in_force() -> InForce {
         server,
         mothership,
         token_file,
+        token: described,
+        token_store,
+        server_key,
+        public_key,
         ssh,
         ssh_mgn,
         max_sessions_per_client,
@@ -667,6 +804,21 @@ pub fn in_force() -> InForce {
         idle_timeout,
         audit,
     }
+}
+
+/// What a token permits, and with whom.
+fn describe(token: Result<Token, mgn_fabric::Error>) -> String {
+    let token = match token {
+        Ok(token) if token.is_old() => return "of an old kind, for this host only".into(),
+        Ok(token) => token,
+        Err(error) => return error.to_string(),
+    };
+    let keys: Vec<String> = token.servers().iter().map(ToString::to_string).collect();
+    let servers = match &keys[..] {
+        [] => "servers with any key".into(),
+        keys => format!("servers with the key {}", keys.join(" or ")),
+    };
+    format!("{}, for {servers}", token.identity())
 }
 
 fn one_line(error: &anyhow::Error) -> String {

@@ -88,6 +88,8 @@ pub fn ours(
             .iter()
             .map(|t| token(t).unwrap_or_default())
             .collect();
+        let key = |t: &TileServer| t.key.map_or_else(String::new, |key| key.to_string());
+        settings.server_keys = found.tiles.iter().map(key).collect();
     }
     for plan in WallName::plans(&through.wall) {
         let stages: Vec<String> = plan.client_chain.iter().map(ToString::to_string).collect();

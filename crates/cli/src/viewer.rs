@@ -12,15 +12,14 @@ use crate::args::{Viewer, WallName};
 use crate::{say, settings};
 
 pub fn serve(args: Viewer) -> anyhow::Result<()> {
-    let token = settings::token_to_serve(args.token_file, [&args.feeds])?;
-    let token = token.map(|(_, token)| token);
+    let serving = settings::to_serve(&args.keys, [&args.feeds], [])?;
     if let WallName::Named(name) = &args.wall {
         anyhow::bail!("{name} is no wall that a viewer knows; give COLUMNSxROWS, or a file whose name ends with .toml or has a / in it, with --wall");
     }
     let wall = WallName::tiles(&[args.wall])?.context("there is no wall")?;
     let viewer = mgn_viewer::Viewer::start(ViewerOptions {
         listen: args.listen,
-        token,
+        access: serving.access,
         names: args.name,
         ..ViewerOptions::new(wall, args.feeds)
     })?;
@@ -62,7 +61,7 @@ pub fn of_run(
         let (shown, is_of_it) = wall.one_of(wall.walls().min(n + 1) - 1);
         let viewer = mgn_viewer::Viewer::start(ViewerOptions {
             listen: listen.clone(),
-            token: token_file.map(Token::read).transpose()?,
+            access: token_file.map(Token::read).transpose()?.into(),
             ..ViewerOptions::new(shown, feeds)
         })?;
         for tile in wall.tiles.iter_mut().filter(|tile| is_of_it(tile)) {

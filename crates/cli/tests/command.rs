@@ -39,6 +39,8 @@ fn mgn() -> Command {
         .env("MGN_CLIENT_LIBRARY", env!("CARGO_BIN_EXE_mgn"))
         .env_remove("DISPLAY")
         .env_remove("MGN_TOKEN_FILE")
+        .env_remove("MGN_TOKEN_STORE")
+        .env_remove("MGN_SERVER_KEY")
         .env_remove("MGN_SERVER")
         .env_remove("MGN_MOTHERSHIP")
         .env_remove("MGN_RUN_DIR")
@@ -192,6 +194,7 @@ fn a_token_has_a_place_where_it_is_found() {
     let mgn = || {
         let mut mgn = mgn();
         mgn.env("XDG_CONFIG_HOME", folder.0.join("deep"));
+        mgn.env("XDG_STATE_HOME", folder.0.join("state"));
         mgn
     };
     let relay = [
@@ -231,7 +234,8 @@ fn a_token_has_a_place_where_it_is_found() {
 #[test]
 fn a_wrong_name_of_a_host_is_called_that() {
     let folder = Folder::new("host");
-    let token = folder.file("token", &[b'a'; 64], 0o600);
+    let token = folder.0.join("token");
+    mgn_fabric::Token::generate().write(&token).unwrap();
     let arguments = ["status", "--mothership", "tls:no-such-host.invalid"];
     let token = ["--token-file", token.to_str().unwrap()];
     let words = ["no-such-host.invalid", "spelling"];
@@ -600,6 +604,12 @@ fn a_token_is_private_and_never_overwritten() {
     let folder = Folder::new("token");
     let file = folder.0.join("token");
     let name = file.to_str().unwrap();
+    let output = |arguments: &[&str]| {
+        let mut mgn = mgn();
+        mgn.env("XDG_CONFIG_HOME", &folder.0);
+        mgn.env("XDG_STATE_HOME", &folder.0);
+        mgn.args(arguments).output().unwrap()
+    };
     assert!(output(&["token", "new", name]).status.success());
     let token = fs::read(&file).unwrap();
     assert_eq!(
@@ -611,7 +621,50 @@ fn a_token_is_private_and_never_overwritten() {
     assert!(stderr(&again).contains("exists"), "{}", stderr(&again));
     assert_eq!(fs::read(&file).unwrap(), token);
     let shown = [again.stdout, again.stderr].concat();
-    assert!(!String::from_utf8_lossy(&shown).contains(String::from_utf8_lossy(&token).trim()));
+    let secret = mgn_fabric::Token::read(&file).unwrap().to_hex();
+    assert!(!String::from_utf8_lossy(&shown).contains(&secret));
+}
+
+/// One user, one server: two commands. Then a guest comes, who is not admitted for ever.
+#[test]
+fn tokens_are_made_listed_and_revoked() {
+    let folder = Folder::new("tokens");
+    let said = |arguments: &[&str]| {
+        let mut mgn = mgn();
+        mgn.env("XDG_CONFIG_HOME", &folder.0);
+        mgn.env("XDG_STATE_HOME", &folder.0);
+        let output = mgn.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    said(&["token", "new"]);
+    let guest = folder.0.join("guest.token");
+    let guest = guest.to_str().unwrap();
+    said(&["token", "new", guest]);
+    // The second of two files that are called the same has a name of its own.
+    let second = folder.0.join("other");
+    fs::create_dir(&second).unwrap();
+    let second = second.join("guest.token");
+    said(&["token", "new", second.to_str().unwrap(), "--role", "admin"]);
+    let list = said(&["token", "list"]);
+    assert_eq!(list, "token    client\nguest    client\nguest-2  admin\n");
+    let key = said(&["token", "key"]);
+    let shown = said(&["info"]);
+    for words in ["token (client), for servers with the key", key.trim()] {
+        assert!(shown.contains(words), "{shown}");
+    }
+    let written = mgn_fabric::Token::read(Path::new(guest)).unwrap();
+    assert_eq!(written.servers()[0].to_string(), key.trim());
+    said(&["token", "revoke", "guest"]);
+    assert!(!said(&["token", "list"]).contains("guest "));
+    said(&["token", "add", guest]);
+    assert!(said(&["token", "list"]).contains("guest    client"));
+
+    let mut mgn = mgn();
+    mgn.env("XDG_CONFIG_HOME", &folder.0);
+    let output = mgn.args(["token", "revoke", "nobody"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("mgn token list"));
 }
 
 /// What is best here is not known; that two processes measure it, show it, and say it where they were told to, is.

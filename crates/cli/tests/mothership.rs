@@ -47,6 +47,9 @@ impl Stage {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
         command
             .env("XDG_STATE_HOME", &self.folder)
+            .env("XDG_CONFIG_HOME", &self.folder)
+            .env_remove("MGN_TOKEN_STORE")
+            .env_remove("MGN_SERVER_KEY")
             .env_remove("MGN_TOKEN_FILE")
             .env_remove("MGN_MOTHERSHIP")
             .env_remove("MGN_LOG")
@@ -403,7 +406,7 @@ fn servers_are_started_by_ssh() {
     fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
     let token = stage.folder.join("a token");
     Token::generate().write(&token).unwrap();
-    let secret = fs::read_to_string(&token).unwrap().trim().to_owned();
+    let secret = Token::read(&token).unwrap().to_hex();
     let port = free_port();
     let far = stage.address("far");
     let config = stage.file(
@@ -484,6 +487,7 @@ fn servers_are_started_by_ssh() {
     for log in fs::read_dir(stage.folder.join("manganese"))
         .unwrap()
         .flatten()
+        .filter(|log| log.path().is_dir())
     {
         for log in fs::read_dir(log.path()).unwrap().flatten() {
             assert!(!fs::read_to_string(log.path()).unwrap().contains(&secret));

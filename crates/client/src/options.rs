@@ -1,6 +1,6 @@
 //! What `mgn run` tells the library through the environment.
 
-use mgn_fabric::{Address, Transport};
+use mgn_fabric::{Address, PublicKey, Transport};
 use mgn_spu::Chain;
 use mgn_wall::{Tile, Wall};
 use std::fmt;
@@ -39,6 +39,8 @@ pub struct Server {
     pub is_any_transport: bool,
     /// Where its token is, if it has one of its own.
     pub token_file: Option<PathBuf>,
+    /// The key that it shows, if the mothership says so.
+    pub key: Option<PublicKey>,
 }
 
 impl fmt::Display for Server {
@@ -79,9 +81,10 @@ impl Options {
     pub fn successor(&self, tile: usize) -> Option<Server> {
         let file = self.run_dir.as_ref()?.join(format!("tile-{tile}"));
         let text = std::fs::read_to_string(file).ok()?;
-        let mut lines = text.splitn(3, '\n');
+        let mut lines = text.splitn(4, '\n');
         let (address, transport, tokens) = (lines.next()?, lines.next()?, lines.next());
-        servers(address, transport, tokens.unwrap_or_default())
+        let keys = lines.next().unwrap_or_default();
+        servers(address, transport, tokens.unwrap_or_default(), keys)
             .ok()?
             .pop()
     }
@@ -119,6 +122,7 @@ impl Options {
             &var("MGN_SERVER").unwrap_or_default(),
             &var("MGN_TRANSPORT").unwrap_or_default(),
             &var("MGN_TOKEN_FILES").unwrap_or_default(),
+            &var("MGN_SERVER_KEYS").unwrap_or_default(),
         )?;
         let wall = var("MGN_WALL")
             .filter(|text| !text.is_empty())
@@ -176,8 +180,14 @@ fn chain(text: &str) -> Result<Chain, String> {
     chain.map_err(|e| format!("MGN_CLIENT_CHAIN: {e}"))
 }
 
-/// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may have a file's name a line.
-fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server>, String> {
+/// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may have a file's name a line,
+/// and `keys` a server's public key.
+fn servers(
+    addresses: &str,
+    transports: &str,
+    tokens: &str,
+    keys: &str,
+) -> Result<Vec<Server>, String> {
     let address =
         |text| Address::of_server(text).map_err(|e| format!("MGN_SERVER={addresses}: {e}"));
     let addresses: Vec<Address> = addresses.lines().map(address).collect::<Result<_, _>>()?;
@@ -197,6 +207,7 @@ fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server
                 transport: way.clone(),
                 is_any_transport: false,
                 token_file: None,
+                key: None,
             }])
         }
         [way] => vec![way.clone(); addresses.len()],
@@ -209,16 +220,27 @@ fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server
     };
     let named = |file: &str| (!file.is_empty()).then(|| PathBuf::from(file));
     let tokens = tokens.lines().map(named).chain(std::iter::repeat(None));
-    let server = |((address, transport), token_file)| Server {
+    let key = |text: &str| match text {
+        "" => Ok(None),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|e| format!("MGN_SERVER_KEYS: {e}")),
+    };
+    let keys: Vec<Option<PublicKey>> = keys.lines().map(key).collect::<Result<_, String>>()?;
+    let keys = keys.into_iter().chain(std::iter::repeat(None));
+    let server = |(((address, transport), token_file), key)| Server {
         address,
         transport,
         is_any_transport,
         token_file,
+        key,
     };
     Ok(addresses
         .into_iter()
         .zip(ways)
         .zip(tokens)
+        .zip(keys)
         .map(server)
         .collect())
 }

@@ -408,7 +408,9 @@ fn token(options: &Options, server: &Server) -> Result<Option<Token>, String> {
         .token_file
         .as_deref()
         .or(options.token_file.as_deref());
-    file.map(Token::read).transpose().map_err(|e| e.to_string())
+    let token = file.map(Token::read).transpose();
+    let token = token.map_err(|e| e.to_string())?;
+    Ok(token.map(|token| token.vouched(server.key)))
 }
 
 /// What a session is opened with: the server's welcome, the connection for commands, and that for frames.

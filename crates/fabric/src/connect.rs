@@ -10,7 +10,7 @@ use std::{io, path::Path};
 use mgn_sys::peer::{self, Credentials};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, SockAddr, SockRef, Socket, Type};
 
 use crate::config::Sizes;
 use crate::handshake::{Agreed, ClientSide, Step};
@@ -29,8 +29,8 @@ use crate::{file, null, relay, shm, stream, Address, Connection, Error, Token, T
 /// server: the address is not looked at and the welcome is empty.
 ///
 /// # Errors
-/// [`Error::Unreachable`], [`Error::TimedOut`], [`Error::Auth`], [`Error::Refused`] with the server's
-/// reason, [`Error::Version`], [`Error::NotManganese`], and the like.
+/// [`Error::Unreachable`], [`Error::TimedOut`], [`Error::Auth`], [`Error::OtherKey`], [`Error::Forbidden`], [`Error::OldToken`], [`Error::Refused`] with the
+/// server's reason, [`Error::Version`], [`Error::NotManganese`], and the like.
 pub fn connect(
     address: &Address,
     transport: Transport,
@@ -101,7 +101,7 @@ pub(crate) fn open(
     };
 
     let mut fds = Vec::new();
-    let (line, token) = secure(socket, encrypted, token, &server, &deadline)?;
+    let (line, token) = secure(socket, encrypted, token, &server, true, &deadline)?;
     let side = ClientSide::new(transport, token.as_ref(), opening, &server)?;
     let Agreed { sizes, welcome } =
         talk(side, &line, &mut fds, &server, &deadline).map_err(|(error, heard)| match error {
@@ -137,25 +137,34 @@ pub(crate) fn reach(
         return Ok(socket);
     };
     let relay = format!("the relay to {address}");
-    let (line, token) = secure(socket, *tls, token, &relay, deadline)?;
+    let (line, token) = secure(socket, *tls, token, &relay, false, deadline)?;
     let opening = relay::opening(server);
     let side = ClientSide::new(&Transport::Tcp, token.as_ref(), &opening, &relay)?;
     talk(side, &line, &mut Vec::new(), &relay, deadline).map_err(|(error, _)| error)?;
     Ok(line.into_parts().0)
 }
 
-/// The line on which a handshake takes place, and its token, which is bound to the line where that is encrypted.
+/// The line on which a handshake takes place, and its token, which is bound to the line where that is encrypted. `is_last` is false for a relay.
+/// A server that shows another key than the token names is told nothing.
 fn secure(
     socket: OwnedFd,
     encrypted: bool,
     token: Option<&Token>,
     server: &str,
+    is_last: bool,
     deadline: &Deadline,
 ) -> Result<(Line, Option<Token>), Error> {
+    let place = SockRef::from(&socket).peer_addr();
+    if let (Some(token), Some(place)) = (token, place.ok().and_then(|place| place.as_socket())) {
+        token.check_place(place.ip())?;
+    }
     if !encrypted {
         return Ok((Line::clear(socket), token.cloned()));
     }
     let agreed = encrypt(&socket, server, deadline)?;
+    if let Some(token) = token {
+        token.check_key(server, agreed.shown, is_last)?;
+    }
     let token = token.map(|token| agreed.bind(token));
     Ok((Line::sealed(socket, agreed.seal), token))
 }

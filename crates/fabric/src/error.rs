@@ -24,6 +24,23 @@ pub enum Error {
     #[error("not authenticated: {0}")]
     Auth(String),
 
+    /// The other end's own words on what our token does not permit.
+    #[error("not permitted: {0}")]
+    Forbidden(String),
+
+    /// A server has shown a key that the token does not name.
+    #[error("{server} shows another key than the one in {known}: either the server was set up anew, or somebody is in between. It shows {key}. If `mgn token key` on its host says the same, it was set up anew: make a new token there and copy it here")]
+    OtherKey {
+        server: String,
+        /// Where the key is that was expected.
+        known: String,
+        key: String,
+    },
+
+    /// A token file of 64 digits, which names neither a role nor a server, was to be used over a network.
+    #[error("the token {0} is of an old kind and of no use over a network; {new}", new = crate::token::NEW)]
+    OldToken(String),
+
     /// The other end broke the protocol; the connection is of no further use.
     #[error("the other end broke the protocol: {0}")]
     PeerMisbehaved(&'static str),

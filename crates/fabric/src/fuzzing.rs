@@ -16,13 +16,19 @@ use rustix::io::Errno;
 use crate::connection::ReceiveEnd;
 use crate::endpoint::{Endpoint, How, Settings, Wanted};
 use crate::file::Player;
-use crate::handshake::{ClientSide, Progress, ServerSide, Step};
+use crate::handshake::{ClientSide, Known, Progress, ServerSide, Step};
 use crate::job;
 use crate::peer::Peer;
 use crate::seal::Seal;
 use crate::stream::StreamReceiver;
 use crate::tls::Negotiation;
-use crate::{Address, Error, Incoming, Transport};
+use crate::{Address, Error, Incoming, Token, Transport};
+
+/// A server's end of a TLS negotiation, with a key that no run before had.
+fn tls_server() -> Negotiation {
+    let key = crate::ServerKey::generate().unwrap();
+    Negotiation::server(crate::tls::server_config(&key).unwrap()).unwrap()
+}
 
 /// What is tried when nothing more can come, and therefore returns at once.
 const SOON: Option<Duration> = Some(Duration::from_secs(5));
@@ -36,7 +42,7 @@ pub const TARGETS: &[Target] = &[
     },
     Target {
         name: "tls-server",
-        feed: |bytes| negotiation(Negotiation::server().unwrap(), bytes),
+        feed: |bytes| negotiation(tls_server(), bytes),
         seeds: || vec![crate::tls::agree().1[0].clone()],
         runs: 300,
     },
@@ -134,10 +140,14 @@ pub const TARGETS: &[Target] = &[
 
 /// Both sides of the handshake, with and without a token.
 fn handshake(bytes: &[u8]) {
-    let token = || "a".repeat(64).parse().unwrap();
+    let token = || "a".repeat(64).parse::<Token>().unwrap();
     let transports = &[Transport::Shm, Transport::Unix, Transport::Tcp];
     for token in [None, Some(token())] {
-        let mut server = ServerSide::new(token.clone(), transports);
+        let known = token.clone().map(|token| Known {
+            tokens: vec![token].into(),
+            channel: None,
+        });
+        let mut server = ServerSide::new(known, transports);
         let mut rest = bytes;
         while server.wants() > 0 && !rest.is_empty() {
             let (now, later) = rest.split_at(server.wants().min(rest.len()));

@@ -1,7 +1,7 @@
 //! How two ends agree to talk, before anything else is sent.
 //!
 //! ```text
-//! client: hello     magic, version, transport, nonce, whether it has a token, length of opening
+//! client: hello     magic, version, transport, nonce, whether it has a token and its identifier, length of opening
 //! server: challenge magic, version, nonce, whether it wants a token, proof      or a refusal
 //! client: answer    proof, opening
 //! server: verdict   sizes and welcome                                           or a refusal
@@ -9,6 +9,7 @@
 //!
 //! A proof is a MAC, keyed with the token, over everything that was said, so the token itself never
 //! travels, an old answer cannot be sent again, and each end knows that the other one has it. The
+//! identifier tells the server which of its tokens is meant; with that, the server knows the client's role. The
 //! bytes that follow are not protected by it: a token keeps strangers out, it does not hide anything.
 //! Where everything is encrypted ([`crate::tls`]), this is said inside, and the key is the token bound to
 //! the channel.
@@ -20,13 +21,14 @@ mod client;
 mod server;
 
 pub(crate) use client::{Agreed, ClientSide, Step};
-pub(crate) use server::{accepted, forbidden, put_off, refused, Progress, ServerSide};
+pub(crate) use server::{accepted, forbidden, not_permitted, put_off, refused};
+pub(crate) use server::{Known, Progress, ServerSide};
 
-use crate::token::Token;
+use crate::token::{Token, TokenId};
 use crate::{Error, Transport};
 
 /// The version of everything in this crate that two processes must agree on.
-pub(crate) const VERSION: u16 = 4;
+pub(crate) const VERSION: u16 = 5;
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
 
@@ -40,8 +42,10 @@ const REASON_MAX: usize = 4 << 10;
 const NONCE: usize = 32;
 const PROOF: usize = 32;
 
-/// magic, version u16, transport u8, has token u8, opening length u32, nonce
-const HELLO: usize = 8 + 2 + 1 + 1 + 4 + NONCE;
+/// magic, version u16, transport u8, has token u8, opening length u32, nonce, token's identifier
+const HELLO: usize = 8 + 2 + 1 + 1 + 4 + NONCE + TokenId::BYTES;
+/// Where the identifier is.
+const ID: usize = HELLO - TokenId::BYTES;
 /// magic, version u16, refusal u8, wants token u8, length of reason u32, nonce, proof
 const CHALLENGE: usize = 8 + 2 + 1 + 1 + 4 + NONCE + PROOF;
 /// refusal u8, 3 zero bytes, length of reason or of the welcome u32
@@ -56,6 +60,8 @@ enum Refusal {
     Protocol = 3,
     /// The application's own reason, which will pass.
     Later = 4,
+    /// The client's token does not permit what it wants.
+    Role = 5,
 }
 
 impl Refusal {
@@ -63,6 +69,7 @@ impl Refusal {
         match code {
             2 => Error::Auth(reason),
             4 => Error::NotNow(reason),
+            5 => Error::Forbidden(reason),
             _ => Error::Refused(reason),
         }
     }

@@ -28,7 +28,7 @@ use crate::admission::{Admission, Refusals, Source};
 use crate::handshake;
 use crate::line::Line;
 use crate::wait::Deadline;
-use crate::{Address, Error, Token, Transport};
+use crate::{tls, Access, Address, Error, ServerKey, Transport};
 use bind::Cleanup;
 use pending::{Demands, Pending};
 
@@ -76,16 +76,17 @@ const TIMER: u64 = u64::MAX;
 
 impl Listener {
     /// Listens. A TCP port of 0 takes a free one, see [`Listener::address`]; a host name with
-    /// several addresses is served at all of them. Clients by TCP must prove that they know the
-    /// token, and TCP is refused without one. At a unix socket the system says whose process a
+    /// several addresses is served at all of them. Clients by TCP must prove that they have one of the
+    /// tokens of `access`, and TCP is refused without any. At a unix socket the system says whose process a
     /// client is, so no token is asked for. The socket gets mode 0600, and one that a dead server
     /// left behind is replaced.
     ///
     /// # Errors
     /// [`Error::InUse`] where a server is running there already, [`Error::Auth`] for TCP without a
-    /// token, [`Error::Io`].
-    pub fn bind(address: &Address, token: Option<Token>) -> Result<Listener, Error> {
-        needs_token(address, token.as_ref())?;
+    /// token, [`Error::OldToken`], [`Error::Io`].
+    pub fn bind(address: &Address, access: impl Into<Access>) -> Result<Listener, Error> {
+        let access = access.into();
+        needs_token(address, &access)?;
         let (sockets, address, cleanup) = match address {
             Address::Tcp {
                 server: Some(_), ..
@@ -112,28 +113,35 @@ impl Listener {
                 (vec![socket], address.clone(), cleanup)
             }
         };
-        Listener::at(address, sockets, token, cleanup)
+        Listener::at(address, sockets, access, cleanup)
     }
 
     /// Likewise, on a socket that was passed to this process. A socket in the file system stays when
     /// the listener ends, with the mode that it has.
     ///
     /// # Errors
-    /// [`Error::Auth`] for TCP without a token, [`Error::Io`].
-    pub fn adopt(inherited: &Inherited, token: Option<Token>) -> Result<Listener, Error> {
+    /// [`Error::Auth`] for TCP without a token, [`Error::OldToken`], [`Error::Io`].
+    pub fn adopt(inherited: &Inherited, access: impl Into<Access>) -> Result<Listener, Error> {
+        let access = access.into();
         let address = inherited.address();
-        needs_token(address, token.as_ref())?;
+        needs_token(address, &access)?;
         let socket = inherited.socket();
         let socket = socket.map_err(Error::io(format!("cannot listen at {address}")))?;
-        Listener::at(address.clone(), vec![socket], token, None)
+        Listener::at(address.clone(), vec![socket], access, None)
     }
 
     fn at(
         address: Address,
         sockets: Vec<Socket>,
-        token: Option<Token>,
+        access: Access,
         cleanup: Option<Cleanup>,
     ) -> Result<Listener, Error> {
+        for socket in &sockets {
+            let place = socket.local_addr().ok().and_then(|place| place.as_socket());
+            for token in access.tokens().iter().flat_map(|tokens| tokens.iter()) {
+                place.map_or(Ok(()), |place| token.check_place(place.ip()))?;
+            }
+        }
         let failed = || Error::io(format!("cannot listen at {address}"));
         let timer = timerfd_create(
             TimerfdClockId::Monotonic,
@@ -151,8 +159,15 @@ impl Listener {
         let epoll = watch().map_err(failed())?;
         let is_tcp = matches!(address, Address::Tcp { .. });
         let demands = Demands {
-            encrypted: matches!(address, Address::Tcp { tls: true, .. }),
-            token: token.filter(|_| is_tcp),
+            encrypted: match address {
+                Address::Tcp { tls: true, .. } => {
+                    let key = access.key().cloned().map_or_else(ServerKey::generate, Ok)?;
+                    let config = tls::server_config(&key);
+                    Some(config.map_err(|error| failed()(io::Error::other(error)))?)
+                }
+                _ => None,
+            },
+            access: is_tcp.then_some(access),
             allowed: match is_tcp {
                 true => &[Transport::Tcp],
                 false => &[Transport::Shm, Transport::Unix],
@@ -381,8 +396,7 @@ impl Listener {
                 if let Err(error) = epoll::delete(&self.epoll, &pending.line) {
                     tracing::warn!("cannot stop watching {}: {error}", pending.who);
                 }
-                let incoming = wish
-                    .map(|(transport, opening)| Incoming::new(pending.line, transport, opening));
+                let incoming = wish.map(|wish| Incoming::new(pending.line, wish));
                 state.ready.extend(incoming);
             }
             Err(why) => self.turn_away(state, &pending, &why),
@@ -412,9 +426,9 @@ impl Listener {
     }
 }
 
-fn needs_token(address: &Address, token: Option<&Token>) -> Result<(), Error> {
-    match (address, token) {
-        (Address::Tcp { .. }, None) => Err(Error::Auth(format!(
+fn needs_token(address: &Address, access: &Access) -> Result<(), Error> {
+    match address {
+        Address::Tcp { .. } if !access.has_tokens() => Err(Error::Auth(format!(
             "serving {address} needs a token; `mgn token new` makes one"
         ))),
         _ => Ok(()),

@@ -18,7 +18,7 @@ use rustix::net::{shutdown, Shutdown};
 use crate::line::Line;
 use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::Deadline;
-use crate::{connect, is_name, printable, Address, Error, Incoming, Listener, Token};
+use crate::{connect, is_name, printable, Access, Address, Error, Incoming, Listener, Token};
 
 /// Connections at once; a session has two.
 const CONNECTIONS_MAX: usize = 1024;
@@ -58,7 +58,7 @@ pub struct Relay {
 
 #[derive(Debug)]
 struct Shared {
-    token: Token,
+    token: Option<Token>,
     targets: Targets,
     others: Option<Arc<dyn Directory>>,
     /// Whether it listens, and so carries, encrypted.
@@ -67,13 +67,15 @@ struct Shared {
 }
 
 impl Relay {
-    /// Listens, for those who know the token. What is no target is asked of `others`, if there are any.
+    /// Listens, for those whom `access` admits, in any role: the server at the far end decides about that. `token` is proved to other relays on the way
+    /// to a server. What is no target is asked of `others`, if there are any.
     ///
     /// # Errors
     /// As [`Listener::bind`]; [`Error::Address`] where this address or a server's is no `tcp:` or `tls:`, or where one is encrypted and the other is not.
     pub fn bind(
         address: &Address,
-        token: Token,
+        access: impl Into<Access>,
+        token: Option<Token>,
         targets: Targets,
         others: Option<Arc<dyn Directory>>,
     ) -> Result<Relay, Error> {
@@ -87,7 +89,7 @@ impl Relay {
             }
         }
         Ok(Relay {
-            listener: Listener::bind(address, Some(token.clone()))?,
+            listener: Listener::bind(address, access)?,
             shared: Arc::new(Shared {
                 token,
                 targets,
@@ -198,7 +200,7 @@ impl Place {
             ));
         }
         let deadline = Deadline::after(Some(REACH_TIME));
-        match connect::reach(&address, Some(&self.0.token), &deadline) {
+        match connect::reach(&address, self.0.token.as_ref(), &deadline) {
             Ok(socket) => Ok((name, socket)),
             Err(error) => Err(format!("the relay does not reach {name}: {error}")),
         }
@@ -279,7 +281,14 @@ mod tests {
         let targets = targets.iter();
         let targets = targets.map(|(name, address)| (name.to_string(), (*address).clone()));
         let address = format!("{scheme}:127.0.0.1:0").parse().unwrap();
-        let relay = Relay::bind(&address, token(), targets.collect(), None).unwrap();
+        let relay = Relay::bind(
+            &address,
+            Some(token()),
+            Some(token()),
+            targets.collect(),
+            None,
+        )
+        .unwrap();
         let address = relay.address().clone();
         thread::spawn(move || relay.run());
         address
@@ -378,7 +387,7 @@ mod tests {
         let secret = "tls:[::1]:0".parse().unwrap();
         for target in ["tcp:[::1]:7", "unix:@x"] {
             let targets = Targets::from([("it".into(), target.parse().unwrap())]);
-            let error = Relay::bind(&secret, token(), targets, None).unwrap_err();
+            let error = Relay::bind(&secret, Some(token()), None, targets, None).unwrap_err();
             assert!(error.to_string().contains(target), "{error}");
         }
     }

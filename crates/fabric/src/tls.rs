@@ -1,8 +1,9 @@
 //! TLS 1.3 for TCP, by rustls, without certificates.
 //!
-//! Both ends know the token, which is proof enough of who they are. So the server shows a key that nobody can know beforehand (RFC 7250), the client
-//! takes any, and what they prove to each other inside is the token *bound* to this one channel, by a value that only its two ends can compute (RFC
-//! 9266). Somebody in between who ends the encryption himself has two channels, whose values differ: the proofs he passes on are wrong at the other end.
+//! The server shows its key alone (RFC 7250). The negotiation only checks that the server has the private key that belongs to it; the caller compares the
+//! public key with those that the client's token names. Then both ends prove the token *bound* to this one channel, by a value that only its two ends can
+//! compute (RFC 9266). Somebody in between who ends the encryption has two channels, whose values differ: proofs that are passed on are wrong at the other
+//! end. That holds for tokens that name no key too; but with those, whoever else has the token can pose as the server.
 //!
 //! There is one suite of ciphers, whose keys never wear out, so that none has to be changed as long as a connection lasts.
 
@@ -12,9 +13,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::client::Resumption;
 use rustls::crypto::ring::{cipher_suite, default_provider, kx_group};
 use rustls::crypto::{verify_tls13_signature_with_raw_key, CryptoProvider};
-use rustls::pki_types::{
-    CertificateDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime,
-};
+use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::server::{AlwaysResolvesServerRawPublicKeys, NoServerSessionStorage};
 use rustls::sign::CertifiedKey;
 use rustls::version::TLS13;
@@ -25,13 +24,11 @@ use rustls::{
 
 use crate::handshake::MAGIC;
 use crate::seal::{Seal, HEADER, RECORD_MAX};
-use crate::token::{random, Token};
+use crate::token::Token;
+use crate::{PublicKey, ServerKey};
 
 /// What the channel's value is called (RFC 9266).
 const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
-
-/// An Ed25519 key in front of its 32 bytes (RFC 8410).
-const PRIVATE_KEY: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
 /// One end while the keys are agreed on. No I/O: send [`Negotiation::take_output`], and feed it.
 pub(crate) struct Negotiation {
@@ -43,7 +40,9 @@ pub(crate) struct Negotiation {
 /// The encryption that was agreed on.
 pub(crate) struct Agreed {
     pub(crate) seal: Seal,
-    binding: [u8; 32],
+    pub(crate) binding: [u8; 32],
+    /// The key that the server has shown, if this is the client.
+    pub(crate) shown: Option<PublicKey>,
 }
 
 impl Agreed {
@@ -65,9 +64,7 @@ impl Negotiation {
         ))
     }
 
-    pub(crate) fn server() -> Result<Negotiation, rustls::Error> {
-        static CONFIG: OnceLock<Result<Arc<ServerConfig>, rustls::Error>> = OnceLock::new();
-        let config = CONFIG.get_or_init(server_config).clone()?;
+    pub(crate) fn server(config: Arc<ServerConfig>) -> Result<Negotiation, rustls::Error> {
         Ok(Negotiation::new(ServerConnection::new(config)?.into()))
     }
 
@@ -134,10 +131,13 @@ impl Negotiation {
         let binding = self
             .connection
             .export_keying_material([0; 32], BINDING, Some(b""))?;
+        let shown = self.connection.peer_certificates();
+        let shown = shown.and_then(|keys| PublicKey::from_der(keys.first()?));
         let secrets = self.connection.dangerous_extract_secrets()?;
         Ok(Agreed {
             seal: Seal::new(secrets)?,
             binding,
+            shown,
         })
     }
 }
@@ -182,18 +182,11 @@ fn client_config() -> Result<Arc<ClientConfig>, rustls::Error> {
     Ok(Arc::new(config))
 }
 
-fn server_config() -> Result<Arc<ServerConfig>, rustls::Error> {
+/// What a listener with this key negotiates with.
+pub(crate) fn server_config(key: &ServerKey) -> Result<Arc<ServerConfig>, rustls::Error> {
     let provider = provider();
-    let mut secret = PRIVATE_KEY.to_vec();
-    secret.resize(PRIVATE_KEY.len() + 32, 0);
-    random(&mut secret[PRIVATE_KEY.len()..]);
-    let key = PrivatePkcs8KeyDer::from(secret).into();
-    let key = provider.key_provider.load_private_key(key)?;
-    let shown = key
-        .public_key()
-        .ok_or_else(|| rustls::Error::General("a key without a public part".into()))?;
-    let shown = CertificateDer::from(shown.as_ref().to_vec());
-    let certified = Arc::new(CertifiedKey::new(vec![shown], key));
+    let shown = CertificateDer::from(key.public().to_der());
+    let certified = Arc::new(CertifiedKey::new(vec![shown], key.signing()));
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()
@@ -205,7 +198,7 @@ fn server_config() -> Result<Arc<ServerConfig>, rustls::Error> {
     Ok(Arc::new(config))
 }
 
-/// Takes any key whose owner shows that it is his: who that is shows later.
+/// Takes any key that the server proves to have. Whether it is the right one, the caller finds out.
 #[derive(Debug)]
 struct AnyKey(Arc<CryptoProvider>);
 
@@ -254,7 +247,7 @@ impl ServerCertVerifier for AnyKey {
 /// Two ends that have agreed, and what each was told, the server first.
 pub(crate) fn agree() -> ([Agreed; 2], [Vec<u8>; 2]) {
     let mut ends = [
-        Negotiation::server().unwrap(),
+        Negotiation::server(server_config(&ServerKey::generate().unwrap()).unwrap()).unwrap(),
         Negotiation::client().unwrap(),
     ];
     let mut said = [Vec::new(), Vec::new()];

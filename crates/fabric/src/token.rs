@@ -1,148 +1,420 @@
-//! The secret that both ends of a TCP connection share.
+//! The secret that both ends of a TCP connection share, and what its holder may do.
 
 use std::fmt::{self, Write as _};
-use std::fs::{Metadata, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Once;
 
-use crate::Error;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
-/// 256 random bits, written as 64 hexadecimal digits. Each end proves that it knows them; they are
-/// never sent, and never shown by `Debug`.
+use crate::secret_file;
+use crate::{is_name, Error, PublicKey};
+
+const WHAT: &str = "the token file";
+
+/// A name, a role, 256 random bits, and the keys of the servers that the holder may meet. Each end proves that it knows the bits; they are never sent,
+/// and never shown by `Debug`.
 #[derive(Clone)]
-pub struct Token([u8; 32]);
+pub struct Token {
+    secret: Zeroizing<[u8; 32]>,
+    /// Of the secret as it was made, also where `secret` is bound to a channel.
+    id: TokenId,
+    identity: Identity,
+    /// Keys that servers may show; any if there are none.
+    servers: Vec<PublicKey>,
+    /// The key of the one server that this copy is for, as somebody trusted says.
+    vouched: Option<PublicKey>,
+    /// Where it was read.
+    file: Option<PathBuf>,
+    is_old: bool,
+}
+
+/// What the holder of a token may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Have sessions with servers.
+    Client,
+    /// Be a server: register with a mothership, send pictures to viewers.
+    Server,
+    /// Everything, such as stopping a mothership and listing the sessions of others.
+    Admin,
+}
+
+/// Whose token was proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub name: String,
+    pub role: Role,
+}
+
+/// What a token is called in public: it says nothing about the secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TokenId(pub(crate) [u8; TokenId::BYTES]);
+
+impl TokenId {
+    pub(crate) const BYTES: usize = 8;
+
+    fn of(secret: &[u8; 32]) -> TokenId {
+        let hash = blake3::Hasher::new_keyed(secret)
+            .update(b"mgn fabric token id")
+            .finalize();
+        TokenId(std::array::from_fn(|i| hash.as_bytes()[i]))
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        u64::from_le_bytes(self.0)
+    }
+}
+
+impl Role {
+    pub const ALL: [Role; 3] = [Role::Client, Role::Server, Role::Admin];
+
+    /// Whether this role includes what `needed` may do.
+    pub fn permits(self, needed: Role) -> bool {
+        self == needed || self == Role::Admin
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Role::Client => "client",
+            Role::Server => "server",
+            Role::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl FromStr for Role {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Role, Error> {
+        let found = Role::ALL.into_iter().find(|role| role.name() == text);
+        found.ok_or_else(|| Error::Token("a role is client, server or admin".into()))
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ({})", self.name, self.role)
+    }
+}
+
+/// A token as it is written, in a file of its own or in a store.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Written {
+    name: String,
+    role: Role,
+    secret: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    servers: Vec<String>,
+}
 
 impl Token {
+    /// A new secret.
+    ///
+    /// # Errors
+    /// [`Error::Token`] for what is no name.
+    pub fn new(name: &str, role: Role) -> Result<Token, Error> {
+        if !is_name(name) {
+            return Err(Error::Token(format!("{name:?} is no name for a token: it has 1 to 64 letters, digits and . _ - , and begins with neither - nor .")));
+        }
+        let mut secret = [0; 32];
+        random(&mut secret);
+        let identity = Identity {
+            name: name.into(),
+            role,
+        };
+        Ok(Token::of(secret, identity))
+    }
+
+    /// A new secret between processes that trust each other in everything, such as those of one job.
     pub fn generate() -> Token {
-        let mut bytes = [0; 32];
-        random(&mut bytes);
-        Token(bytes)
+        let mut secret = [0; 32];
+        random(&mut secret);
+        Token::of(secret, Identity::shared())
+    }
+
+    fn of(secret: [u8; 32], identity: Identity) -> Token {
+        Token {
+            id: TokenId::of(&secret),
+            secret: secret.into(),
+            identity,
+            servers: Vec::new(),
+            vouched: None,
+            file: None,
+            is_old: false,
+        }
     }
 
     /// Reads the token from a file that only its owner may read (mode 0600 or stricter), or from a
     /// credential that systemd has passed to this service.
+    ///
+    /// # Errors
+    /// [`Error::Token`] for a file that others can read or that holds no token, [`Error::Io`].
     pub fn read(path: &Path) -> Result<Token, Error> {
+        let (text, _) = secret_file::read(path, WHAT)?;
         let shown = path.display();
-        // A pipe with nobody at its other end must not hold us up.
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(path)
-            .map_err(Error::io(format!("cannot read the token file {shown}")))?;
-        let about = file
-            .metadata()
-            .map_err(Error::io(format!("cannot read the token file {shown}")))?;
-        if !about.is_file() {
-            return Err(Error::Token(format!(
-                "the token file {shown} is no ordinary file"
-            )));
+        let file = Some(path.to_owned());
+        if let Some(secret) = digits(text.trim()) {
+            static WARN: Once = Once::new();
+            WARN.call_once(|| {
+                tracing::warn!("the token file {shown} is of an old kind, which names no role and no server and is taken on this host only; {NEW}");
+            });
+            return Ok(Token {
+                file,
+                is_old: true,
+                ..Token::of(secret, Identity::shared())
+            });
         }
-        if about.mode() & 0o077 != 0 && !is_credential(path, &about, credentials()) {
-            return Err(Error::Token(format!(
-                "the token file {shown} can be read by others (mode {:03o}); run chmod 600 on it",
-                about.mode() & 0o777
-            )));
-        }
-        if about.uid() != mgn_sys::peer::own_uid() && about.uid() != 0 {
-            let uid = about.uid();
-            return Err(Error::Token(format!(
-                "the token file {shown} belongs to uid {uid}"
-            )));
-        }
-        let mut text = String::new();
-        file.take(256)
-            .read_to_string(&mut text)
-            .map_err(Error::io(format!("cannot read the token file {shown}")))?;
-        text.trim().parse().map_err(|_| {
-            Error::Token(format!(
-                "the token file {shown} does not hold 64 hexadecimal digits"
-            ))
-        })
+        let wrong = |why: &str| Error::Token(format!("the token file {shown} is damaged: {why}"));
+        let written: Written = toml::from_str(&text).map_err(|error| {
+            // The message of the parser may show the line, which may be the secret.
+            match text.contains("[[token]]") {
+                true => Error::Token(format!(
+                    "{shown} is a store of tokens, not a token; name it by --token-store"
+                )),
+                false => wrong(&format!(
+                    "it does not hold a token as `mgn token new` writes it ({})",
+                    line(&text, &error)
+                )),
+            }
+        })?;
+        let token = written.read().map_err(|why| wrong(&why))?;
+        Ok(Token { file, ..token })
     }
 
     /// Writes the token to a new file that only its owner may read.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where there is a file already.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let doing = format!("cannot write the token file {}", path.display());
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)
-            .map_err(Error::io(doing.clone()))?;
-        let text = self.to_hex() + "\n";
-        file.write_all(text.as_bytes()).map_err(Error::io(doing))
+        let text = format!(
+            "# A token of Manganese. Whoever can read this file can use it.\n{}",
+            self.to_text()
+        );
+        secret_file::create(path, WHAT, &text)
     }
 
-    /// The digits, for a process of one's own that shall know it too.
+    /// The token for servers that show one of these keys.
+    pub fn with_servers(mut self, servers: Vec<PublicKey>) -> Token {
+        self.servers = servers;
+        self
+    }
+
+    /// The token for the one server with this key, whatever keys the file names. Relays on the way still have to show one of those.
+    pub fn vouched(mut self, key: Option<PublicKey>) -> Token {
+        self.vouched = key;
+        self
+    }
+
+    /// The token for servers with any key: those of a job make new keys each time.
+    pub(crate) fn for_any_server(self) -> Token {
+        self.with_servers(Vec::new())
+    }
+
+    /// The keys that the file names. None: any.
+    pub fn servers(&self) -> &[PublicKey] {
+        &self.servers
+    }
+
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub fn id(&self) -> TokenId {
+        self.id
+    }
+
+    /// Whether it was read from a file that has 64 digits and nothing else.
+    pub fn is_old(&self) -> bool {
+        self.is_old
+    }
+
+    /// The digits of the secret alone, for a process of one's own that shall know it too.
     pub fn to_hex(&self) -> String {
-        let mut text = String::with_capacity(65);
-        for byte in self.0 {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        to_digits(&self.secret)
     }
 
-    /// The token in `path`, or a new one written there where no such file is.
-    pub fn read_or_create(path: &Path) -> Result<Token, Error> {
-        match Token::read(path) {
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                let token = Token::generate();
-                token.write(path)?;
-                Ok(token)
-            }
-            other => other,
+    /// The whole token as text, for a process of one's own.
+    pub fn to_text(&self) -> String {
+        toml::to_string(&Written::new(self)).unwrap_or_default()
+    }
+
+    /// The opposite of [`Token::to_text`].
+    ///
+    /// # Errors
+    /// [`Error::Token`] for other text.
+    pub fn from_text(text: &str) -> Result<Token, Error> {
+        let written: Option<Written> = toml::from_str(text).ok();
+        let token = written.and_then(|written| written.read().ok());
+        token.ok_or_else(|| Error::Token("a token was handed over that is damaged".into()))
+    }
+
+    /// A token of role server that only those have who know this one. With it, a server that has met a client by this token connects back to it.
+    pub fn for_way_back(&self) -> Token {
+        let mut mac = blake3::Hasher::new_keyed(&self.secret);
+        let secret = mac.update(b"mgn fabric way back").finalize().into();
+        let identity = Identity {
+            name: self.identity.name.clone(),
+            role: Role::Server,
+        };
+        Token {
+            is_old: self.is_old,
+            ..Token::of(secret, identity)
         }
     }
 
     /// The token in the form to be proved on one encrypted channel: proofs of it are worth nothing on another one.
     pub(crate) fn bound_to(&self, channel: &[u8; 32]) -> Token {
-        let mut mac = blake3::Hasher::new_keyed(&self.0);
+        let mut mac = blake3::Hasher::new_keyed(&self.secret);
         mac.update(b"mgn fabric tls").update(channel);
-        Token(mac.finalize().into())
+        let mut bound = self.clone();
+        *bound.secret = mac.finalize().into();
+        bound
     }
 
     pub(crate) fn key(&self) -> &[u8; 32] {
-        &self.0
+        &self.secret
     }
+
+    /// Checks the key that `server` has shown. `is_last` is false for a relay on the way.
+    pub(crate) fn check_key(
+        &self,
+        server: &str,
+        shown: Option<PublicKey>,
+        is_last: bool,
+    ) -> Result<(), Error> {
+        let vouched = self.vouched.as_ref().filter(|_| is_last);
+        let known = vouched.map_or(&self.servers[..], std::slice::from_ref);
+        if known.is_empty() || shown.is_some_and(|shown| known.contains(&shown)) {
+            return Ok(());
+        }
+        let key = shown.map_or("one of another kind".into(), |shown| shown.to_string());
+        let known = match (vouched, &self.file) {
+            (Some(_), _) => "the mothership's list".into(),
+            (None, Some(file)) => file.display().to_string(),
+            (None, None) => "the token".into(),
+        };
+        Err(Error::OtherKey {
+            server: server.into(),
+            known,
+            key,
+        })
+    }
+
+    /// Refuses a token of the old kind to others than this host.
+    pub(crate) fn check_place(&self, place: IpAddr) -> Result<(), Error> {
+        match self.is_old && !place.to_canonical().is_loopback() {
+            false => Ok(()),
+            true => Err(Error::OldToken(match &self.file {
+                Some(file) => file.display().to_string(),
+                None => "in use".into(),
+            })),
+        }
+    }
+}
+
+/// What to do about a token of the old kind.
+pub(crate) const NEW: &str =
+    "make another with `mgn token new` on the server's host, and copy it to the programs'";
+
+impl Identity {
+    /// Why this one may not do something, `doing` in words, that takes the role `needed`.
+    pub fn lacks(&self, needed: Role, doing: &str) -> String {
+        let Identity { name, role } = self;
+        format!(
+            "the token {name} has the role {role}; to {doing} takes a token with the role {needed}"
+        )
+    }
+
+    /// Of processes that trust each other in everything.
+    fn shared() -> Identity {
+        Identity {
+            name: "shared".into(),
+            role: Role::Admin,
+        }
+    }
+}
+
+impl Written {
+    pub(crate) fn new(token: &Token) -> Written {
+        Written {
+            name: token.identity.name.clone(),
+            role: token.identity.role,
+            secret: token.to_hex(),
+            servers: token.servers.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    pub(crate) fn read(&self) -> Result<Token, String> {
+        let name = &self.name;
+        if !is_name(name) {
+            return Err(format!("{name:?} is no name for a token"));
+        }
+        let secret = digits(&self.secret);
+        let secret =
+            secret.ok_or_else(|| format!("the secret of {name} is not 64 hexadecimal digits"))?;
+        let servers = self.servers.iter().map(|key| key.parse());
+        let servers: Result<Vec<PublicKey>, Error> = servers.collect();
+        let identity = Identity {
+            name: name.clone(),
+            role: self.role,
+        };
+        let token = Token::of(secret, identity);
+        Ok(token.with_servers(servers.map_err(|error| error.to_string())?))
+    }
+}
+
+/// Where a mistake is, without what stands there.
+pub(crate) fn line(text: &str, error: &toml::de::Error) -> String {
+    let at = error.span().map_or(0, |span| span.start.min(text.len()));
+    format!("line {}", 1 + text[..at].matches('\n').count())
 }
 
 impl FromStr for Token {
     type Err = Error;
 
+    /// From the digits of [`Token::to_hex`].
     fn from_str(text: &str) -> Result<Token, Error> {
-        let wrong = || Error::Token("a token is 64 hexadecimal digits".into());
-        let mut digits = text.chars().map(|digit| digit.to_digit(16));
-        let mut bytes = [0; 32];
-        for byte in &mut bytes {
-            let (high, low) = (digits.next().flatten(), digits.next().flatten());
-            *byte = (high.ok_or_else(wrong)? * 16 + low.ok_or_else(wrong)?) as u8;
-        }
-        match digits.next() {
-            None => Ok(Token(bytes)),
-            Some(_) => Err(wrong()),
-        }
+        let secret = digits(text);
+        let secret =
+            secret.ok_or_else(|| Error::Token("a secret is 64 hexadecimal digits".into()))?;
+        Ok(Token::of(secret, Identity::shared()))
     }
 }
 
 impl fmt::Debug for Token {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Token(hidden)")
+        write!(out, "Token({})", self.identity)
     }
 }
 
-/// Where systemd puts the credentials of this service.
-fn credentials() -> Option<PathBuf> {
-    std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from)
+/// 32 bytes from 64 hexadecimal digits.
+pub(crate) fn digits(text: &str) -> Option<[u8; 32]> {
+    let mut digits = text.chars().map(|digit| digit.to_digit(16));
+    let mut bytes = [0; 32];
+    for byte in &mut bytes {
+        *byte = (digits.next()?? * 16 + digits.next()??) as u8;
+    }
+    digits.next().is_none().then_some(bytes)
 }
 
-/// Whether a file is a credential of this service. systemd lets the service's user read a file of
-/// root by an access control list, and the rights in this list show as those of the group.
-fn is_credential(path: &Path, about: &Metadata, credentials: Option<PathBuf>) -> bool {
-    let is_there = credentials.is_some_and(|folder| path.parent() == Some(&folder));
-    is_there && about.uid() == 0 && about.gid() == 0 && about.mode() & 0o037 == 0
+pub(crate) fn to_digits(bytes: &[u8; 32]) -> String {
+    let mut text = String::with_capacity(65);
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// Fills `bytes` from the system's random source. Without that nothing here can be secret, and
@@ -155,17 +427,25 @@ pub(crate) fn random(bytes: &mut [u8]) {
 mod tests {
     use super::*;
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     #[test]
     fn written_tokens_come_back_and_stay_private() {
         let folder = crate::testing::Folder::new();
         let path = folder.path().join("token");
-        let token = Token::read_or_create(&path).unwrap();
+        let key = crate::ServerKey::generate().unwrap().public();
+        let token = Token::new("alice", Role::Client)
+            .unwrap()
+            .with_servers(vec![key]);
+        token.write(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        assert_eq!(Token::read_or_create(&path).unwrap().key(), token.key());
+        let again = Token::read(&path).unwrap();
+        assert_eq!((again.key(), again.id()), (token.key(), token.id()));
+        assert_eq!(again.identity(), token.identity());
+        assert_eq!(again.servers(), [key]);
+        assert!(!again.is_old());
         assert!(token.write(&path).is_err(), "never overwrites");
-        assert_eq!(format!("{token:?}"), "Token(hidden)");
+        assert_eq!(format!("{token:?}"), "Token(alice (client))");
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         assert!(Token::read(&path)
@@ -174,54 +454,62 @@ mod tests {
             .contains("chmod 600"));
     }
 
-    /// systemd's credentials: root's, readable by the service's user through an access control list.
     #[test]
-    fn credentials_of_a_service_are_read() {
-        if mgn_sys::peer::own_uid() != 0 {
-            return eprintln!("SKIPPED: only root has files of root");
-        }
+    fn damaged_files_are_refused_and_not_shown() {
         let folder = crate::testing::Folder::new();
         let path = folder.path().join("token");
-        Token::generate().write(&path).unwrap();
-        let with_mode = |mode| {
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            is_credential(
-                &path,
-                &fs::metadata(&path).unwrap(),
-                Some(folder.path().into()),
-            )
-        };
-        assert!(with_mode(0o440));
-        assert!(with_mode(0o400));
-        for mode in [0o444, 0o460, 0o450] {
-            assert!(!with_mode(mode));
+        let secret = "a".repeat(64);
+        for text in [
+            "".to_owned(),
+            "hidden".into(),
+            "a".repeat(63),
+            "a".repeat(65),
+            "g".repeat(64),
+            format!("name = \"a\"\nrole = \"king\"\nsecret = \"{secret}\""),
+            format!("name = \"-a\"\nrole = \"client\"\nsecret = \"{secret}\""),
+            format!("name = \"a\"\nrole = \"client\"\nsecret = \"{secret}b\""),
+            format!("name = \"a\"\nrole = \"client\"\nsecret = {secret}"),
+            format!(
+                "name = \"a\"\nrole = \"client\"\nsecret = \"{secret}\"\nservers = [\"ed25519:00\"]"
+            ),
+        ] {
+            fs::write(&path, &text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            let message = Token::read(&path).unwrap_err().to_string();
+            assert!(message.contains("is damaged"), "{message}");
+            assert!(
+                !message.contains("aaaa") && !message.contains("hidden"),
+                "{message}"
+            );
         }
-        let inner = folder.path().join("inner");
-        fs::create_dir(&inner).unwrap();
-        let inner = inner.join("token");
-        fs::copy(&path, &inner).unwrap();
-        let about = fs::metadata(&inner).unwrap();
-        assert!(!is_credential(&inner, &about, Some(folder.path().into())));
-        assert!(!is_credential(&inner, &about, None));
+        assert!("a".repeat(64).parse::<Token>().is_ok());
+        assert!("a".repeat(63).parse::<Token>().is_err());
     }
 
     #[test]
-    fn anything_but_64_digits_is_refused() {
+    fn old_files_are_for_this_host() {
         let folder = crate::testing::Folder::new();
         let path = folder.path().join("token");
-        for text in [
-            "",
-            "secret",
-            &"a".repeat(63),
-            &"a".repeat(65),
-            &"g".repeat(64),
-        ] {
-            fs::write(&path, text).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-            let message = Token::read(&path).unwrap_err().to_string();
-            assert!(message.contains("64 hexadecimal"), "{message}");
-            assert!(text.is_empty() || !message.contains(text));
+        secret_file::create(&path, WHAT, &"a".repeat(64)).unwrap();
+        let token = Token::read(&path).unwrap();
+        assert!(token.is_old());
+        for here in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+            token.check_place(here.parse().unwrap()).unwrap();
         }
-        assert!("a".repeat(64).parse::<Token>().is_ok());
+        for token in [token.for_way_back(), token] {
+            for there in ["10.0.0.1", "0.0.0.0", "::", "fe80::1"] {
+                let error = token.check_place(there.parse().unwrap()).unwrap_err();
+                assert!(matches!(error, Error::OldToken(_)), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_another_token() {
+        let token = Token::new("alice", Role::Client).unwrap();
+        let back = token.for_way_back();
+        assert_ne!((back.key(), back.id()), (token.key(), token.id()));
+        assert_eq!(back.identity().role, Role::Server);
+        assert_eq!(back.key(), token.for_way_back().key());
     }
 }

@@ -60,7 +60,7 @@ fn a_flood_keeps_nobody_from_a_relay() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let targets = Targets::from([("gpu".into(), serve("tcp"))]);
     let address = "tcp:127.0.0.1:0".parse().unwrap();
-    let relay = Relay::bind(&address, token(), targets, None).unwrap();
+    let relay = Relay::bind(&address, Some(token()), None, targets, None).unwrap();
     let relay_place = place(relay.address());
     thread::spawn(move || relay.run());
     let far = format!("tcp:{}/gpu", far_way_to(relay_place))

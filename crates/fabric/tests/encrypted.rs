@@ -324,7 +324,10 @@ fn garbage_is_one_clear_error() {
 fn another_token_opens_nothing() {
     let (listener, _folder) = TLS.listen();
     let error = refused(&listener, listener.address(), &Token::generate());
-    assert!(error.to_string().contains("the same token"), "{error}");
+    assert!(
+        error.to_string().contains("does not know this token"),
+        "{error}"
+    );
 }
 
 /// Somebody in between with TLS of his own, who has no token.

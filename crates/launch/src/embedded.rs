@@ -74,6 +74,7 @@ impl StartingServer {
             .envs(variables.iter().copied())
             // Where it has a secret, that is among the arguments.
             .env_remove("MGN_TOKEN_FILE")
+            .env_remove("MGN_TOKEN_STORE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0);

@@ -50,6 +50,8 @@ pub struct ClientSettings {
     pub token_file: Option<PathBuf>,
     /// For each of several servers where its token is, if not there.
     pub token_files: Vec<String>,
+    /// For each of several servers its public key, if the mothership says so.
+    pub server_keys: Vec<String>,
     pub present: Present,
     pub save: Option<Save>,
     /// End the program after this many swaps.
@@ -116,6 +118,7 @@ pub(crate) fn environment(
         set_or_remove("MGN_TOKEN_FILE", settings.token_file.as_ref()),
         set_or_remove("MGN_CLIENT_CHAIN", lines(&settings.chain)),
         set_or_remove("MGN_TOKEN_FILES", lines(&settings.token_files)),
+        set_or_remove("MGN_SERVER_KEYS", lines(&settings.server_keys)),
         set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),
         set_or_remove("MGN_SAVE_DIR", settings.save.as_ref().map(|s| &s.dir)),
         set_or_remove(

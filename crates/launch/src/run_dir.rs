@@ -67,11 +67,13 @@ pub fn tell_successor(
     address: &str,
     transport: &str,
     token_file: Option<&Path>,
+    key: Option<&str>,
 ) -> Result<(), Error> {
     let (new, file) = (run_dir.join("tile"), run_dir.join(format!("tile-{tile}")));
     // Read whole or not at all.
     let token = token_file.map_or(String::new(), |file| file.display().to_string());
-    let written = fs::write(&new, format!("{address}\n{transport}\n{token}"));
+    let key = key.unwrap_or_default();
+    let written = fs::write(&new, format!("{address}\n{transport}\n{token}\n{key}"));
     let told = written.and_then(|()| fs::rename(&new, &file));
     told.map_err(Error::file(file, "writing"))
 }

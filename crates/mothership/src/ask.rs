@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{is_name, Address, Token, Transport};
+use mgn_fabric::{is_name, Address, PublicKey, Token, Transport};
 use mgn_wall::Wall;
 
 use crate::core::{BEAT, SILENCE};
@@ -39,6 +39,8 @@ pub struct TileServer {
     pub transport: Transport,
     /// What to prove, where the server wants that.
     pub token_file: Option<PathBuf>,
+    /// The key that it shows, if it encrypts.
+    pub key: Option<PublicKey>,
 }
 
 #[derive(Debug, Default)]
@@ -74,6 +76,7 @@ impl TileServer {
                 Way::Unix => Transport::Unix,
                 Way::Tcp => Transport::Tcp,
             },
+            key: end.key.as_deref().map(str::parse).transpose()?,
             token_file: match (&end.token, token_file) {
                 (Some(name), Some(file)) => Some(beside(file, name)?),
                 (_, file) => file.map(Path::to_owned),
@@ -112,7 +115,7 @@ impl Request {
 /// is for the mothership, and for the servers too, but for those that have a token of their own: its file lies in the same folder.
 ///
 /// # Errors
-/// [`Error::NotThere`]; [`Error::Refused`] for what nobody can do, with what is missing; [`Error::Patience`].
+/// [`Error::NotThere`]; [`Error::Forbidden`]; [`Error::Refused`] for what nobody can do, with what is missing; [`Error::Patience`].
 pub fn ask(
     address: &Address,
     token_file: Option<&Path>,

@@ -14,6 +14,9 @@ pub enum Error {
     /// The mothership's own words.
     #[error("{0}")]
     Refused(String),
+    /// The mothership's own words on what the role of our token does not permit.
+    #[error("not permitted: {0}")]
+    Forbidden(String),
     #[error("nobody to draw for the program within {seconds} s: {why}")]
     Patience { seconds: u64, why: String },
     #[error(

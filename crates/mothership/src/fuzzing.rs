@@ -72,6 +72,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         sessions: 4,
         is_ours: true,
         token: Some("a.token".into()),
+        key: Some(format!("ed25519:{}", "a".repeat(64))),
     };
     let wall = mgn_wall::Wall::grid(2, 1).unwrap();
     let end = End {
@@ -79,6 +80,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         address: "unix:@a".into(),
         way: Way::Shm,
         token: None,
+        key: None,
     };
     let matched = Matched {
         ends: vec![end.clone(), end.clone()],

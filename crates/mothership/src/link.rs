@@ -36,12 +36,19 @@ impl Link {
     }
 
     /// The next message; none if none comes in time.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`], [`Error::Release`], and what the connection says.
     pub fn hear(&mut self, timeout: Duration) -> Result<Option<FromMothership>, Error> {
         let Some(message) = self.receiver.recv(Some(timeout))? else {
             return Ok(None);
         };
         let message = protocol::decode(&message.to_vec());
-        message.map(Some).ok_or(Error::Release)
+        match message {
+            Some(FromMothership::Forbidden(why)) => Err(Error::Forbidden(why)),
+            Some(message) => Ok(Some(message)),
+            None => Err(Error::Release),
+        }
     }
 }
 

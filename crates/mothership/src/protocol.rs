@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use mgn_fabric::Role;
 use mgn_wall::Wall;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::Status;
 
 /// Changes whenever these types do.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
@@ -74,6 +75,26 @@ pub enum FromMothership {
     Status(Box<Status>),
     /// It ends.
     Stopping,
+    /// The token of whoever asked has a role that does not permit it. Nothing follows.
+    Forbidden(String),
+}
+
+impl ToMothership {
+    /// The role that this takes, and what it is, in words. None for what only those can say who have come with one of these.
+    pub fn needs(&self) -> Option<(Role, &'static str)> {
+        Some(match self {
+            ToMothership::Server(_) => (Role::Server, "register a server with the mothership"),
+            ToMothership::Client(_) => (Role::Client, "have programs rendered"),
+            ToMothership::Status => (Role::Admin, "list servers and sessions"),
+            ToMothership::Stop => (Role::Admin, "stop the mothership"),
+            ToMothership::Where(_) => (Role::Server, "find servers for others"),
+            ToMothership::Alive
+            | ToMothership::Sessions(_)
+            | ToMothership::Drawn(_)
+            | ToMothership::Holes(_)
+            | ToMothership::Unfit { .. } => return None,
+        })
+    }
 }
 
 /// Which server, for whom.
@@ -101,6 +122,8 @@ pub struct Hello {
     pub is_ours: bool,
     /// The name of the file with its token, where that is not the mothership's.
     pub token: Option<String>,
+    /// The public key that it shows at its `tls:` addresses.
+    pub key: Option<String>,
 }
 
 /// Where a process runs.
@@ -287,6 +310,8 @@ pub struct End {
     pub way: Way,
     /// The name of the file with its token, which lies beside that with the mothership's; none where it has the same.
     pub token: Option<String>,
+    /// The public key that the server shows where the address is `tls:`, as it has told the mothership.
+    pub key: Option<String>,
 }
 
 /// A session of a server, with what it has done since it began.

@@ -124,6 +124,11 @@ impl Keeper {
             match next {
                 Ok(Next::End) => return,
                 Ok(Next::Again) => {}
+                // A token does not change its role.
+                Err(error @ Error::Forbidden(_)) => {
+                    self.shared.lock().failure = Some(error.to_string());
+                    return;
+                }
                 Err(error) if is_told => tracing::debug!("{error}"),
                 Err(error) => {
                     is_told = true;

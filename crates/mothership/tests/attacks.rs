@@ -14,18 +14,14 @@ use mgn_mothership::{run, status, stop, Config, Error, Options};
 
 #[test]
 fn a_flood_keeps_nobody_from_the_mothership() {
-    let folder = tempfile::tempdir().unwrap();
     let token = Token::generate();
-    let token_file = folder.path().join("token");
-    token.write(&token_file).unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = free.local_addr().unwrap();
     drop(free);
     let address = format!("tcp:{place}").parse().unwrap();
     let mothership = Mothership {
         listen: vec![format!("tcp:{place}").parse().unwrap()],
-        address: None,
-        token_file: Some(token_file),
+        ..Mothership::default()
     };
     let options = Options {
         config: Config {
@@ -34,6 +30,7 @@ fn a_flood_keeps_nobody_from_the_mothership() {
         },
         inherited: Vec::new(),
         command: "mgn".into(),
+        access: Some(token.clone()).into(),
     };
     let running = thread::spawn(|| run(options));
     let start = Instant::now();

@@ -38,8 +38,9 @@ pub(crate) struct Session {
     pub shown: Option<Shown>,
     /// What programs elsewhere may have shown here.
     pub present: Vec<Target>,
-    /// Digits of the secret that viewers know too.
+    /// What the worker proves to viewers, as [`mgn_fabric::Token::to_text`] writes it: to those that `present` names, and to the client's own.
     pub token: Option<String>,
+    pub way_back: Option<String>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
     pub chain: Chain,

@@ -2,7 +2,7 @@
 
 use crate::memory::memory_total;
 use crate::probe::Abilities;
-use mgn_fabric::{Address, Inherited, Token};
+use mgn_fabric::{Access, Address, Inherited, Token};
 use mgn_spu::Chain;
 use mgn_wall::Target;
 use std::ffi::OsString;
@@ -16,7 +16,9 @@ pub struct Options {
     pub listen: Vec<Address>,
     /// Listening sockets that were passed to this process.
     pub inherited: Vec<Inherited>,
-    /// Clients must know it; TCP is not served without one.
+    /// Who is admitted by TCP, in the role client.
+    pub access: Access,
+    /// What the server proves to viewers that `present` names.
     pub token: Option<Token>,
     /// What commands pass on their way to the renderer.
     pub chain: Chain,
@@ -88,6 +90,7 @@ impl Default for Options {
         Options {
             listen: Vec::new(),
             inherited: Vec::new(),
+            access: Access::default(),
             token: None,
             chain: Chain::default(),
             present: Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::answers::gone;
 use crate::watchdog::Activity;
-use mgn_fabric::{Address, Error, Receiver, Token};
+use mgn_fabric::{Address, Error, Receiver, Role, Token};
 use mgn_present::{scale, FileFormat, Head, Picture, Saver};
 use mgn_viewer::{Counters, Feed, FeedOptions};
 use mgn_wall::{Rect, Target, Wall};
@@ -165,6 +165,28 @@ pub(crate) struct Screens {
     scaled: Vec<u8>,
 }
 
+/// What is proved to viewers.
+pub(crate) struct FeedTokens {
+    /// The server's own token.
+    pub own: Option<Token>,
+    /// That of a server that the client has met.
+    pub way_back: Option<Token>,
+}
+
+impl FeedTokens {
+    /// The token for a viewer that the server's owner or only the client has named.
+    fn of(&self, is_owners: bool) -> Option<Token> {
+        // Viewers take no pictures from clients.
+        let is_servers = |token: &&Token| token.identity().role.permits(Role::Server);
+        let own = self.own.as_ref().filter(is_servers);
+        let back = self.way_back.as_ref();
+        match is_owners {
+            true => own.or(back).cloned(),
+            false => back.or(own).cloned(),
+        }
+    }
+}
+
 impl Screens {
     /// Opens what a tile is to be shown on.
     ///
@@ -173,7 +195,7 @@ impl Screens {
     pub fn open(
         Shown { wall, tile }: Shown,
         permission: &Permission<'_>,
-        token: Option<Token>,
+        tokens: &FeedTokens,
     ) -> Result<Screens, String> {
         wall.check().map_err(|error| error.to_string())?;
         let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
@@ -213,7 +235,7 @@ impl Screens {
                 }
                 Target::Viewer(address) => feeds.push(Feed::start(FeedOptions {
                     viewer: address.parse().map_err(|error: Error| error.to_string())?,
-                    token: token.clone(),
+                    token: tokens.of(permission.allowed.contains(target)),
                     tile: tile as u16,
                     name: host_name(),
                 })),
@@ -457,6 +479,29 @@ mod tests {
         allowed: &[],
     };
 
+    const NONE: FeedTokens = FeedTokens {
+        own: None,
+        way_back: None,
+    };
+
+    /// A viewer that only the client has named is shown nothing that would open another.
+    #[test]
+    fn each_viewer_has_its_token() {
+        let token = |role| Some(Token::new("a", role).unwrap());
+        let id = |token: &Option<Token>| token.as_ref().map(Token::id);
+        let back = token(Role::Client).map(|client| client.for_way_back());
+        for (role, is_shown) in [(Role::Client, false), (Role::Server, true)] {
+            let tokens = FeedTokens {
+                own: token(role),
+                way_back: back.clone(),
+            };
+            let to_owners = if is_shown { &tokens.own } else { &back };
+            assert_eq!(id(&tokens.of(true)), id(to_owners));
+            assert_eq!(id(&tokens.of(false)), id(&back));
+        }
+        assert!(NONE.of(true).is_none() && NONE.of(false).is_none());
+    }
+
     #[test]
     fn pictures_are_kept_until_their_frame_is_shown() {
         let kept = Kept::default();
@@ -475,7 +520,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_tile_stay_where_they_are() {
-        let mut screens = Screens::open(shown(Vec::new()), &ALL, None).unwrap();
+        let mut screens = Screens::open(shown(Vec::new()), &ALL, &NONE).unwrap();
         screens.show(part(1, [4, 0, 4, 4]));
         screens.show(part(2, [0, 1, 5, 2]));
         let first = |n: usize| screens.canvas[n * 4];
@@ -505,7 +550,7 @@ mod tests {
         ] {
             assert!(!permission.covers(&refused), "{refused}");
             assert!(ALL.covers(&refused));
-            let opened = Screens::open(shown(vec![refused]), &permission, None);
+            let opened = Screens::open(shown(vec![refused]), &permission, &NONE);
             assert!(opened.err().unwrap().contains("--present"));
         }
     }
@@ -515,7 +560,7 @@ mod tests {
         for name in ["../x", ".", "..", "", "a/b"] {
             let mut shown = shown(vec![Target::Files("/tmp/pictures".into())]);
             shown.wall.tiles[0].name = name.into();
-            assert!(Screens::open(shown, &ALL, None).is_err(), "{name}");
+            assert!(Screens::open(shown, &ALL, &NONE).is_err(), "{name}");
         }
     }
 }

@@ -7,9 +7,9 @@ use crate::pictures::{FramesEnd, FramesSlot};
 use crate::probe::Abilities;
 use crate::replay::{serve, Ending};
 use crate::sandbox::{self, Profile};
-use crate::tile::{Permission, Screens};
+use crate::tile::{FeedTokens, Permission, Screens};
 use crate::watchdog::{self, Activity, Limits};
-use mgn_fabric::{Config, Connection, Incoming, Transport};
+use mgn_fabric::{Config, Connection, Incoming, Token, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Place;
 use mgn_sys::passing;
@@ -358,9 +358,13 @@ fn screens(shown: Shown, session: &Session, from: Option<IpAddr>) -> Result<Scre
         from,
         allowed: &session.present,
     };
-    let token = session.token.as_deref().map(str::parse).transpose();
-    let token = token.map_err(|error: mgn_fabric::Error| error.to_string())?;
-    Screens::open(shown, &permission, token)
+    let read = |text: &Option<String>| text.as_deref().map(Token::from_text).transpose();
+    let tokens = read(&session.token).and_then(|own| {
+        let way_back = read(&session.way_back)?;
+        Ok(FeedTokens { own, way_back })
+    });
+    let tokens = tokens.map_err(|error| error.to_string())?;
+    Screens::open(shown, &permission, &tokens)
 }
 
 /// Whether a network lies between: then pictures are worth compressing.

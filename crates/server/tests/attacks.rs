@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use attack::{far_way_to, survive_in};
-use mgn_fabric::{connect, Transport};
+use mgn_fabric::{connect, Error, Role as TokenRole, Token, Transport};
 use mgn_wire::hello::Role;
 use support::{opening, Server};
 
@@ -47,5 +47,36 @@ fn a_flood_keeps_no_session_from_beginning() {
             let (token, patience) = (server.token.as_ref(), Duration::from_secs(20));
             connect(&far, Transport::Tcp, token, &opening, patience).unwrap();
         });
+    }
+}
+
+/// Whoever may be a server of a wall cannot use the others.
+#[test]
+fn a_server_has_no_sessions() {
+    let token = |role| Token::new("gpu", role).unwrap();
+    for (token, may) in [
+        (token(TokenRole::Server), false),
+        (token(TokenRole::Client), true),
+    ] {
+        let server = Server::start(true, &[("TEST_TOKEN", &token.to_text())]);
+        let opening = opening(Role::Session {
+            program: "test".into(),
+            pid: std::process::id(),
+            tile: None,
+            shown: None,
+        });
+        let patience = Duration::from_secs(20);
+        let opened = connect(
+            &server.address,
+            Transport::Tcp,
+            Some(&token),
+            &opening,
+            patience,
+        );
+        match opened.map(drop) {
+            Ok(()) => assert!(may),
+            Err(Error::Forbidden(why)) => assert!(!may && why.contains("role client"), "{why}"),
+            Err(error) => panic!("{error}"),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::{Config, Incoming, Listener, Receiver, Sender};
+use mgn_fabric::{Config, Incoming, Listener, Receiver, Role, Sender};
 
 use crate::board::Board;
 use crate::message::{FromFeed, Opening, MESSAGE_MAX};
@@ -29,6 +29,10 @@ pub fn serve(listener: &Listener, board: &Arc<Board>, stop: &AtomicBool) {
 }
 
 fn welcome(incoming: Incoming, board: &Arc<Board>) {
+    let incoming = match incoming.require(Role::Server, "send pictures to a viewer") {
+        Ok(incoming) => incoming,
+        Err(why) => return tracing::warn!("a feed was turned away: {why}"),
+    };
     let outbox = Arc::new(Outbox::default());
     let opening = Opening::decode(incoming.opening()).map_err(|why| why.to_string());
     let joined = opening.and_then(|opening| {

@@ -15,7 +15,7 @@ use hyper::Request;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use mgn_fabric::admission::Source;
-use mgn_fabric::{Address, Listener, Token};
+use mgn_fabric::{Access, Address, Listener};
 use mgn_wall::Wall;
 use tokio::sync::oneshot;
 use tokio::time::{interval, timeout, MissedTickBehavior};
@@ -39,8 +39,8 @@ pub struct ViewerOptions {
     pub listen: Address,
     /// Where feeds come in.
     pub feeds: Address,
-    /// What feeds must prove to know; needed where they come by TCP.
-    pub token: Option<Token>,
+    /// Who may send pictures, where feeds come by TCP: holders of tokens with the role server, and servers that have met a client with one of the tokens.
+    pub access: Access,
     /// Names of this machine, beside its host name, by which browsers may call it.
     pub names: Vec<String>,
     /// How long tiles wait for one of theirs that is late, before they are shown without it.
@@ -61,7 +61,7 @@ impl ViewerOptions {
                 server: None,
             },
             feeds,
-            token: None,
+            access: Access::default(),
             names: Vec::new(),
             patience: Duration::from_secs(1),
             page_patience: Duration::from_secs(15),
@@ -119,7 +119,7 @@ impl Viewer {
         let secret = Secret::generate().map_err(failed)?;
         let url = url(host, place, &own_name, &secret);
 
-        let door = Listener::bind(&options.feeds, options.token)?;
+        let door = Listener::bind(&options.feeds, options.access.with_ways_back())?;
         let feeds = door.address().clone();
         let board = Arc::new(Board::new(options.wall, options.patience));
         let stop = Arc::new(AtomicBool::new(false));

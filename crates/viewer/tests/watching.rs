@@ -258,7 +258,7 @@ fn assets_are_served_to_their_own_page_only() {
 fn feeds_by_tcp_need_the_token() {
     let token = mgn_fabric::Token::generate();
     let viewer = Viewer::start(ViewerOptions {
-        token: Some(token.clone()),
+        access: Some(token.clone()).into(),
         ..options(Wall::grid(2, 1).unwrap(), "tcp:127.0.0.1:0")
     })
     .unwrap();
@@ -281,6 +281,36 @@ fn feeds_by_tcp_need_the_token() {
     assert!(shown.len() == 1 && shown[0].tile == 1);
     let told = watcher.told(|said| said["tiles"].is_array());
     assert_eq!(told["tiles"][0]["health"], "waiting");
+}
+
+/// Whoever may only have programs rendered cannot pass pictures off as those of a server.
+#[test]
+fn a_client_cannot_pose_as_a_server() {
+    use mgn_fabric::{connect, Error, Role, Token, Transport};
+    let client = Token::new("alice", Role::Client).unwrap();
+    let viewer = Viewer::start(ViewerOptions {
+        access: Some(client.clone()).into(),
+        ..options(Wall::grid(1, 1).unwrap(), "tls:127.0.0.1:0")
+    })
+    .unwrap();
+    let opening = b"mgn feed\x01\0\0\0evil";
+    let come = |token: &Token| {
+        let joined = connect(
+            viewer.feeds(),
+            Transport::Tcp,
+            Some(token),
+            opening,
+            TIMEOUT,
+        );
+        joined.map(drop)
+    };
+    let error = come(&client).unwrap_err();
+    assert!(
+        matches!(&error, Error::Forbidden(why) if why.contains("alice")),
+        "{error}"
+    );
+    // A server that the client has met may.
+    come(&client.for_way_back()).unwrap();
 }
 
 #[test]

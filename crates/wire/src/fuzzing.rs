@@ -402,6 +402,8 @@ fn session_seeds() -> Vec<Vec<u8>> {
         key: [7; 16],
     };
     let welcome = Welcome {
+        binary_key: [7; 16],
+        spirv: true,
         session: 3,
         key: [7; 16],
         info: ServerInfo {

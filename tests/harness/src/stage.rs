@@ -116,6 +116,8 @@ impl Stage {
             .env("MGN_SPIRV", "1")
             .env_remove("MGN_SERVER")
             .env_remove("MGN_TOKEN_FILE")
+            .env_remove("MGN_TOKEN_STORE")
+            .env_remove("MGN_SERVER_KEY")
             .stdin(Stdio::null());
         command
     }

@@ -96,7 +96,8 @@ impl Machine {
         fs::create_dir_all(&scratch)?;
         let token = scratch.join("token");
         let made = Command::new(&mgn)
-            .args(["token", "new"])
+            .args(["token", "new", "--store"])
+            .arg(scratch.join("tokens"))
             .arg(&token)
             .stdout(Stdio::null())
             .status();

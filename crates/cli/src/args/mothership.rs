@@ -9,6 +9,8 @@ use mgn_fabric::Address;
 use mgn_mothership::config::{ConfigError, WallPlan};
 use mgn_wall::{Wall, WallError};
 
+use super::Keys;
+
 /// The wall that a picture is divided into.
 #[derive(Clone, Debug)]
 pub enum WallName {
@@ -103,9 +105,8 @@ pub struct Mothership {
     #[arg(long, value_name = "ADDR", value_parser = Address::of_mothership)]
     pub listen: Vec<Address>,
 
-    /// File with the token that programs and servers over TCP must know; see `mgn token`
-    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
-    pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub keys: Keys,
 }
 
 /// How to reach the mothership.

@@ -15,7 +15,7 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
             ),
             (
                 "Render on another machine, where `mgn server` is running",
-                "mgn run --server tls:render:7500 --token-file wall.token -- glxgears",
+                "mgn run --server tls:render:7500 --token-file client.token -- glxgears",
             ),
             (
                 "Divide the picture among four renderers, and watch them in a browser",
@@ -27,7 +27,7 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
             ),
             (
                 "Render on the wall that the mothership knows as cave",
-                "mgn run --wall cave --mothership tls:control:7400 --token-file wall.token -- glxgears",
+                "mgn run --wall cave --mothership tls:control:7400 --token-file client.token -- glxgears",
             ),
             (
                 "Print every command of the program to a file",
@@ -57,12 +57,12 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
         "mgn-server" => &[
             ("Serve programs of this user on this machine", "mgn server"),
             (
-                "Serve programs on the network that know the token, encrypted",
-                "mgn server --listen tls:0.0.0.0:7500 --token-file wall.token",
+                "Serve programs on the network with a token that `mgn token new` has made here, encrypted",
+                "mgn server --listen tls:0.0.0.0:7500",
             ),
             (
                 "Register with a mothership, and allow programs to show tiles on a display of this machine",
-                "mgn server --listen tls:0.0.0.0:7500 --token-file wall.token --mothership tls:control:7400 --name left --present window=:0",
+                "mgn server --listen tls:0.0.0.0:7500 --token-store wall.tokens --token-file server.token --mothership tls:control:7400 --name left --present window=:0",
             ),
         ],
         "mgn-viewer" => &[
@@ -118,18 +118,18 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
         "mgn-relay" => &[
             (
                 "Connect programs to two servers that only this machine can reach",
-                "mgn relay --listen tls:head:7600 --token-file wall.token --to gpu1=tls:10.0.0.11:7500 --to gpu2=tls:10.0.0.12:7500",
+                "mgn relay --listen tls:head:7600 --token-store wall.tokens --to gpu1=tls:10.0.0.11:7500 --to gpu2=tls:10.0.0.12:7500",
             ),
             (
                 "Connect programs to all servers of a mothership",
-                "mgn relay --listen tls:head:7600 --token-file wall.token --mothership tls:control:7400",
+                "mgn relay --listen tls:head:7600 --token-store wall.tokens --token-file server.token --mothership tls:control:7400",
             ),
         ],
         "mgn-status" => &[
             ("Show which server renders for which program", "mgn status"),
             (
                 "Print the state of a mothership on another machine as JSON",
-                "mgn status --mothership tls:control:7400 --token-file wall.token --json",
+                "mgn status --mothership tls:control:7400 --token-file admin.token --json",
             ),
         ],
         "mgn-stop" => &[("Stop the mothership and the servers that it has started", "mgn stop")],
@@ -139,10 +139,30 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
         )],
         "mgn-config-show" => &[("Draw the walls of a file", "mgn config show wall.toml")],
         "mgn-config-schema" => &[("Print the schema, to keep it in a file", "mgn config schema")],
-        "mgn-token" | "mgn-token-new" => &[(
-            "Create a token; copy it to the servers and programs on other machines",
-            "mgn token new wall.token",
+        "mgn-token" | "mgn-token-new" => &[
+            (
+                "On the server's machine, create a token; copy it to the same place where programs run",
+                "mgn token new",
+            ),
+            (
+                "Create a token for somebody else",
+                "mgn token new alice.token --role client",
+            ),
+            (
+                "Create the token by which the servers of a wall register with its mothership",
+                "mgn token new server.token --role server --store wall.tokens",
+            ),
+        ],
+        "mgn-token-add" => &[(
+            "Admit a token that was made on another machine",
+            "mgn token add alice.token",
         )],
+        "mgn-token-list" => &[("Show which tokens are admitted", "mgn token list")],
+        "mgn-token-revoke" => &[(
+            "Stop admitting the token alice",
+            "mgn token revoke alice",
+        )],
+        "mgn-token-key" => &[("Show the public key of servers here", "mgn token key")],
         _ => &[],
     }
 }

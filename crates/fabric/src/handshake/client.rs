@@ -63,7 +63,10 @@ impl<'a> ClientSide<'a> {
         hello[10] = code(transport);
         hello[11] = token.is_some().into();
         hello[12..16].copy_from_slice(&(opening.len() as u32).to_le_bytes());
-        random(&mut hello[16..]);
+        random(&mut hello[16..ID]);
+        if let Some(token) = token {
+            hello[ID..].copy_from_slice(&token.id().0);
+        }
         let insist = *transport == Transport::Tcp;
         let (state, buffer) = (State::Challenge, Vec::new());
         Ok(ClientSide {

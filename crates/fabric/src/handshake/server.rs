@@ -1,16 +1,39 @@
 //! The server's side of the handshake.
 
 use super::*;
+use std::sync::Arc;
+
 use crate::config::Sizes;
 use crate::token::random;
 
 /// A client that has connected and not yet shown who it is.
 pub(crate) struct ServerSide {
-    token: Option<Token>,
+    /// None where no token is asked for.
+    known: Option<Known>,
     /// Transports that may be used on this socket.
     allowed: &'static [Transport],
     state: State,
     buffer: Vec<u8>,
+}
+
+/// The tokens that a server admits, and the channel to which proofs are bound where it is encrypted.
+pub(crate) struct Known {
+    pub(crate) tokens: Arc<Vec<Token>>,
+    pub(crate) channel: Option<[u8; 32]>,
+}
+
+impl Known {
+    /// The token that a hello names, as it is proved here.
+    fn find(&self, hello: &[u8; HELLO]) -> Option<Box<Token>> {
+        let found = self
+            .tokens
+            .iter()
+            .find(|token| token.id().0 == hello[ID..])?;
+        Some(Box::new(match &self.channel {
+            Some(channel) => found.bound_to(channel),
+            None => found.clone(),
+        }))
+    }
 }
 
 enum State {
@@ -19,6 +42,7 @@ enum State {
         hello: [u8; HELLO],
         transport: Transport,
         nonce: [u8; NONCE],
+        token: Option<Box<Token>>,
     },
     Over,
 }
@@ -33,15 +57,17 @@ pub(crate) enum Progress {
     Done {
         transport: Transport,
         opening: Vec<u8>,
+        /// Whose token was proved, where one was asked for.
+        token: Option<TokenId>,
     },
     /// Send these, if any, and close. The text is for the log.
     Fail(Vec<u8>, String),
 }
 
 impl ServerSide {
-    pub(crate) fn new(token: Option<Token>, allowed: &'static [Transport]) -> ServerSide {
+    pub(crate) fn new(known: Option<Known>, allowed: &'static [Transport]) -> ServerSide {
         ServerSide {
-            token,
+            known,
             allowed,
             state: State::Hello,
             buffer: Vec::new(),
@@ -85,7 +111,8 @@ impl ServerSide {
                 hello,
                 transport,
                 nonce,
-            } => self.answer(&hello, transport, &nonce, buffer),
+                token,
+            } => answer(&hello, transport, &nonce, token.as_deref(), buffer),
             State::Over => Progress::Fail(Vec::new(), "it spoke after the end".into()),
         }
     }
@@ -105,15 +132,20 @@ impl ServerSide {
         if word(&hello, 12) as usize > OPENING_MAX {
             return fail(Refusal::Protocol, "the opening is too long".into());
         }
-        if self.token.is_some() && hello[11] == 0 {
-            return fail(
-                Refusal::Auth,
-                "the server wants a token and none was given".into(),
-            );
-        }
+        let token = match &self.known {
+            Some(_) if hello[11] == 0 => {
+                let why = "the server wants a token and none was given";
+                return fail(Refusal::Auth, why.into());
+            }
+            Some(known) => match known.find(&hello) {
+                Some(token) => Some(token),
+                None => return fail(Refusal::Auth, UNKNOWN.into()),
+            },
+            None => None,
+        };
         let mut nonce = [0; NONCE];
         random(&mut nonce);
-        let proof = self.token.as_ref().map(|token| {
+        let proof = token.as_ref().map(|token| {
             let transcript = Transcript {
                 hello: &hello,
                 server_nonce: &nonce,
@@ -121,43 +153,46 @@ impl ServerSide {
             };
             *transcript.server_proof(token).as_bytes()
         });
-        let challenge = challenge(
-            None,
-            self.token.is_some(),
-            0,
-            &nonce,
-            &proof.unwrap_or_default(),
-        );
+        let challenge = challenge(None, token.is_some(), 0, &nonce, &proof.unwrap_or_default());
         self.state = State::Answer {
             hello,
             transport,
             nonce,
+            token,
         };
         Progress::Send(challenge)
     }
+}
 
-    fn answer(
-        &self,
-        hello: &[u8; HELLO],
-        transport: Transport,
-        nonce: &[u8; NONCE],
-        mut answer: Vec<u8>,
-    ) -> Progress {
-        let opening = answer.split_off(PROOF);
-        if let Some(token) = &self.token {
-            let transcript = Transcript {
-                hello,
-                server_nonce: nonce,
-                opening: &opening,
-            };
-            let shown = blake3::Hash::from_slice(&answer).ok();
-            // Hashes compare in constant time.
-            if shown != Some(transcript.client_proof(token)) {
-                let why = "the token is not the server's";
-                return Progress::Fail(verdict(Some(Refusal::Auth), why), why.into());
-            }
+/// What is said about a token that is not among those of the server.
+const UNKNOWN: &str =
+    "the server does not know this token: it is of another server, or was revoked";
+
+fn answer(
+    hello: &[u8; HELLO],
+    transport: Transport,
+    nonce: &[u8; NONCE],
+    token: Option<&Token>,
+    mut answer: Vec<u8>,
+) -> Progress {
+    let opening = answer.split_off(PROOF);
+    if let Some(token) = token {
+        let transcript = Transcript {
+            hello,
+            server_nonce: nonce,
+            opening: &opening,
+        };
+        let shown = blake3::Hash::from_slice(&answer).ok();
+        // Hashes compare in constant time.
+        if shown != Some(transcript.client_proof(token)) {
+            let why = "the token is not the server's";
+            return Progress::Fail(verdict(Some(Refusal::Auth), why), why.into());
         }
-        Progress::Done { transport, opening }
+    }
+    Progress::Done {
+        transport,
+        opening,
+        token: token.map(Token::id),
     }
 }
 
@@ -184,6 +219,11 @@ pub(crate) fn refused(why: &str) -> Vec<u8> {
 /// The same, for now: it may come again.
 pub(crate) fn put_off(why: &str) -> Vec<u8> {
     verdict(Some(Refusal::Later), why)
+}
+
+/// The verdict on a client whose role does not permit what it wants.
+pub(crate) fn not_permitted(why: &str) -> Vec<u8> {
+    verdict(Some(Refusal::Role), why)
 }
 
 /// What a client hears that may not even begin.

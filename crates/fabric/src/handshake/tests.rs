@@ -1,11 +1,21 @@
 use super::client::Step;
+use std::sync::Arc;
+
 use super::*;
 use crate::config::{Config, Sizes};
+use crate::Role;
 
 const ANY: &[Transport] = &[Transport::Shm, Transport::Unix, Transport::Tcp];
 
 fn token(digit: &str) -> Token {
     digit.repeat(64).parse().unwrap()
+}
+
+fn known(token: Option<Token>) -> Option<Known> {
+    token.map(|token| Known {
+        tokens: vec![token].into(),
+        channel: None,
+    })
 }
 
 /// Runs both sides against each other, `piece` bytes at a time. Gives what each came to.
@@ -62,7 +72,7 @@ fn both_agree_whatever_the_pieces() {
     for piece in [1, 7, 48, 4096] {
         for given in [None, Some(&token)] {
             let client = ClientSide::new(&Transport::Unix, given, b"hello", "it").unwrap();
-            let server = ServerSide::new(given.cloned(), ANY);
+            let server = ServerSide::new(known(given.cloned()), ANY);
             let (agreed, opening) = run(client, server, &verdict, piece);
             let agreed = agreed.unwrap();
             assert_eq!(
@@ -75,24 +85,45 @@ fn both_agree_whatever_the_pieces() {
 }
 
 #[test]
-fn a_wrong_token_is_noticed_on_both_sides() {
+fn a_token_that_the_server_does_not_have_is_refused() {
     let (right, wrong) = (token("a"), token("b"));
     let (_, verdict) = welcome();
-    // The client notices first, and says nothing more.
     let client = ClientSide::new(&Transport::Tcp, Some(&wrong), b"", "it").unwrap();
-    let (agreed, at_server) = run(
-        client,
-        ServerSide::new(Some(right.clone()), ANY),
-        &verdict,
-        99,
+    let server = ServerSide::new(known(Some(right)), ANY);
+    let (agreed, at_server) = run(client, server, &verdict, 99);
+    let error = agreed.unwrap_err();
+    assert!(
+        matches!(&error, Error::Auth(why) if why.contains("revoked")),
+        "{error}"
     );
-    assert!(matches!(agreed, Err(Error::Auth(_))));
-    assert_eq!(at_server.unwrap_err(), "hung up");
+    assert!(at_server.unwrap_err().contains("does not know this token"));
+}
 
-    // A client that goes on regardless is refused.
-    let mut server = ServerSide::new(Some(right), ANY);
+/// The identifier is public: whoever has seen it goes through the same motions.
+#[test]
+fn an_identifier_proves_nothing() {
+    let (right, wrong) = (token("a"), token("b"));
+
+    // A server that has only seen the identifier learns nothing: the client notices first.
+    let mut client = ClientSide::new(&Transport::Tcp, Some(&right), b"secret", "it").unwrap();
+    let mut hello = client.start();
+    hello[ID..].copy_from_slice(&wrong.id().0);
+    let mut impostor = ServerSide::new(known(Some(wrong.clone())), ANY);
+    let Progress::Send(challenge) = impostor.receive(&hello) else {
+        panic!("it goes on");
+    };
+    let error = client.receive(&challenge).unwrap_err();
+    assert!(
+        matches!(&error, Error::Auth(why) if why.contains("the same token")),
+        "{error}"
+    );
+
+    // Likewise a client, which is refused.
+    let mut server = ServerSide::new(known(Some(right.clone())), ANY);
     let client = ClientSide::new(&Transport::Tcp, Some(&wrong), b"op", "it").unwrap();
-    assert!(matches!(server.receive(&client.start()), Progress::Send(_)));
+    let mut hello = client.start();
+    hello[ID..].copy_from_slice(&right.id().0);
+    assert!(matches!(server.receive(&hello), Progress::Send(_)));
     match server.receive(&[[7; PROOF].as_slice(), b"op"].concat()) {
         Progress::Fail(bytes, why) => {
             assert_eq!(bytes[0], Refusal::Auth as u8);
@@ -103,12 +134,37 @@ fn a_wrong_token_is_noticed_on_both_sides() {
 }
 
 #[test]
+fn the_server_learns_whose_token_it_is() {
+    let names = ["alice", "bob", "gpu"];
+    let tokens = names.map(|name| Token::new(name, Role::Client).unwrap());
+    let all: Arc<Vec<Token>> = Arc::new(tokens.to_vec());
+    for channel in [None, Some([9; 32])] {
+        for token in &tokens {
+            let bound = channel.map_or(token.clone(), |channel| token.bound_to(&channel));
+            let mut client = ClientSide::new(&Transport::Tcp, Some(&bound), b"op", "it").unwrap();
+            let tokens = all.clone();
+            let mut server = ServerSide::new(Some(Known { tokens, channel }), ANY);
+            let Progress::Send(challenge) = server.receive(&client.start()) else {
+                panic!("it knows the token");
+            };
+            let Ok(Step::Send(answer)) = client.receive(&challenge) else {
+                panic!("the client goes on");
+            };
+            match server.receive(&answer) {
+                Progress::Done { token: found, .. } => assert_eq!(found, Some(token.id())),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn tokens_are_wanted_where_they_must_be() {
     let right = token("a");
     let (_, verdict) = welcome();
     let go = |transport, given, wanted| {
         let client = ClientSide::new(&transport, given, b"", "it").unwrap();
-        run(client, ServerSide::new(wanted, ANY), &verdict, 99).0
+        run(client, ServerSide::new(known(wanted), ANY), &verdict, 99).0
     };
     let error = go(Transport::Unix, None, Some(right.clone())).unwrap_err();
     assert!(
@@ -240,4 +296,41 @@ fn lengths_are_limited() {
     verdict[0] = 0;
     let (agreed, _) = run(client(), ServerSide::new(None, ANY), &verdict, 99);
     assert!(matches!(agreed.unwrap_err(), Error::PeerMisbehaved(_)));
+}
+
+/// Seeds that no end takes any more would test nothing.
+#[test]
+fn the_seeds_of_the_fuzz_target_are_of_this_version() {
+    let seed = |name: &str| {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        std::fs::read(folder.join("../../fuzz/corpus/handshake").join(name)).unwrap()
+    };
+    let bytes = seed("client");
+    let mut server = ServerSide::new(None, ANY);
+    assert!(matches!(server.receive(&bytes[..HELLO]), Progress::Send(_)));
+    let done = server.receive(&bytes[HELLO..]);
+    assert!(matches!(done, Progress::Done { .. }), "{done:?}");
+
+    let bytes = seed("client-token");
+    let mut server = ServerSide::new(known(Some(token("a"))), ANY);
+    assert!(matches!(server.receive(&bytes[..HELLO]), Progress::Send(_)));
+    let done = server.receive(&bytes[HELLO..]);
+    assert!(matches!(done, Progress::Fail(..)), "{done:?}");
+
+    for name in ["server-accepts", "server-refuses"] {
+        let bytes = seed(name);
+        let mut client = ClientSide::new(&Transport::Unix, None, b"", "it").unwrap();
+        let mut rest = &bytes[..];
+        let end = loop {
+            let (now, later) = rest.split_at(client.wants());
+            rest = later;
+            match client.receive(now) {
+                Ok(Step::Done(_)) => break "accepts",
+                Ok(_) => {}
+                Err(Error::Refused(_)) => break "refuses",
+                Err(error) => panic!("{name}: {error}"),
+            }
+        };
+        assert!(rest.is_empty() && name.contains(end), "{name}: {end}");
+    }
 }

@@ -132,7 +132,8 @@ impl Job {
             Some(other) => return Err(Error::Job(format!("MGN_TLS={other} is neither 0 nor 1"))),
         };
         let token = env("MGN_TOKEN_FILE").map(PathBuf::from);
-        self.token = token.as_deref().map(Token::read).transpose()?;
+        let token = token.as_deref().map(Token::read).transpose()?;
+        self.token = token.map(Token::for_any_server);
         Ok(())
     }
 

@@ -15,7 +15,9 @@ use crate::line::Line;
 use crate::peer::Peer;
 use crate::seal::Seal;
 use crate::wait::Deadline;
-use crate::{shm, stream, Connection, Error, Transport};
+use crate::{shm, stream, Connection, Error, Identity, Role, Token, Transport};
+
+use super::pending::Wish;
 
 /// How long a client may take to read its welcome.
 const WELCOME_TIME: Duration = Duration::from_secs(10);
@@ -30,14 +32,16 @@ pub struct Incoming {
     line: Line,
     transport: Transport,
     opening: Vec<u8>,
+    token: Option<Token>,
 }
 
 impl Incoming {
-    pub(super) fn new(line: Line, transport: Transport, opening: Vec<u8>) -> Incoming {
+    pub(super) fn new(line: Line, wish: Wish) -> Incoming {
         Incoming {
             line,
-            transport,
-            opening,
+            transport: wish.transport,
+            opening: wish.opening,
+            token: wish.token,
         }
     }
 
@@ -65,6 +69,43 @@ impl Incoming {
             Transport::Tcp => tcp_place(&self.line),
             _ => None,
         }
+    }
+
+    /// Whose token the client has proved. None where none was asked for: at unix sockets, and after a handoff.
+    pub fn identity(&self) -> Option<&Identity> {
+        self.token.as_ref().map(Token::identity)
+    }
+
+    /// What a server proves when it connects back to this client; see [`Token::for_way_back`]. None like [`Incoming::identity`].
+    pub fn way_back(&self) -> Option<Token> {
+        self.token.as_ref().map(Token::for_way_back)
+    }
+
+    /// Whether the client may do what `needed` may. Whoever comes by a unix socket is of the server's own user, or root, and may do everything.
+    pub fn permits(&self, needed: Role) -> bool {
+        match self.identity() {
+            Some(who) => who.role.permits(needed),
+            None => self.transport != Transport::Tcp,
+        }
+    }
+
+    /// The client, if it may do what `needed` may; `doing` is that, in words, such as "have sessions". Otherwise it is sent away, its `connect` fails with
+    /// [`Error::Forbidden`], and this gives the reason.
+    pub fn require(self, needed: Role, doing: &str) -> Result<Incoming, String> {
+        if self.permits(needed) {
+            return Ok(self);
+        }
+        let why = match self.identity() {
+            Some(who) => who.lacks(needed, doing),
+            None => format!(
+                "nobody knows whose connection this is, and to {doing} takes the role {needed}"
+            ),
+        };
+        // Whoever does not read the reason does not get it.
+        let _ = self
+            .line
+            .send(&[IoSlice::new(&handshake::not_permitted(&why))]);
+        Err(why)
     }
 
     /// Whether the client has hung up meanwhile.
@@ -107,6 +148,7 @@ impl Incoming {
                 line,
                 transport,
                 opening: opening.to_vec(),
+                token: None,
             }),
             _ => Err(wrong),
         }

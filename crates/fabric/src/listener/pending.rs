@@ -1,12 +1,15 @@
 //! A client that has not shown who it is.
 
 use std::io::{self, IoSlice};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
 
 use crate::admission::Source;
-use crate::handshake::{self, Progress, ServerSide};
+use crate::handshake::{self, Known, Progress, ServerSide};
 use crate::line::Line;
 use crate::tls::{Disagreed, Negotiation};
-use crate::{Token, Transport};
+use crate::{Access, Token, Transport};
 
 /// Of what a client has said, so much counts as one place: few say as much before they have shown
 /// who they are.
@@ -15,8 +18,10 @@ const PLACE: usize = 16 << 10;
 /// What a listener asks of its clients.
 #[derive(Clone, Debug)]
 pub(super) struct Demands {
-    pub(super) encrypted: bool,
-    pub(super) token: Option<Token>,
+    /// What to negotiate with, where everything is encrypted.
+    pub(super) encrypted: Option<Arc<ServerConfig>>,
+    /// Who is asked for a token is asked for one of these.
+    pub(super) access: Option<Access>,
     pub(super) allowed: &'static [Transport],
 }
 
@@ -27,17 +32,27 @@ pub(super) struct Pending {
     demands: Demands,
     /// None until it says something: those that say nothing take hardly any memory.
     stage: Option<Stage>,
+    /// The tokens that were admitted when it began.
+    tokens: Option<Arc<Vec<Token>>>,
     /// Bytes that have come.
     heard: usize,
     /// Steps of the handshake that are done.
     pub(super) steps: u32,
 }
 
+/// What a client wants that has shown who it is.
+pub(super) struct Wish {
+    pub(super) transport: Transport,
+    pub(super) opening: Vec<u8>,
+    /// The token that it has proved, where one was asked for.
+    pub(super) token: Option<Token>,
+}
+
 /// How far a client has come.
 enum Stage {
     /// It has not agreed on encryption yet.
     Encrypting(Box<Negotiation>),
-    Showing(ServerSide),
+    Showing(Box<ServerSide>),
 }
 
 impl Pending {
@@ -48,6 +63,7 @@ impl Pending {
             who,
             demands,
             stage: None,
+            tokens: None,
             heard: 0,
             steps: 0,
         }
@@ -67,14 +83,15 @@ impl Pending {
     }
 
     /// Goes on until the client has to send more; gives its wish when it has shown who it is.
-    pub(super) fn advance(&mut self) -> Result<Option<(Transport, Vec<u8>)>, String> {
+    pub(super) fn advance(&mut self) -> Result<Option<Wish>, String> {
         let mut buffer = [0; 4096];
         loop {
             let wants = match &self.stage {
                 Some(Stage::Encrypting(negotiation)) => negotiation.wants(),
                 Some(Stage::Showing(side)) => side.wants(),
                 None => {
-                    self.stage = Some(self.demands.begin()?);
+                    self.tokens = self.demands.access.as_ref().and_then(Access::tokens);
+                    self.stage = Some(self.begin()?);
                     continue;
                 }
             };
@@ -101,7 +118,7 @@ impl Pending {
     }
 
     /// Takes what came.
-    fn take(&mut self, bytes: &[u8]) -> Result<Option<(Transport, Vec<u8>)>, String> {
+    fn take(&mut self, bytes: &[u8]) -> Result<Option<Wish>, String> {
         match &mut self.stage {
             Some(Stage::Encrypting(negotiation)) => {
                 let taken = negotiation.receive(bytes);
@@ -130,7 +147,19 @@ impl Pending {
                     self.steps += 1;
                     self.send(&bytes).map(|()| None)
                 }
-                Progress::Done { transport, opening } => Ok(Some((transport, opening))),
+                Progress::Done {
+                    transport,
+                    opening,
+                    token,
+                } => {
+                    let mut tokens = self.tokens.iter().flat_map(|tokens| tokens.iter());
+                    let token = tokens.find(|known| Some(known.id()) == token).cloned();
+                    Ok(Some(Wish {
+                        transport,
+                        opening,
+                        token,
+                    }))
+                }
                 Progress::Fail(bytes, why) => {
                     self.refuse(&bytes);
                     Err(why)
@@ -145,8 +174,7 @@ impl Pending {
         match self.stage.take() {
             Some(Stage::Encrypting(negotiation)) if negotiation.is_over() => {
                 let agreed = negotiation.finish().map_err(|error| error.to_string())?;
-                let token = self.demands.token.as_ref().map(|token| agreed.bind(token));
-                let side = ServerSide::new(token, self.demands.allowed);
+                let side = self.side(Some(agreed.binding));
                 self.stage = Some(Stage::Showing(side));
                 self.line.seal = Some(Box::new(agreed.seal));
                 self.steps += 1;
@@ -177,15 +205,20 @@ impl Pending {
     }
 }
 
-impl Demands {
+impl Pending {
     fn begin(&self) -> Result<Stage, String> {
-        if !self.encrypted {
-            let side = ServerSide::new(self.token.clone(), self.allowed);
-            return Ok(Stage::Showing(side));
-        }
-        let negotiation = Negotiation::server();
+        let Some(config) = &self.demands.encrypted else {
+            return Ok(Stage::Showing(self.side(None)));
+        };
+        let negotiation = Negotiation::server(config.clone());
         let negotiation =
             negotiation.map_err(|error| format!("there is no encryption: {error}"))?;
         Ok(Stage::Encrypting(Box::new(negotiation)))
+    }
+
+    /// The handshake, on an encrypted channel or in clear.
+    fn side(&self, channel: Option<[u8; 32]>) -> Box<ServerSide> {
+        let known = self.tokens.clone().map(|tokens| Known { tokens, channel });
+        Box::new(ServerSide::new(known, self.demands.allowed))
     }
 }

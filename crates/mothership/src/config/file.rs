@@ -40,8 +40,11 @@ pub(super) struct Mothership {
     /// What servers on other hosts call it: tls:HOST:PORT, or tls:HEAD:PORT/NAME where they come through a relay. Without it, the first network
     /// address of listen, if that names a host.
     pub address: Option<At<Parsed<Address>>>,
-    /// The file with the token. Needed as soon as somebody listens at a network address; `mgn token new FILE` makes one.
+    /// The file with the token that servers are started with. Without a token_store, it is the only token that the mothership admits.
     pub token_file: Option<At<String>>,
+    /// The file with the tokens that the mothership and its servers admit; `mgn token new` makes it. As soon as somebody listens at a network address, this
+    /// or token_file is needed.
+    pub token_store: Option<At<String>>,
 }
 
 /// A machine that servers run on.
@@ -63,6 +66,8 @@ pub(super) struct Host {
     pub mgn: Option<At<String>>,
     /// Where the token is there. Without it, where it is on the mothership's host.
     pub token_file: Option<At<String>>,
+    /// Where the token store is there. Without it, where it is on the mothership's host.
+    pub token_store: Option<At<String>>,
 }
 
 /// How servers of a host are started.

@@ -36,7 +36,10 @@ pub struct Mothership {
     pub listen: Vec<Address>,
     /// Where servers on other hosts find it.
     pub address: Option<Address>,
+    /// The token that servers are started with; without a store, the only one that is admitted.
     pub token_file: Option<PathBuf>,
+    /// The tokens that are admitted.
+    pub token_store: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +52,8 @@ pub struct Host {
     pub start: Start,
     /// Where the token is on this host, if not where it is on the mothership's.
     pub token_file: Option<PathBuf>,
+    /// Likewise the tokens that its servers admit.
+    pub token_store: Option<PathBuf>,
 }
 
 /// How servers are started on a host.
@@ -215,6 +220,7 @@ impl Default for Mothership {
             listen: vec![crate::default_address()],
             address: None,
             token_file: None,
+            token_store: None,
         }
     }
 }

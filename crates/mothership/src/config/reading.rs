@@ -279,7 +279,9 @@ impl Reader<'_> {
                 let what = "this server's token lies beside the mothership's; add token_file to [mothership]";
                 self.notes.add(name.span.clone(), what);
             }
-            self.token_is_there(taken);
+            if section.it.token_store.is_none() && !section.is_damaged(&["token_store"]) {
+                self.token_is_there(taken);
+            }
         }
         let tcp = || listen.iter().find(|address| is_tcp(address));
         let said = section.it.address.as_ref().map(|address| {
@@ -300,10 +302,12 @@ impl Reader<'_> {
             });
         }
         let token_file = section.it.token_file.as_ref();
+        let token_store = section.it.token_store.as_ref();
         Mothership {
             listen,
             address,
             token_file: token_file.map(|file| self.folder.join(&file.value)),
+            token_store: token_store.map(|file| self.folder.join(&file.value)),
         }
     }
 
@@ -315,7 +319,7 @@ impl Reader<'_> {
     /// TCP is not served without a token.
     fn token_is_there(&self, taken: &[Taken]) {
         if let Some((_, address, span)) = taken.iter().find(|(_, address, _)| is_tcp(address)) {
-            let what = format!("{address} is served to those with a token only; make one with `mgn token new FILE` and add token_file = \"FILE\" to [mothership]");
+            let what = format!("{address} is served to those with a token only; make one with `mgn token new FILE --store STORE` and add token_store = \"STORE\", or token_file = \"FILE\", to [mothership]");
             self.notes.add(span.clone(), what);
         }
     }
@@ -365,6 +369,7 @@ impl Reader<'_> {
                 ("ssh", &it.ssh),
                 ("mgn", &it.mgn),
                 ("token_file", &it.token_file),
+                ("token_store", &it.token_store),
             ];
             for (key, value) in keys {
                 if let Some(value) = value {
@@ -386,6 +391,10 @@ impl Reader<'_> {
             relay,
             start,
             token_file: it.token_file.as_ref().map(|file| file.value.clone().into()),
+            token_store: it
+                .token_store
+                .as_ref()
+                .map(|file| file.value.clone().into()),
         };
         hosts.add(self.notes, name, host);
     }

@@ -466,6 +466,7 @@ fn end_at(server: &Server, way: Way, address: String) -> End {
         address,
         way,
         token: server.hello.token.clone(),
+        key: server.hello.key.clone(),
     }
 }
 

@@ -6,7 +6,7 @@ mod summary;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use mgn_fabric::is_name;
+use mgn_fabric::{is_name, PublicKey};
 
 use crate::config::{Config, WallPlan};
 use crate::protocol::{Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership};
@@ -250,6 +250,10 @@ impl Core {
         if hello.token.as_deref().is_some_and(|token| !is_name(token)) {
             let why = "the name of a token's file has 1 to 64 letters, digits and . _ - , and begins with neither - nor .";
             return self.refuse(conn, why.into());
+        }
+        let key = hello.key.as_deref().map(str::parse::<PublicKey>);
+        if let Some(Err(error)) = key {
+            return self.refuse(conn, error.to_string());
         }
         clean(&mut hello);
         let name = hello.name.clone();

@@ -59,6 +59,7 @@ fn hello(name: &str) -> Hello {
         sessions: 4,
         is_ours: false,
         token: None,
+        key: None,
     }
 }
 

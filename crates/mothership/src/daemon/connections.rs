@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use mgn_fabric::{Incoming, Listener};
+use mgn_fabric::{Identity, Incoming, Listener};
 
 use super::Event;
 use crate::core::Conn;
@@ -31,6 +31,8 @@ pub(super) struct Connections {
 struct Connection {
     outbox: SyncSender<FromMothership>,
     is_closed: Arc<AtomicBool>,
+    /// Whose token was proved. None at unix sockets, where the kernel says that it is our own user.
+    identity: Option<Identity>,
 }
 
 impl Connections {
@@ -47,6 +49,7 @@ impl Connections {
             incoming.refuse("the mothership has its limit of connections");
             return false;
         }
+        let identity = incoming.identity().cloned();
         let (outbox, inbox) = std::sync::mpsc::sync_channel(QUEUE);
         let is_closed = Arc::new(AtomicBool::new(false));
         let (closed, events) = (is_closed.clone(), events.clone());
@@ -61,8 +64,20 @@ impl Connections {
             tracing::warn!("somebody was turned away: no thread: {error}");
             return false;
         }
-        self.all.insert(conn, Connection { outbox, is_closed });
+        let connection = Connection {
+            outbox,
+            is_closed,
+            identity,
+        };
+        self.all.insert(conn, connection);
         true
+    }
+
+    /// Why somebody may not say this; None if it is permitted.
+    pub fn lacks(&self, conn: Conn, message: &ToMothership) -> Option<String> {
+        let identity = self.all.get(&conn)?.identity.as_ref()?;
+        let (needed, doing) = message.needs()?;
+        (!identity.role.permits(needed)).then(|| identity.lacks(needed, doing))
     }
 
     /// False where somebody does not take what is sent, and has been given up.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{Address, Incoming, Inherited, Listener, Token};
+use mgn_fabric::{Access, Address, Incoming, Inherited, Listener};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -38,6 +38,8 @@ pub struct Options {
     pub inherited: Vec<Inherited>,
     /// The `mgn` command, for servers here.
     pub command: PathBuf,
+    /// Who is admitted by TCP.
+    pub access: Access,
 }
 
 enum Event {
@@ -106,24 +108,18 @@ impl Daemon {
             config,
             inherited,
             command,
+            access,
         } = options;
-        let token = config.mothership.token_file.as_deref();
-        let token = token.map(Token::read).transpose()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let next = Arc::new(AtomicU64::new(1));
         let (mut addresses, mut listening) = (Vec::new(), Vec::new());
-        // The kernel says whose process is at the other end of a unix socket.
-        let token_for = |address: &Address| {
-            let is_tcp = matches!(address, Address::Tcp { .. });
-            token.clone().filter(|_| is_tcp)
-        };
         let mut listeners = Vec::new();
         for socket in &inherited {
-            listeners.push(Listener::adopt(socket, token_for(socket.address()))?);
+            listeners.push(Listener::adopt(socket, access.clone())?);
         }
         if inherited.is_empty() {
             for address in &config.mothership.listen {
-                listeners.push(Listener::bind(address, token_for(address))?);
+                listeners.push(Listener::bind(address, access.clone())?);
             }
         }
         for listener in listeners {
@@ -174,6 +170,7 @@ impl Daemon {
                 }
             }
             Event::Hears(conn, message) => match message {
+                message if self.is_forbidden(conn, &message) => {}
                 ToMothership::Status => {
                     let answer = FromMothership::Status(Box::new(self.status()));
                     self.connections.send(conn, answer);
@@ -193,6 +190,19 @@ impl Daemon {
             Event::Fails(error) => return Err(error),
         }
         Ok(())
+    }
+
+    /// Sends somebody away whose role does not permit what is asked.
+    fn is_forbidden(&mut self, conn: Conn, message: &ToMothership) -> bool {
+        let Some(why) = self.connections.lacks(conn, message) else {
+            return false;
+        };
+        tracing::warn!("somebody was turned away: {why}");
+        self.connections.send(conn, FromMothership::Forbidden(why));
+        self.connections.close(conn);
+        self.core
+            .leaves(conn, "its role does not permit what it asked for");
+        true
     }
 
     fn status(&self) -> Status {

@@ -235,11 +235,16 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
     let token = host
         .and_then(|host| host.token_file.as_deref())
         .or(own_token);
+    let own_store = config.mothership.token_store.as_deref();
+    let store = host
+        .and_then(|host| host.token_store.as_deref())
+        .or(own_store);
+    let files = Files { token, store };
     match config.start(server) {
         Start::No => None,
         Start::Here => {
             let mut command = Command::new(mgn);
-            command.args(arguments(config, server, &near(addresses), token));
+            command.args(arguments(config, server, &near(addresses), &files));
             Some(command)
         }
         Start::Ssh {
@@ -251,7 +256,7 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
                 config,
                 server,
                 config.mothership.address.as_ref()?,
-                token,
+                &files,
             ));
             let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             let mut command = Command::new("ssh");
@@ -261,11 +266,17 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
     }
 }
 
+/// What a server needs to know whom it admits and who it is, on its own host.
+struct Files<'a> {
+    token: Option<&'a Path>,
+    store: Option<&'a Path>,
+}
+
 fn arguments(
     config: &Config,
     server: &Server,
     mothership: &Address,
-    token: Option<&Path>,
+    files: &Files<'_>,
 ) -> Vec<String> {
     let mut words = vec!["server".to_owned(), "--started".into()];
     words.extend(["--name".into(), server.name.clone()]);
@@ -273,7 +284,10 @@ fn arguments(
     for address in &server.listen {
         words.extend(["--listen".into(), address.to_string()]);
     }
-    if let Some(token) = token {
+    if let Some(store) = files.store {
+        words.extend(["--token-store".into(), store.display().to_string()]);
+    }
+    if let Some(token) = files.token {
         let of_mothership = token.display().to_string();
         words.extend(match &server.token_file {
             Some(own) => vec![
@@ -375,11 +389,23 @@ mod tests {
             ],
         };
         let mothership = "unix:@m".parse().unwrap();
-        let token = Path::new("/walls/wall.token");
-        let words = arguments(&Config::default(), &server, &mothership, Some(token)).join(" ");
+        let files = Files {
+            token: Some(Path::new("/walls/wall.token")),
+            store: Some(Path::new("/walls/tokens")),
+        };
+        let words = arguments(&Config::default(), &server, &mothership, &files).join(" ");
+        assert!(words.contains("--token-store /walls/tokens"), "{words}");
         let tokens = "--token-file /walls/a.token --mothership-token-file /walls/wall.token";
         assert!(words.contains(tokens), "{words}");
-        let words = arguments(&Config::default(), &server, &mothership, None);
+        let words = arguments(
+            &Config::default(),
+            &server,
+            &mothership,
+            &Files {
+                token: None,
+                store: None,
+            },
+        );
         assert!(words.ends_with(&[
             "--spu".into(),
             "print".into(),

@@ -108,6 +108,8 @@ pub(super) enum Refusal {
     NotUnderstood,
     #[error("client and server were not built from the same table of commands; use the same release on both ends")]
     OtherRelease,
+    #[error("{0}")]
+    NotPermitted(String),
     #[error("the server has its limit of {0} sessions")]
     Sessions(usize),
     #[error("this client has its limit of {0} sessions (--max-sessions-per-client of the server)")]
@@ -131,6 +133,7 @@ impl Refusal {
         match self {
             Refusal::NotUnderstood => "not-understood",
             Refusal::OtherRelease => "other-release",
+            Refusal::NotPermitted(_) => "not-permitted",
             Refusal::Sessions(_) => "max-sessions",
             Refusal::SessionsOfClient(_) => "max-sessions-per-client",
             Refusal::Memory { .. } => "memory-total",
@@ -161,6 +164,7 @@ impl Subject {
             user = peer.user.as_deref(),
             uid = peer.uid(),
             address = peer.address.map(tracing::field::display),
+            token = peer.token.as_deref(),
             claimed_program = claim.program.as_str(),
             claimed_pid = claim.pid,
             tile = claim.tile,
@@ -179,6 +183,7 @@ impl Subject {
             user = peer.user.as_deref(),
             uid = peer.uid(),
             address = peer.address.map(tracing::field::display),
+            token = peer.token.as_deref(),
             claimed_program = claim.program.as_str(),
             claimed_pid = claim.pid,
             tile = claim.tile,
@@ -219,6 +224,7 @@ impl RefusalLog {
             user = peer.user.as_deref(),
             uid = peer.uid(),
             address = peer.address.map(tracing::field::display),
+            token = peer.token.as_deref(),
             claimed_program = claim.map(|claim| claim.program.as_str()),
             claimed_pid = claim.map(|claim| claim.pid),
             tile = claim.and_then(|claim| claim.tile),

@@ -25,6 +25,8 @@ pub(super) struct Peer {
     pub user: Option<String>,
     /// For TCP.
     pub address: Option<SocketAddr>,
+    /// The name of the token that the client has proved, for TCP.
+    pub token: Option<String>,
 }
 
 impl Peer {
@@ -34,6 +36,7 @@ impl Peer {
                 identity: Identity::User(credentials.uid),
                 user: user_name(credentials.uid),
                 address: None,
+                token: None,
             },
             None => {
                 let address = incoming.place();
@@ -42,6 +45,7 @@ impl Peer {
                     identity: Identity::Network(source),
                     user: None,
                     address,
+                    token: incoming.identity().map(|token| token.name.clone()),
                 }
             }
         }

@@ -76,10 +76,10 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     };
     let mut listeners = Vec::new();
     for address in &options.listen {
-        listeners.push(Listener::bind(address, options.token.clone())?);
+        listeners.push(Listener::bind(address, options.access.clone())?);
     }
     for socket in &options.inherited {
-        listeners.push(Listener::adopt(socket, options.token.clone())?);
+        listeners.push(Listener::adopt(socket, options.access.clone())?);
     }
     match profile.level {
         Level::Open if options.sandbox => tracing::warn!(
@@ -293,6 +293,13 @@ impl Server {
     /// Decides about a client that has connected.
     fn let_in(&mut self, incoming: Incoming) {
         let peer = Peer::of(&incoming);
+        let incoming = match incoming.require(mgn_fabric::Role::Client, "have sessions") {
+            Ok(incoming) => incoming,
+            Err(why) => {
+                let why = Refusal::NotPermitted(why);
+                return self.refusals.note(&peer, None, &why, Instant::now());
+            }
+        };
         let hello: Hello = match postcard::from_bytes(incoming.opening()) {
             Ok(hello) => hello,
             Err(_) => return self.refuse(incoming, &peer, None, Refusal::NotUnderstood),
@@ -495,7 +502,12 @@ impl Server {
                     .token
                     .as_ref()
                     .filter(|_| client.shown.is_some())
-                    .map(Token::to_hex),
+                    .map(Token::to_text),
+                way_back: client
+                    .incoming
+                    .way_back()
+                    .filter(|_| client.shown.is_some())
+                    .map(|token| token.to_text()),
                 shown: client.shown,
                 client: Vec::new(),
                 chain: self.options.chain.clone(),

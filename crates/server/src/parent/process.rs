@@ -346,6 +346,7 @@ mod tests {
             shown: None,
             present: Vec::new(),
             token: None,
+            way_back: None,
             client: Vec::new(),
             chain: Default::default(),
             memory_limit: 0,
@@ -360,6 +361,7 @@ mod tests {
                 identity: Identity::User(0),
                 user: None,
                 address: None,
+                token: None,
             },
             claim: Claim {
                 program: String::new(),

@@ -43,7 +43,8 @@ pub fn be_server() {
             .parse()
             .expect("an address")],
         inherited: Vec::new(),
-        token: get("TEST_TOKEN").map(|t| t.parse().expect("a token")),
+        access: get("TEST_TOKEN").map(|text| token(&text)).into(),
+        token: None,
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
         max_sessions_per_client: get("TEST_PER_CLIENT").map(|n| n.parse().expect("a number")),
@@ -82,6 +83,11 @@ pub struct Server {
     pub folder: PathBuf,
 }
 
+/// A token of all roles from its digits, or of one role from its text.
+fn token(text: &str) -> Token {
+    Token::from_text(text).unwrap_or_else(|_| text.parse().expect("a token"))
+}
+
 pub const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 impl Server {
@@ -115,6 +121,7 @@ impl Server {
         if tcp {
             builder.env("TEST_TOKEN", TOKEN);
         }
+        builder.envs(settings.iter().copied());
         let mut child = builder.spawn().expect("a process");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
         let address = lines.find_map(|l| l.ok()?.strip_prefix("listening on ")?.parse().ok());

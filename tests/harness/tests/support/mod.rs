@@ -39,7 +39,11 @@ impl Site {
             stage,
         };
         let made = Outcome::of(
-            site.stage.mgn().args(["token", "new"]).arg(site.token()),
+            site.stage
+                .mgn()
+                .args(["token", "new", "--role", "admin"])
+                .arg(site.token())
+                .env("XDG_STATE_HOME", &site.folder),
             LIMIT,
         );
         assert_eq!(made.status, Some(0), "{}", made.describe());

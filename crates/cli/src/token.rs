@@ -1,0 +1,147 @@
+//! `mgn token`: tokens for programs' machines, and the store of those that servers here admit.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use mgn_fabric::{is_name, ServerKey, Store, Token};
+
+use crate::args::{self, NewToken, StoreFile};
+use crate::{say, settings};
+
+pub fn token(command: args::Token) -> anyhow::Result<()> {
+    match command {
+        args::Token::New(new) => create(new),
+        args::Token::Add { file, store } => add(&file, store),
+        args::Token::List { store } => list(store),
+        args::Token::Revoke { name, store } => revoke(&name, store),
+        args::Token::Key { server_key } => {
+            let key = ServerKey::read_or_create(&settings::server_key(server_key)?)?;
+            say(&format!("{}\n", key.public()))
+        }
+    }
+}
+
+fn create(new: NewToken) -> anyhow::Result<()> {
+    let is_default = new.file.is_none();
+    let file = new.file.or_else(settings::default_token);
+    let file = file.context("there is no home for a token; name a file")?;
+    let keys = match new.key.is_empty() {
+        false => new.key,
+        true => {
+            let key = ServerKey::read_or_create(&settings::server_key(new.server_key)?)?;
+            vec![key.public()]
+        }
+    };
+    let store = store(new.store)?;
+    let name = match new.name {
+        Some(name) => name,
+        None => free_name(&name_of(&file)?, &store)?,
+    };
+    let token = Token::new(&name, new.role)?.with_servers(keys);
+    if let (true, Some(folder)) = (is_default, file.parent()) {
+        let made = std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder);
+        made.with_context(|| format!("making {}", folder.display()))?;
+    }
+    token.write(&file)?;
+    if let Err(error) = Store::add(&store, &token) {
+        // A token that no server admits is of no use.
+        let _ = std::fs::remove_file(&file);
+        return Err(error.into());
+    }
+    let how = match is_default {
+        true => "copy it to the same place on the machines where programs run",
+        false => "give it to programs by --token-file",
+    };
+    say(&format!(
+        "{}: the new token {name}, with the role {}; {how}. Servers here admit it by {}\n",
+        file.display(),
+        new.role,
+        store.display()
+    ))
+}
+
+/// What a token is called that lies in this file.
+fn name_of(file: &Path) -> anyhow::Result<String> {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    match is_name(&stem) {
+        true => Ok(stem.into_owned()),
+        false => anyhow::bail!(
+            "{} does not make a name for a token; give one by --name",
+            file.display()
+        ),
+    }
+}
+
+/// The name, with a number behind it if the store has a token of that name.
+fn free_name(name: &str, store: &Path) -> anyhow::Result<String> {
+    if !store.exists() {
+        return Ok(name.into());
+    }
+    let tokens = Store::open(store)?.tokens();
+    let is_free = |name: &String| tokens.iter().all(|token| token.identity().name != *name);
+    let numbered = (2u64..).map(|n| format!("{name}-{n}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(is_free).context("all names are taken")
+}
+
+fn add(file: &Path, store_file: StoreFile) -> anyhow::Result<()> {
+    let token = Token::read(file)?;
+    if token.is_old() {
+        anyhow::bail!(
+            "{} is a token of an old kind, without a name and a role; make another with `mgn token new`",
+            file.display()
+        );
+    }
+    let store = store(store_file)?;
+    Store::add(&store, &token)?;
+    let (store, who) = (store.display(), token.identity());
+    say(&format!("{store}: servers here admit {who}\n"))
+}
+
+fn list(store_file: StoreFile) -> anyhow::Result<()> {
+    let tokens = Store::open(&store(store_file)?)?.tokens();
+    let name = |token: &Token| token.identity().name.clone();
+    let width = tokens.iter().map(|token| name(token).len()).max();
+    let width = width.unwrap_or(0);
+    let mut text = String::new();
+    for token in tokens.iter() {
+        let _ = writeln!(text, "{:<width$}  {}", name(token), token.identity().role);
+    }
+    say(&text)
+}
+
+fn revoke(name: &str, store_file: StoreFile) -> anyhow::Result<()> {
+    let store = store(store_file)?;
+    Store::revoke(&store, name)?;
+    let store = store.display();
+    say(&format!(
+        "{store}: {name} is not admitted any more; sessions that have begun continue\n"
+    ))
+}
+
+fn store(file: StoreFile) -> anyhow::Result<PathBuf> {
+    match file.store {
+        Some(file) => Ok(file),
+        None => settings::store_to_change(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_name_their_tokens() {
+        assert_eq!(name_of(Path::new("/a/alice.token")).unwrap(), "alice");
+        assert_eq!(name_of(Path::new("token")).unwrap(), "token");
+        for odd in ["a b", "/", "-x"] {
+            let error = name_of(Path::new(odd)).unwrap_err().to_string();
+            assert!(error.contains("--name"), "{error}");
+        }
+    }
+}

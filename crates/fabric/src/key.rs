@@ -1,0 +1,178 @@
+//! The lasting key of a server, by which clients recognise it in TLS.
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::sign::SigningKey;
+
+use crate::secret_file;
+use crate::token::{digits, random, to_digits};
+use crate::Error;
+
+const WHAT: &str = "the server's key";
+
+/// An Ed25519 private key in front of its 32 bytes (RFC 8410).
+const PRIVATE: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+
+/// Likewise of a public key.
+const PUBLIC: [u8; 12] = *b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
+
+/// What the text of a public key begins with.
+const KIND: &str = "ed25519:";
+
+/// An Ed25519 public key. Its text is `ed25519:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PublicKey([u8; 32]);
+
+/// The private key of a server.
+#[derive(Clone)]
+pub struct ServerKey {
+    signing: Arc<dyn SigningKey>,
+    public: PublicKey,
+}
+
+impl ServerKey {
+    /// A key that lasts as long as this process.
+    pub(crate) fn generate() -> Result<ServerKey, Error> {
+        let mut seed = [0; 32];
+        random(&mut seed);
+        ServerKey::new(&seed)
+    }
+
+    /// The key in `path`, a file that only its owner may read. Where no such file is, a new key is written there.
+    ///
+    /// # Errors
+    /// [`Error::Token`] for a file that others can read or that holds no key, [`Error::Io`].
+    pub fn read_or_create(path: &Path) -> Result<ServerKey, Error> {
+        match ServerKey::read(path) {
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            other => return other,
+        }
+        // Another server may be making it at the same time.
+        let _lock = secret_file::lock(path)?;
+        if !path.exists() {
+            let mut seed = [0; 32];
+            random(&mut seed);
+            secret_file::create(path, WHAT, &(to_digits(&seed) + "\n"))?;
+        }
+        ServerKey::read(path)
+    }
+
+    /// The key in `path`.
+    ///
+    /// # Errors
+    /// Likewise, and [`Error::Io`] where no such file is.
+    pub fn read(path: &Path) -> Result<ServerKey, Error> {
+        let (text, _) = secret_file::read(path, WHAT)?;
+        let seed = digits(text.trim()).ok_or_else(|| {
+            let shown = path.display();
+            Error::Token(format!("{WHAT} {shown} does not hold 64 hexadecimal digits; remove it to have a new one, which clients then have to be told"))
+        })?;
+        ServerKey::new(&seed)
+    }
+
+    fn new(seed: &[u8; 32]) -> Result<ServerKey, Error> {
+        let key = PrivatePkcs8KeyDer::from([&PRIVATE[..], seed].concat());
+        let failed = |_| Error::Token(format!("{WHAT} is of no use to the system's cryptography"));
+        let loaded = default_provider().key_provider.load_private_key(key.into());
+        let signing = loaded.map_err(failed)?;
+        let public = signing.public_key();
+        let public = public.and_then(|key| PublicKey::from_der(key.as_ref()));
+        let public = public.ok_or_else(|| failed(rustls::Error::General(String::new())))?;
+        Ok(ServerKey { signing, public })
+    }
+
+    pub fn public(&self) -> PublicKey {
+        self.public
+    }
+
+    pub(crate) fn signing(&self) -> Arc<dyn SigningKey> {
+        self.signing.clone()
+    }
+}
+
+impl PublicKey {
+    /// From its SubjectPublicKeyInfo. None for keys of another kind.
+    pub(crate) fn from_der(der: &[u8]) -> Option<PublicKey> {
+        Some(PublicKey(der.strip_prefix(&PUBLIC)?.try_into().ok()?))
+    }
+
+    pub(crate) fn to_der(self) -> Vec<u8> {
+        [&PUBLIC[..], &self.0].concat()
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<PublicKey, Error> {
+        let key = text.strip_prefix(KIND).and_then(digits);
+        key.map(PublicKey).ok_or_else(|| {
+            Error::Token("a server's public key is ed25519: and 64 hexadecimal digits; `mgn token key` shows that of a server on its host".into())
+        })
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{KIND}{}", to_digits(&self.0))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl fmt::Debug for ServerKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "ServerKey({})", self.public)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
+    use crate::testing::Folder;
+
+    #[test]
+    fn a_key_lasts_and_stays_private() {
+        let folder = Folder::new();
+        let path = folder.path().join("state/server.key");
+        let key = ServerKey::read_or_create(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let again = ServerKey::read_or_create(&path).unwrap();
+        assert_eq!(key.public(), again.public());
+        assert_ne!(key.public(), ServerKey::generate().unwrap().public());
+        let text = key.public().to_string();
+        assert_eq!(text.parse::<PublicKey>().unwrap(), key.public());
+        let secret = fs::read_to_string(&path).unwrap();
+        assert!(!format!("{key:?}").contains(secret.trim()));
+
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let error = ServerKey::read_or_create(&path).unwrap_err().to_string();
+        assert!(error.contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn a_damaged_key_is_not_replaced() {
+        let folder = Folder::new();
+        let path = folder.path().join("server.key");
+        secret_file::create(&path, WHAT, "abc\n").unwrap();
+        let error = ServerKey::read_or_create(&path).unwrap_err().to_string();
+        assert!(error.contains("64 hexadecimal"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "abc\n");
+        for text in ["", "ed25519:", "ed25519:ab", "rsa:00"] {
+            assert!(text.parse::<PublicKey>().is_err(), "{text}");
+        }
+    }
+}

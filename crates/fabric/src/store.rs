@@ -1,0 +1,306 @@
+//! Whom a listener admits: one token, or those of a file that may change meanwhile.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::secret_file::{self, Stamp};
+use crate::token::{line, Written};
+use crate::{Error, ServerKey, Token};
+
+const WHAT: &str = "the token store";
+
+/// What a listener asks of clients by TCP, and the key that it shows to those that encrypt.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    tokens: Option<Admitted>,
+    key: Option<ServerKey>,
+    ways_back: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Admitted {
+    One(Arc<Vec<Token>>),
+    Store(Arc<Store>),
+}
+
+/// Holders of this one token, or nobody; the key is a new one.
+impl From<Option<Token>> for Access {
+    fn from(token: Option<Token>) -> Access {
+        Access {
+            tokens: token.map(|token| Admitted::One(Arc::new(vec![token]))),
+            ..Access::default()
+        }
+    }
+}
+
+/// Holders of the tokens that are in the store when they come.
+impl From<Arc<Store>> for Access {
+    fn from(store: Arc<Store>) -> Access {
+        Access {
+            tokens: Some(Admitted::Store(store)),
+            ..Access::default()
+        }
+    }
+}
+
+impl Access {
+    /// With a key that clients know.
+    pub fn with_key(mut self, key: Option<ServerKey>) -> Access {
+        self.key = key;
+        self
+    }
+
+    /// Servers that have met a client with one of the tokens are admitted too, in the role server; see [`Token::for_way_back`].
+    pub fn with_ways_back(mut self) -> Access {
+        self.ways_back = true;
+        self
+    }
+
+    /// Whether anybody can be admitted by TCP.
+    pub fn has_tokens(&self) -> bool {
+        self.tokens.is_some()
+    }
+
+    pub fn key(&self) -> Option<&ServerKey> {
+        self.key.as_ref()
+    }
+
+    /// The tokens that are admitted now. None: no token is asked for.
+    pub(crate) fn tokens(&self) -> Option<Arc<Vec<Token>>> {
+        let tokens = match self.tokens.as_ref()? {
+            Admitted::One(tokens) => tokens.clone(),
+            Admitted::Store(store) => store.tokens(),
+        };
+        let back = tokens.iter().map(Token::for_way_back);
+        Some(match self.ways_back {
+            true => Arc::new(tokens.iter().cloned().chain(back).collect()),
+            false => tokens,
+        })
+    }
+}
+
+/// A file with several tokens, which is read again when it has changed.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    seen: Option<Stamp>,
+    tokens: Arc<Vec<Token>>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    #[serde(default)]
+    token: Vec<Written>,
+}
+
+impl Store {
+    /// Reads a store, a file that only its owner may read.
+    ///
+    /// # Errors
+    /// [`Error::Token`] for a file that others can read or that holds something else, [`Error::Io`].
+    pub fn open(path: &Path) -> Result<Store, Error> {
+        let (tokens, seen) = read(path)?;
+        Ok(Store {
+            path: path.into(),
+            state: Mutex::new(State {
+                seen: Some(seen),
+                tokens: Arc::new(tokens),
+            }),
+        })
+    }
+
+    /// The tokens that are there now. Nobody is admitted while the file cannot be read.
+    pub fn tokens(&self) -> Arc<Vec<Token>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Stamp::of(&self.path);
+        if now != state.seen {
+            state.seen = now;
+            state.tokens = Arc::new(match read(&self.path) {
+                Ok((tokens, seen)) => {
+                    let shown = self.path.display();
+                    tracing::info!("read {WHAT} {shown} again: {} tokens", tokens.len());
+                    state.seen = Some(seen);
+                    tokens
+                }
+                Err(error) => {
+                    tracing::error!("nobody is admitted by token now: {error}");
+                    Vec::new()
+                }
+            });
+        }
+        state.tokens.clone()
+    }
+
+    /// Adds a token to the store at `path`, which is made if it is missing.
+    ///
+    /// # Errors
+    /// [`Error::Token`] if a token has the same name or the same secret, and as [`Store::open`].
+    pub fn add(path: &Path, token: &Token) -> Result<(), Error> {
+        let _lock = secret_file::lock(path)?;
+        let mut tokens = read_or_none(path)?;
+        let name = &token.identity().name;
+        let shown = path.display();
+        if tokens.iter().any(|other| other.identity().name == *name) {
+            return Err(Error::Token(format!("{WHAT} {shown} has a token called {name} already; choose another --name, or remove that one with `mgn token revoke {name}`")));
+        }
+        if let Some(other) = tokens.iter().find(|other| other.id() == token.id()) {
+            let other = &other.identity().name;
+            return Err(Error::Token(format!(
+                "{WHAT} {shown} has this token already, as {other}"
+            )));
+        }
+        // Which servers a client may meet matters to the client alone.
+        tokens.push(token.clone().with_servers(Vec::new()));
+        write(path, &tokens)
+    }
+
+    /// Removes a token from the store at `path`. Listeners admit it no longer.
+    ///
+    /// # Errors
+    /// [`Error::Token`] if there is no such token, and as [`Store::open`].
+    pub fn revoke(path: &Path, name: &str) -> Result<(), Error> {
+        let _lock = secret_file::lock(path)?;
+        let (mut tokens, _) = read(path)?;
+        let before = tokens.len();
+        tokens.retain(|token| token.identity().name != name);
+        if tokens.len() == before {
+            return Err(Error::Token(format!(
+                "{WHAT} {} has no token called {name:?}; `mgn token list` shows those that it has",
+                path.display()
+            )));
+        }
+        write(path, &tokens)
+    }
+}
+
+fn read_or_none(path: &Path) -> Result<Vec<Token>, Error> {
+    match read(path) {
+        Ok((tokens, _)) => Ok(tokens),
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn read(path: &Path) -> Result<(Vec<Token>, Stamp), Error> {
+    let (text, stamp) = secret_file::read(path, WHAT)?;
+    let wrong = |why: &str| Error::Token(format!("{WHAT} {} is damaged: {why}", path.display()));
+    // The message of the parser may show the line, which may be a secret.
+    let contents: Contents = toml::from_str(&text).map_err(|error| {
+        let line = line(&text, &error);
+        wrong(&format!(
+            "it does not hold tokens as `mgn token new --store` writes them ({line})"
+        ))
+    })?;
+    let tokens = contents.token.iter().map(Written::read);
+    let tokens: Vec<Token> = tokens
+        .collect::<Result<_, _>>()
+        .map_err(|why| wrong(&why))?;
+    for (n, token) in tokens.iter().enumerate() {
+        let is_same = |other: &Token| {
+            other.id() == token.id() || other.identity().name == token.identity().name
+        };
+        if tokens[..n].iter().any(is_same) {
+            let name = &token.identity().name;
+            return Err(wrong(&format!(
+                "the name or the secret of {name} is there twice"
+            )));
+        }
+    }
+    Ok((tokens, stamp))
+}
+
+fn write(path: &Path, tokens: &[Token]) -> Result<(), Error> {
+    let contents = Contents {
+        token: tokens.iter().map(Written::new).collect(),
+    };
+    let text = format!(
+        "# Tokens that servers of Manganese admit. Whoever can read this file can use them all.\n{}",
+        toml::to_string(&contents).unwrap_or_default()
+    );
+    secret_file::replace(path, WHAT, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
+    use crate::testing::Folder;
+    use crate::Role;
+
+    fn names(store: &Store) -> Vec<String> {
+        let tokens = store.tokens();
+        tokens.iter().map(|t| t.identity().to_string()).collect()
+    }
+
+    #[test]
+    fn changes_are_seen() {
+        let folder = Folder::new();
+        let path = folder.path().join("new/tokens");
+        let alice = Token::new("alice", Role::Client).unwrap();
+        Store::add(&path, &alice).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let store = Store::open(&path).unwrap();
+        assert_eq!(names(&store), ["alice (client)"]);
+        Store::add(&path, &Token::new("gpu", Role::Server).unwrap()).unwrap();
+        assert_eq!(names(&store), ["alice (client)", "gpu (server)"]);
+        Store::revoke(&path, "alice").unwrap();
+        assert_eq!(names(&store), ["gpu (server)"]);
+        assert!(Store::revoke(&path, "alice").is_err());
+        let names_there: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(names_there.len(), 1, "nothing is left behind");
+        // A store that cannot be read any more admits nobody, until it can.
+        let text = fs::read_to_string(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(names(&store).is_empty());
+        secret_file::create(&path, WHAT, &text).unwrap();
+        assert_eq!(names(&store), ["gpu (server)"]);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(names(&store).is_empty());
+    }
+
+    #[test]
+    fn stores_that_others_can_read_are_refused() {
+        let folder = Folder::new();
+        let path = folder.path().join("tokens");
+        Store::add(&path, &Token::new("a", Role::Client).unwrap()).unwrap();
+        for mode in [0o640, 0o604, 0o620] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let error = Store::open(&path).unwrap_err();
+            assert!(
+                matches!(&error, Error::Token(why) if why.contains("chmod 600")),
+                "{error}"
+            );
+            let more = Token::new("b", Role::Client).unwrap();
+            assert!(Store::add(&path, &more).is_err());
+        }
+    }
+
+    #[test]
+    fn a_name_and_a_secret_are_there_once() {
+        let folder = Folder::new();
+        let path = folder.path().join("tokens");
+        let token = Token::new("a", Role::Client).unwrap();
+        Store::add(&path, &token).unwrap();
+        let other = Token::new("a", Role::Admin).unwrap();
+        assert!(Store::add(&path, &other).is_err());
+        let text = fs::read_to_string(&path).unwrap();
+        let entry = text.split_once("[[token]]").unwrap().1;
+        let twice = format!("{text}[[token]]{}", entry.replace("\"a\"", "\"b\""));
+        fs::remove_file(&path).unwrap();
+        secret_file::create(&path, WHAT, &twice).unwrap();
+        let error = Store::open(&path).unwrap_err().to_string();
+        assert!(error.contains("twice"), "{error}");
+        assert!(!error.contains(&token.to_hex()));
+    }
+}
