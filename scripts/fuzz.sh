@@ -61,7 +61,7 @@ fi
 export ASAN_OPTIONS=detect_leaks=0
 
 prepare() {
-    mkdir -p "$place/corpus/$1" "$place/seeds/$1" "$place/found/$1" "fuzz/corpus/$1" $place/logs
+    mkdir -p "$place/corpus/$1" "$place/seeds/$1" "$place/found/$1" $place/logs
     rm -f "$place/seeds/$1"/*
     "$program" "$1" "$place/seeds/$1"
 }
@@ -69,6 +69,7 @@ prepare() {
 if [ "$minutes" = merge ]; then
     for target in "${targets[@]}"; do
         prepare "$target"
+        mkdir -p "fuzz/corpus/$target"
         MGN_FUZZ_TARGET=$target "$program" -set_cover_merge=1 -max_len=2048 \
             "fuzz/corpus/$target" "$place/corpus/$target" 2>&1 | grep -E "MERGE-OUTER: .*(new files|added)" || true
     done
@@ -77,11 +78,13 @@ if [ "$minutes" = merge ]; then
 fi
 
 fuzz_one() {
+    local committed=()
     prepare "$1"
+    [ ! -d "fuzz/corpus/$1" ] || committed=("fuzz/corpus/$1")
     MGN_FUZZ_TARGET=$1 "$program" -max_total_time=$((60 * minutes)) -timeout=$seconds \
         -rss_limit_mb=$memory -malloc_limit_mb=$memory -print_final_stats=1 \
         -artifact_prefix="$place/found/$1/" \
-        "$place/corpus/$1" "fuzz/corpus/$1" "$place/seeds/$1" >"$place/logs/$1" 2>&1 ||
+        "$place/corpus/$1" "${committed[@]}" "$place/seeds/$1" >"$place/logs/$1" 2>&1 ||
         echo "$1" >>$place/failed
 }
 

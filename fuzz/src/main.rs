@@ -1,4 +1,4 @@
-//! Runs the project's fuzz targets under libFuzzer. `cargo xtask fuzz` builds and starts this.
+//! Runs the project's fuzz targets under libFuzzer. `make fuzz` builds and starts this.
 //!
 //! - `mgn-fuzz` prints the names of all targets.
 //! - `mgn-fuzz NAME FOLDER` writes the target's generated seeds into the folder.

@@ -98,7 +98,7 @@ pub enum Command {
     /// Check and show the configuration of walls
     #[command(subcommand)]
     Config(Config),
-    /// Create, list and revoke the tokens by which servers know who connects over TCP
+    /// Create, list and revoke the tokens that servers require over the network
     #[command(subcommand)]
     Token(Token),
     /// Write the manual pages and shell completions
@@ -415,7 +415,7 @@ pub struct Server {
     #[arg(long, value_name = "PLACE")]
     pub present: Vec<mgn_wall::Target>,
 
-    /// Serve at most N programs at the same time
+    /// Serve at most N sessions at the same time; a program on a wall has one session for each tile
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_sessions: u32,
@@ -638,37 +638,39 @@ pub struct Tune {
     pub seconds: u64,
 }
 
-/// Whom a listener admits over TCP, and by which key clients recognise it.
+/// The tokens that a listener admits over TCP, and the key by which clients recognise it.
 #[derive(Debug, Args)]
 pub struct Keys {
     /// File with the tokens that are admitted over TCP; see `mgn token`
     ///
-    /// [default: the token in --token-file, if that is given; otherwise manganese/tokens in the settings folder]
+    /// [default: the token in --token-file, if that is given; otherwise $MGN_TOKEN_STORE, then token_store in
+    /// config.toml, then ~/.config/manganese/tokens]
     #[arg(long, value_name = "FILE")]
     pub token_store: Option<PathBuf>,
 
-    /// File with the token that is proved to a mothership, a viewer or another relay
+    /// File with the token that this process uses to connect to a mothership, a viewer or another relay
     ///
-    /// Without --token-store, it is also the only token that is admitted. [default: manganese/token in the settings folder]
+    /// If you give this flag without --token-store, this is also the only token that is admitted. [default: token_file in
+    /// config.toml, then ~/.config/manganese/token]
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
     /// File with the private key for tls: addresses; it is created if it does not exist
     ///
-    /// [default: manganese/server.key in $XDG_STATE_HOME or ~/.local/state]
+    /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then ~/.local/state/manganese/server.key]
     #[arg(long, value_name = "FILE")]
     pub server_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Token {
-    /// Create a token, in a file for the programs' machine, and admit it to servers on this machine
+    /// Create a token file for a machine where programs run, and add the token to this machine's store
     ///
-    /// Run this on the server's machine. The token names the public key of that machine's servers, and programs with the
-    /// token accept no other server.
+    /// Run this on the server's machine. The token contains the public key of this machine's servers. At tls: addresses,
+    /// programs with this token connect to no other server.
     New(NewToken),
 
-    /// Admit the token in FILE to servers on this machine
+    /// Add the token in FILE to this machine's store
     Add {
         /// The token, as `mgn token new` has written it elsewhere
         file: PathBuf,
@@ -683,7 +685,7 @@ pub enum Token {
         store: StoreFile,
     },
 
-    /// Stop admitting a token; running servers refuse it from then on
+    /// Remove a token from the store; running servers that read this file refuse it from then on
     ///
     /// Sessions that have begun continue.
     Revoke {
@@ -698,7 +700,7 @@ pub enum Token {
     Key {
         /// File with the private key; it is created if it does not exist
         ///
-        /// [default: manganese/server.key in $XDG_STATE_HOME or ~/.local/state]
+        /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then ~/.local/state/manganese/server.key]
         #[arg(long, value_name = "FILE")]
         server_key: Option<PathBuf>,
     },
@@ -715,15 +717,15 @@ pub struct NewToken {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// What holders may do: client (have programs rendered), server (be a server of a mothership or a viewer) or admin
-    /// (everything, such as stopping the mothership)
+    /// What the token allows: client (have programs rendered), server (register with a mothership, send pictures to a
+    /// viewer) or admin (everything, including mgn status and mgn stop over the network)
     #[arg(long, value_name = "ROLE", default_value = "client")]
     pub role: Role,
 
     #[command(flatten)]
     pub store: StoreFile,
 
-    /// Public key of a server that holders may meet, instead of those on this machine; may be repeated
+    /// Public key of a server that the token is valid for, instead of this machine's; may be repeated
     ///
     /// `mgn token key` on a server's machine shows its key.
     #[arg(long, value_name = "KEY")]
@@ -731,7 +733,7 @@ pub struct NewToken {
 
     /// File with the private key of servers on this machine; it is created if it does not exist
     ///
-    /// [default: manganese/server.key in $XDG_STATE_HOME or ~/.local/state]
+    /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then ~/.local/state/manganese/server.key]
     #[arg(long, value_name = "FILE", conflicts_with = "key")]
     pub server_key: Option<PathBuf>,
 }
@@ -741,7 +743,7 @@ pub struct NewToken {
 pub struct StoreFile {
     /// File with the tokens that servers admit
     ///
-    /// [default: manganese/tokens in the settings folder]
+    /// [default: $MGN_TOKEN_STORE, then token_store in config.toml, then ~/.config/manganese/tokens]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
 }

@@ -186,14 +186,14 @@ fn in_force(settings: &InForce) -> String {
             "none; `mgn token new` makes one",
         ),
         ("  ssh", &settings.ssh, "unknown"),
-        ("  mgn elsewhere", &settings.ssh_mgn, "unknown"),
+        ("  mgn on ssh hosts", &settings.ssh_mgn, "unknown"),
         (
-            "  sessions a client",
+            "  sessions per client",
             &settings.max_sessions_per_client,
             "a quarter of --max-sessions, but at least 32, for each address",
         ),
         (
-            "  memory in all",
+            "  memory for all",
             &settings.memory_total,
             "three quarters of the machine's memory",
         ),
@@ -207,7 +207,7 @@ fn in_force(settings: &InForce) -> String {
         (
             "  server key",
             &settings.server_key,
-            "none yet; it is made when it is needed",
+            "none yet; created at first use",
         ),
     ] {
         let _ = match (&shown.value, &shown.source) {

@@ -21,8 +21,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         _ => args.listen.clone(),
     };
     let passed = inherited.iter().map(Inherited::address);
-    let serving =
-        settings::to_serve(&args.keys, listen.iter().chain(passed), &args.mothership)?;
+    let serving = settings::to_serve(&args.keys, listen.iter().chain(passed), &args.mothership)?;
     let member = member(&args, &serving)?.map(Arc::new);
     let Serving { access, token } = serving;
     let token = token.map(|(_, token)| token);

@@ -350,7 +350,7 @@ impl Settings {
     pub fn memory_total(&self) -> anyhow::Result<Option<Set<u64>>> {
         self.written(
             |written| written.memory_total.as_ref(),
-            |mib| within("memory_total", *mib, 64..=1 << 39),
+            |mib| within("memory_total", *mib, 64..=(1 << 40) - 1),
         )
     }
 
@@ -587,7 +587,7 @@ pub struct Serving {
     pub token: Option<(PathBuf, Token)>,
 }
 
-/// What it takes to listen at `addresses`, and to come on line with somebody at `others`. Files are read only where they are needed, or named by a flag.
+/// Reads what is needed to listen at `addresses` and to connect to `others`. Files are read only where they are needed, or named by a flag.
 ///
 /// # Errors
 /// Where nobody could be admitted, or a file cannot be read.
@@ -809,7 +809,7 @@ pub fn in_force() -> InForce {
 /// What a token permits, and with whom.
 fn describe(token: Result<Token, mgn_fabric::Error>) -> String {
     let token = match token {
-        Ok(token) if token.is_old() => return "of an old kind, for this host only".into(),
+        Ok(token) if token.is_old() => return "in the format of earlier releases, for this host only".into(),
         Ok(token) => token,
         Err(error) => return error.to_string(),
     };

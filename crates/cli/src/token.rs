@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use mgn_fabric::{is_name, ServerKey, Store, Token};
+use mgn_fabric::{is_name, Role, ServerKey, Store, Token};
 
 use crate::args::{self, NewToken, StoreFile};
 use crate::{say, settings};
@@ -53,19 +53,23 @@ fn create(new: NewToken) -> anyhow::Result<()> {
         let _ = std::fs::remove_file(&file);
         return Err(error.into());
     }
-    let how = match is_default {
-        true => "copy it to the same place on the machines where programs run",
-        false => "give it to programs by --token-file",
+    let how = match new.role {
+        Role::Client if is_default => {
+            "Copy it to the same path on the machines where programs run."
+        }
+        Role::Client => "Copy it to the machine where programs run, and name it by --token-file.",
+        Role::Server => "Copy it and the store to the machines with servers.",
+        Role::Admin => "Name it by --token-file in mgn status and mgn stop.",
     };
     say(&format!(
-        "{}: the new token {name}, with the role {}; {how}. Servers here admit it by {}\n",
+        "{}: new token {name} with the role {}, also added to {}. {how}\n",
         file.display(),
         new.role,
         store.display()
     ))
 }
 
-/// What a token is called that lies in this file.
+/// The name of the token in this file.
 fn name_of(file: &Path) -> anyhow::Result<String> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     match is_name(&stem) {
@@ -93,7 +97,7 @@ fn add(file: &Path, store_file: StoreFile) -> anyhow::Result<()> {
     let token = Token::read(file)?;
     if token.is_old() {
         anyhow::bail!(
-            "{} is a token of an old kind, without a name and a role; make another with `mgn token new`",
+            "{} has the format of earlier releases, without a name and a role; move it away and run `mgn token new`",
             file.display()
         );
     }

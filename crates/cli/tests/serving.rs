@@ -56,6 +56,7 @@ impl Server {
 fn clean(command: &mut Command, folder: &Folder) {
     command
         .env("XDG_CONFIG_HOME", &folder.0)
+        .env("XDG_STATE_HOME", &folder.0)
         .env_remove("MGN_TOKEN_FILE")
         .env_remove("MGN_LOG")
         .stdin(Stdio::null());

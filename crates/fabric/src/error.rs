@@ -29,7 +29,7 @@ pub enum Error {
     Forbidden(String),
 
     /// A server has shown a key that the token does not name.
-    #[error("{server} shows another key than the one in {known}: either the server was set up anew, or somebody is in between. It shows {key}. If `mgn token key` on its host says the same, it was set up anew: make a new token there and copy it here")]
+    #[error("{server} shows the key {key}, which {known} does not name. Compare it with `mgn token key` on the server's host: if it is the same, make a new token there and copy it here; otherwise somebody is in between")]
     OtherKey {
         server: String,
         /// Where the key is that was expected.
@@ -38,7 +38,7 @@ pub enum Error {
     },
 
     /// A token file of 64 digits, which names neither a role nor a server, was to be used over a network.
-    #[error("the token {0} is of an old kind and of no use over a network; {new}", new = crate::token::NEW)]
+    #[error("the token {0} has the format of earlier releases and cannot be used over a network; {new}", new = crate::token::NEW)]
     OldToken(String),
 
     /// The other end broke the protocol; the connection is of no further use.

@@ -78,7 +78,7 @@ impl ServerKey {
 
     fn new(seed: &[u8; 32]) -> Result<ServerKey, Error> {
         let key = PrivatePkcs8KeyDer::from([&PRIVATE[..], seed].concat());
-        let failed = |_| Error::Token(format!("{WHAT} is of no use to the system's cryptography"));
+        let failed = |_| Error::Token(format!("{WHAT} is rejected by the cryptography library"));
         let loaded = default_provider().key_provider.load_private_key(key.into());
         let signing = loaded.map_err(failed)?;
         let public = signing.public_key();

@@ -42,7 +42,7 @@ impl Stamp {
 pub(crate) fn read(path: &Path, what: &str) -> Result<(String, Stamp), Error> {
     let shown = path.display();
     let failed = || Error::io(format!("cannot read {what} {shown}"));
-    // A pipe with nobody at its other end must not hold us up.
+    // Opening a pipe without a writer must not block.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -60,7 +60,9 @@ pub(crate) fn read(path: &Path, what: &str) -> Result<(String, Stamp), Error> {
     }
     if about.uid() != mgn_sys::peer::own_uid() && about.uid() != 0 {
         let uid = about.uid();
-        return Err(Error::Token(format!("{what} {shown} belongs to uid {uid}")));
+        return Err(Error::Token(format!(
+            "{what} {shown} belongs to uid {uid}; run this command as that user"
+        )));
     }
     let mut text = String::new();
     let read = file.take(LENGTH_MAX).read_to_string(&mut text);

@@ -167,7 +167,7 @@ impl Token {
         if let Some(secret) = digits(text.trim()) {
             static WARN: Once = Once::new();
             WARN.call_once(|| {
-                tracing::warn!("the token file {shown} is of an old kind, which names no role and no server and is taken on this host only; {NEW}");
+                tracing::warn!("the token file {shown} has the format of earlier releases, without a role and a server key; it works on this host only; {NEW}");
             });
             return Ok(Token {
                 file,
@@ -311,7 +311,7 @@ impl Token {
         })
     }
 
-    /// Refuses a token of the old kind to others than this host.
+    /// Refuses a token in the format of earlier releases to other hosts than this one.
     pub(crate) fn check_place(&self, place: IpAddr) -> Result<(), Error> {
         match self.is_old && !place.to_canonical().is_loopback() {
             false => Ok(()),
@@ -323,7 +323,7 @@ impl Token {
     }
 }
 
-/// What to do about a token of the old kind.
+/// What to do about a token in the format of earlier releases.
 pub(crate) const NEW: &str =
     "make another with `mgn token new` on the server's host, and copy it to the programs'";
 
@@ -332,7 +332,7 @@ impl Identity {
     pub fn lacks(&self, needed: Role, doing: &str) -> String {
         let Identity { name, role } = self;
         format!(
-            "the token {name} has the role {role}; to {doing} takes a token with the role {needed}"
+            "the token {name} has the role {role}; a token with the role {needed} is required to {doing}"
         )
     }
 

@@ -183,7 +183,7 @@ impl Renderer {
             taking: Taking::default(),
             storage: Storage::default(),
             binary_key: BinaryKey::random(),
-            accepts_spirv: true,
+            accepts_spirv: false,
             taken: VecDeque::new(),
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
@@ -196,9 +196,10 @@ impl Renderer {
         self.binary_key = key;
     }
 
-    /// From now on shaders cannot be made of SPIR-V. No driver checks whether a module is valid, and an invalid one may do anything.
-    pub fn refuse_spirv(&mut self) {
-        self.accepts_spirv = false;
+    /// From now on shaders can be made of SPIR-V. No driver checks whether a module is valid, and an
+    /// invalid one may do anything.
+    pub fn accept_spirv(&mut self) {
+        self.accepts_spirv = true;
     }
 
     /// What the driver can do.

@@ -42,7 +42,9 @@ pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Playe
         Box::<Nop>::default()
     } else {
         let frames = Frames(Rc::clone(&recording.view));
-        Box::new(Renderer::new(Box::new(frames))?)
+        let mut renderer = Renderer::new(Box::new(frames))?;
+        renderer.accept_spirv();
+        Box::new(renderer)
     };
     let mut stages = chain.build(&Place { session: 1 }, last)?;
     let played = recording.play(&mut *stages, |_, _, _, _| {})?;
@@ -180,6 +182,7 @@ fn refused(file: &Path, why: String) -> ServerError {
 fn a_tile(view: &Rc<RefCell<View>>, key: &BinaryKey) -> Result<Renderer, ServerError> {
     let mut renderer = Renderer::new(Box::new(Frames(Rc::clone(view))))?;
     renderer.be_tile(0);
+    renderer.accept_spirv();
     renderer.seal_binaries(key.clone());
     Ok(renderer)
 }

@@ -94,8 +94,8 @@ pub fn worker() -> Result<(), ServerError> {
         renderer.be_tile(tile);
     }
     renderer.seal_binaries(session.binary_key.clone());
-    if !session.spirv {
-        renderer.refuse_spirv();
+    if session.spirv {
+        renderer.accept_spirv();
     }
     renderer.limit_storage(watchdog::left_for_storage(session.memory_limit));
     let limits = Limits {

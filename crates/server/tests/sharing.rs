@@ -66,12 +66,7 @@ fn each_session_is_in_the_log_with_its_client_and_its_end() {
     victim.set_up();
     // SAFETY: a worker of the server's, which is known to run.
     unsafe { libc::kill(worker, libc::SIGABRT) };
-    let words = [
-        "session-end",
-        "session=2",
-        "\"worker-crashed\"",
-        "signal=6",
-    ];
+    let words = ["session-end", "session=2", "\"worker-crashed\"", "signal=6"];
     expect_line(&server, &words);
 
     let mut hostile = server.client(Transport::Unix);
@@ -120,7 +115,7 @@ fn one_client_cannot_lock_out_others() {
     };
     assert_eq!(taken.len(), 4);
     assert!(
-        matches!(&refusal, Error::Refused(why) if why.contains("limit of 4 sessions") && why.contains("--max-sessions-per-client")),
+        matches!(&refusal, Error::Refused(why) if why.contains("already has 4 sessions") && why.contains("--max-sessions-per-client")),
         "{refusal}"
     );
     // Refused clients cannot fill the log either.
@@ -140,7 +135,7 @@ fn one_client_cannot_lock_out_others() {
         .collect();
     expect_line(&server, &["session-begin", "address=127.0.0.2:"]);
     assert!(
-        matches!(begin(&server, &other, "modest"), Err(Error::Refused(why)) if why.contains("limit of 6"))
+        matches!(begin(&server, &other, "modest"), Err(Error::Refused(why)) if why.contains("already has 6 sessions"))
     );
     // A place that becomes free can be taken again.
     taken.pop();

@@ -374,11 +374,14 @@ fn servers_say_why_they_cannot_listen() {
     assert_eq!(made.status, Some(0), "{}", made.describe());
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp:{}", taken.local_addr().unwrap());
+    // Without the store in which `mgn token new` has put the token.
+    let settings = stage.folder();
     let serve = |arguments: &[&str]| {
         let mut command = stage.mgn();
         command
             .arg("server")
             .args(arguments)
+            .env("XDG_CONFIG_HOME", &settings)
             .env_remove("MGN_TOKEN_FILE");
         Outcome::of(&mut command, SOON)
     };

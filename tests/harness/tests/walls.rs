@@ -59,8 +59,10 @@ impl Home<'_> {
 
 /// What a server that was started has said so far.
 fn log(folder: &Path, server: &str) -> PathBuf {
-    let mut folders = fs::read_dir(folder.join("manganese")).unwrap();
-    let only = folders.next().unwrap().unwrap();
+    let entries = fs::read_dir(folder.join("manganese")).unwrap().flatten();
+    // Keys of servers lie beside the mothership's folder.
+    let mut folders = entries.filter(|entry| entry.path().is_dir());
+    let only = folders.next().unwrap();
     only.path().join(format!("{server}.log"))
 }
 

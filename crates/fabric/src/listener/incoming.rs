@@ -98,7 +98,7 @@ impl Incoming {
         let why = match self.identity() {
             Some(who) => who.lacks(needed, doing),
             None => format!(
-                "nobody knows whose connection this is, and to {doing} takes the role {needed}"
+                "this connection has proved no token; a token with the role {needed} is required to {doing}"
             ),
         };
         // Whoever does not read the reason does not get it.

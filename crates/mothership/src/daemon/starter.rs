@@ -284,7 +284,8 @@ fn arguments(
     for address in &server.listen {
         words.extend(["--listen".into(), address.to_string()]);
     }
-    if let Some(store) = files.store {
+    // A server with a token of its own admits no other.
+    if let (Some(store), None) = (files.store, &server.token_file) {
         words.extend(["--token-store".into(), store.display().to_string()]);
     }
     if let Some(token) = files.token {
@@ -394,7 +395,7 @@ mod tests {
             store: Some(Path::new("/walls/tokens")),
         };
         let words = arguments(&Config::default(), &server, &mothership, &files).join(" ");
-        assert!(words.contains("--token-store /walls/tokens"), "{words}");
+        assert!(!words.contains("--token-store"), "{words}");
         let tokens = "--token-file /walls/a.token --mothership-token-file /walls/wall.token";
         assert!(words.contains(tokens), "{words}");
         let words = arguments(

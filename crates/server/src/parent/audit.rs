@@ -110,9 +110,9 @@ pub(super) enum Refusal {
     OtherRelease,
     #[error("{0}")]
     NotPermitted(String),
-    #[error("the server has its limit of {0} sessions")]
+    #[error("the server already has {0} sessions, its maximum")]
     Sessions(usize),
-    #[error("this client has its limit of {0} sessions (--max-sessions-per-client of the server)")]
+    #[error("this client already has {0} sessions, the maximum for one client (--max-sessions-per-client of the server)")]
     SessionsOfClient(usize),
     #[error("the server has no memory left for another session: its sessions use or reserve {} of {} MiB (--memory-total of the server)", used >> 20, total >> 20)]
     Memory { used: u64, total: u64 },

@@ -13,7 +13,8 @@ use std::sync::{Mutex, PoisonError};
 pub(super) enum Identity {
     /// A user of this machine, as the kernel says at a unix socket.
     User(u32),
-    /// An IPv4 address, or the network of an IPv6 address. Everybody there has the server's token.
+    /// An IPv4 address, or the network of an IPv6 address. Clients with different tokens at one
+    /// address count together.
     Network(Source),
 }
 

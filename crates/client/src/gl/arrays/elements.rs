@@ -601,8 +601,8 @@ unsafe fn multi_draw(
     }
 }
 
-/// The name of the buffer that `multi_draw_in_one` makes. Programs get the lowest free names, and do
-/// not come so far.
+/// The name of the buffer that `multi_draw_in_one` makes. glGenBuffers gives the lowest free names,
+/// which do not come so far, and no program is known that binds this one by itself.
 const INDICES_OF_A_DRAW: u32 = u32::MAX - 1;
 
 impl Context {
