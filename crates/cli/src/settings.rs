@@ -809,7 +809,9 @@ pub fn in_force() -> InForce {
 /// What a token permits, and with whom.
 fn describe(token: Result<Token, mgn_fabric::Error>) -> String {
     let token = match token {
-        Ok(token) if token.is_old() => return "in the format of earlier releases, for this host only".into(),
+        Ok(token) if token.is_old() => {
+            return "in the format of earlier releases, for this host only".into()
+        }
         Ok(token) => token,
         Err(error) => return error.to_string(),
     };

@@ -47,7 +47,7 @@ impl Inherited {
 
 fn address_of(socket: &impl AsFd, name: &str) -> Result<Address, Error> {
     let wrong = |why| Error::Address {
-        text: format!("the passed socket {name:?}"),
+        text: name.to_owned(),
         why,
     };
     let socket = SockRef::from(socket);
@@ -55,7 +55,7 @@ fn address_of(socket: &impl AsFd, name: &str) -> Result<Address, Error> {
         && socket.is_listener().unwrap_or(false);
     if !is_fit {
         return Err(wrong(
-            "it is not a listening stream socket; use ListenStream= and Accept=no in its unit",
+            "the passed socket of this name is not a listening stream socket; use ListenStream= and Accept=no in its unit",
         ));
     }
     let place = socket.local_addr();
@@ -74,7 +74,9 @@ fn address_of(socket: &impl AsFd, name: &str) -> Result<Address, Error> {
     let text = place.as_abstract_namespace().map(<[u8]>::to_vec);
     match text.map(String::from_utf8) {
         Some(Ok(text)) => Ok(Address::Abstract(text)),
-        _ => Err(wrong("it has no address that clients can use")),
+        _ => Err(wrong(
+            "the passed socket of this name has no address that clients can use",
+        )),
     }
 }
 
