@@ -132,7 +132,13 @@ impl Store {
                     tokens
                 }
                 Err(error) => {
-                    tracing::error!("nobody is admitted by token now: {error}");
+                    // One that could not be opened may be readable a moment later.
+                    if matches!(error, Error::Io { .. }) {
+                        state.seen = None;
+                    }
+                    if !state.tokens.is_empty() {
+                        tracing::error!("nobody is admitted by token now: {error}");
+                    }
                     Vec::new()
                 }
             });

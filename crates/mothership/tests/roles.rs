@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{Access, Address, Role, ServerKey, Store, Token};
 use mgn_mothership::config::Mothership;
-use mgn_mothership::protocol::{Api, Hello, Offer, Profile, Request, Wanted, Whereabouts};
+use mgn_mothership::protocol::{
+    self, Api, Hello, Offer, Profile, Request, ToMothership, Wanted, Whereabouts,
+};
 use mgn_mothership::{ask, find, run, status, stop, Config, Error, Options, Registration};
 use rustix::event::{poll, PollFd, PollFlags};
 
@@ -109,6 +111,22 @@ fn each_role_may_do_its_own() {
         matches!(&error, Error::Forbidden(why) if why.contains("role client")),
         "{error}"
     );
+
+    // A second message, on its way before the first is refused, is not taken either.
+    for token in [&client, &server] {
+        let opening = protocol::encode(&protocol::Opening {
+            version: protocol::VERSION,
+        });
+        let transport = address.socket_transport();
+        let connected = mgn_fabric::connect(&address, transport, Some(token), &opening, PATIENCE);
+        let (sender, _receiver) = connected.unwrap().0.split();
+        for _ in 0..20 {
+            // The mothership may have hung up already.
+            let _ = sender.send(&protocol::encode(&ToMothership::Stop));
+        }
+        thread::sleep(Duration::from_millis(300));
+        status(&address, Some(&admin)).unwrap();
+    }
 
     // What each may do, it can; and the client learns the server's key.
     let its_key = ServerKey::read_or_create(&folder.path().join("gpu.key")).unwrap();

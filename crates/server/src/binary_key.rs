@@ -57,6 +57,10 @@ fn read(path: &Path) -> io::Result<BinaryKey> {
     if !about.is_file() {
         return Err(io::Error::other("it is not an ordinary file"));
     }
+    let owner = about.uid();
+    if owner != 0 && owner != mgn_sys::peer::own_uid() {
+        return Err(io::Error::other(format!("it belongs to uid {owner}")));
+    }
     if about.mode() & 0o077 != 0 {
         return Err(io::Error::other(format!(
             "others can read it (mode {:03o}); run chmod 600 on it",

@@ -65,8 +65,8 @@ pub fn can_filter_calls() -> bool {
     refused < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
-/// Resident bytes of a process that are memory of its own or shared memory without a file, without
-/// those of mapped files. `None` stands for this process.
+/// Bytes of a process that are memory of its own or shared memory without a file, resident or
+/// swapped out, without those of mapped files. `None` stands for this process.
 pub fn memory(pid: Option<u32>) -> Option<u64> {
     let process = pid.map_or("self".into(), |pid| pid.to_string());
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -74,7 +74,7 @@ pub fn memory(pid: Option<u32>) -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().strip_suffix(" kB")?.parse().ok()
     };
-    Some((kib("RssAnon:")? + kib("RssShmem:")?) << 10)
+    Some((kib("RssAnon:")? + kib("RssShmem:")? + kib("VmSwap:").unwrap_or(0)) << 10)
 }
 
 /// A copy of `len` bytes from `address` in another process.

@@ -119,7 +119,7 @@ impl Viewer {
         let secret = Secret::generate().map_err(failed)?;
         let url = url(host, place, &own_name, &secret);
 
-        let door = Listener::bind(&options.feeds, options.access.with_ways_back())?;
+        let door = Listener::bind(&options.feeds, options.access)?;
         let feeds = door.address().clone();
         let board = Arc::new(Board::new(options.wall, options.patience));
         let stop = Arc::new(AtomicBool::new(false));

@@ -286,15 +286,19 @@ fn feeds_by_tcp_need_the_token() {
 /// Whoever may only have programs rendered cannot pass pictures off as those of a server.
 #[test]
 fn a_client_cannot_pose_as_a_server() {
-    use mgn_fabric::{connect, Error, Role, Token, Transport};
+    use mgn_fabric::{connect, Access, Error, Role, Token, Transport};
     let client = Token::new("alice", Role::Client).unwrap();
-    let viewer = Viewer::start(ViewerOptions {
-        access: Some(client.clone()).into(),
-        ..options(Wall::grid(1, 1).unwrap(), "tls:127.0.0.1:0")
-    })
-    .unwrap();
+    // A viewer that anybody may use, and one that only shows what this client runs.
+    let access = || Access::from(Some(client.clone()));
+    let [viewer, own] = [access(), access().with_ways_back()].map(|access| {
+        Viewer::start(ViewerOptions {
+            access,
+            ..options(Wall::grid(1, 1).unwrap(), "tls:127.0.0.1:0")
+        })
+        .unwrap()
+    });
     let opening = b"mgn feed\x01\0\0\0evil";
-    let come = |token: &Token| {
+    let come = |viewer: &Viewer, token: &Token| {
         let joined = connect(
             viewer.feeds(),
             Transport::Tcp,
@@ -304,13 +308,17 @@ fn a_client_cannot_pose_as_a_server() {
         );
         joined.map(drop)
     };
-    let error = come(&client).unwrap_err();
-    assert!(
-        matches!(&error, Error::Forbidden(why) if why.contains("alice")),
-        "{error}"
-    );
-    // A server that the client has met may.
-    come(&client.for_way_back()).unwrap();
+    for viewer in [&viewer, &own] {
+        let error = come(viewer, &client).unwrap_err();
+        assert!(
+            matches!(&error, Error::Forbidden(why) if why.contains("alice")),
+            "{error}"
+        );
+    }
+    // Servers that the client has met know this token, but so does the client.
+    let error = come(&viewer, &client.for_way_back()).unwrap_err();
+    assert!(matches!(&error, Error::Auth(_)), "{error}");
+    come(&own, &client.for_way_back()).unwrap();
 }
 
 #[test]

@@ -73,9 +73,18 @@ impl Connections {
         true
     }
 
-    /// Why somebody may not say this; None if it is permitted.
+    /// Whether the connection is open.
+    pub fn has(&self, conn: Conn) -> bool {
+        self.all.contains_key(&conn)
+    }
+
+    /// Why a connection may not send this message; None if it is permitted. Unix sockets have no
+    /// identity: the kernel admits only the mothership's own user and root there.
     pub fn lacks(&self, conn: Conn, message: &ToMothership) -> Option<String> {
-        let identity = self.all.get(&conn)?.identity.as_ref()?;
+        let Some(connection) = self.all.get(&conn) else {
+            return Some("the connection is closed".into());
+        };
+        let identity = connection.identity.as_ref()?;
         let (needed, doing) = message.needs()?;
         (!identity.role.permits(needed)).then(|| identity.lacks(needed, doing))
     }

@@ -169,6 +169,8 @@ impl Daemon {
                     self.core.comes(conn, now);
                 }
             }
+            // A connection that was closed may have sent more before it noticed.
+            Event::Hears(conn, _) if !self.connections.has(conn) => {}
             Event::Hears(conn, message) => match message {
                 message if self.is_forbidden(conn, &message) => {}
                 ToMothership::Status => {

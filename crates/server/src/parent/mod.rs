@@ -444,6 +444,24 @@ impl Server {
         self.profile.showing(shown, targets.filter(may_be))
     }
 
+    /// The server's own token, if the session may show pictures at a viewer that takes it. A worker
+    /// that a client has taken over should know no more than its session needs.
+    fn token_for_viewers(&self, shown: Option<&Shown>, incoming: &Incoming) -> Option<&Token> {
+        let allowed = &self.options.present;
+        let may_be = |target: &Target| {
+            let is_own = incoming.peer().is_some();
+            matches!(target, Target::Viewer(_)) && (is_own || is_allowed(target, allowed))
+        };
+        let mut targets = shown?.wall.tiles.iter().flat_map(|tile| &tile.present);
+        let is_needed = targets.any(may_be);
+        let token = self.options.token.as_ref().filter(|_| is_needed)?;
+        token
+            .identity()
+            .role
+            .permits(mgn_fabric::Role::Server)
+            .then_some(token)
+    }
+
     fn attach(&mut self, incoming: Incoming, peer: &Peer, session: u64, key: &[u8; 16]) {
         let serving = self
             .processes
@@ -498,10 +516,7 @@ impl Server {
                     None => Vec::new(),
                 },
                 token: self
-                    .options
-                    .token
-                    .as_ref()
-                    .filter(|_| client.shown.is_some())
+                    .token_for_viewers(client.shown.as_ref(), &client.incoming)
                     .map(Token::to_text),
                 way_back: client
                     .incoming
