@@ -135,7 +135,10 @@ fn a_client_cannot_pose_as_the_server() {
         assert!(matches!(error, Error::OtherKey { .. }), "{error}");
         let text = error.to_string();
         let file = host.folder.path().join("alice");
-        assert!(text.contains("does not name") && text.contains("mgn token key"), "{text}");
+        assert!(
+            text.contains("does not name") && text.contains("mgn token key"),
+            "{text}"
+        );
         assert!(text.contains(file.to_str().unwrap()), "{text}");
         assert!(served.is_none(), "the client says nothing to it");
     }
