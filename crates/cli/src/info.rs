@@ -188,7 +188,7 @@ fn in_force(settings: &InForce) -> String {
         ("  ssh", &settings.ssh, "unknown"),
         ("  mgn on ssh hosts", &settings.ssh_mgn, "unknown"),
         (
-            "  sessions per client",
+            "  client's sessions",
             &settings.max_sessions_per_client,
             "a quarter of --max-sessions, but at least 32, for each address",
         ),
