@@ -33,7 +33,8 @@ impl Core {
 
     fn client_status(&self, client: &Client, now: Duration) -> ClientStatus {
         let (waits_for, tiles) = match &client.standing {
-            Standing::Waiting(why) => (Some(why.clone()), Vec::new()),
+            // It names what the client asked for in its own words.
+            Standing::Waiting(why) => (Some(printable(why)), Vec::new()),
             Standing::Matched(matched) => {
                 let pairs = matched.wall.tiles.iter().zip(&matched.ends);
                 let tile = |(tile, end): (&mgn_wall::Tile, &crate::protocol::End)| TileStatus {
