@@ -579,7 +579,7 @@ pub fn mothership(flag: Option<Address>) -> anyhow::Result<Address> {
     }
 }
 
-/// Whom a listener admits, and what the same process proves to others.
+/// The tokens that a listener admits, and the token that the process proves to others.
 #[derive(Debug)]
 pub struct Serving {
     pub access: Access,
@@ -806,7 +806,7 @@ pub fn in_force() -> InForce {
     }
 }
 
-/// What a token permits, and with whom.
+/// The role of a token, and the servers that it is valid for.
 fn describe(token: Result<Token, mgn_fabric::Error>) -> String {
     let token = match token {
         Ok(token) if token.is_old() => {

@@ -67,8 +67,9 @@ struct Shared {
 }
 
 impl Relay {
-    /// Listens, for those whom `access` admits, in any role: the server at the far end decides about that. `token` is proved to other relays on the way
-    /// to a server. What is no target is asked of `others`, if there are any.
+    /// Listens for clients that `access` admits, in any role: the server at the far end checks the
+    /// role. Proves `token` to other relays on the way to a server. Asks `others`, if there are any,
+    /// for names that are not targets.
     ///
     /// # Errors
     /// As [`Listener::bind`]; [`Error::Address`] where this address or a server's is no `tcp:` or `tls:`, or where one is encrypted and the other is not.

@@ -1,4 +1,4 @@
-//! Whom a listener admits: one token, or those of a file that may change meanwhile.
+//! The tokens that a listener admits: one, or those of a file that may change meanwhile.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ enum Admitted {
     Store(Arc<Store>),
 }
 
-/// Holders of this one token, or nobody; the key is a new one.
+/// Admits this one token. Without one, TCP is not served. The key is a new one.
 impl From<Option<Token>> for Access {
     fn from(token: Option<Token>) -> Access {
         Access {
@@ -36,7 +36,7 @@ impl From<Option<Token>> for Access {
     }
 }
 
-/// Holders of the tokens that are in the store when they come.
+/// Admits the tokens that are in the store when a client connects.
 impl From<Arc<Store>> for Access {
     fn from(store: Arc<Store>) -> Access {
         Access {

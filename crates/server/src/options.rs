@@ -16,7 +16,7 @@ pub struct Options {
     pub listen: Vec<Address>,
     /// Listening sockets that were passed to this process.
     pub inherited: Vec<Inherited>,
-    /// Who is admitted by TCP, in the role client.
+    /// The tokens that are admitted over TCP; clients need the role client.
     pub access: Access,
     /// What the server proves to viewers that `present` names.
     pub token: Option<Token>,

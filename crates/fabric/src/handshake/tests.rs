@@ -99,7 +99,7 @@ fn a_token_that_the_server_does_not_have_is_refused() {
     assert!(at_server.unwrap_err().contains("does not know this token"));
 }
 
-/// The identifier is public: whoever has seen it goes through the same motions.
+/// The identifier is public: a client that knows only this gets as far as the proof.
 #[test]
 fn an_identifier_proves_nothing() {
     let (right, wrong) = (token("a"), token("b"));

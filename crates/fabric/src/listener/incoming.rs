@@ -81,7 +81,8 @@ impl Incoming {
         self.token.as_ref().map(Token::for_way_back)
     }
 
-    /// Whether the client may do what `needed` may. Whoever comes by a unix socket is of the server's own user, or root, and may do everything.
+    /// Whether the client's role includes `needed`. Clients at unix sockets are of the server's own
+    /// user, or root, and may do everything.
     pub fn permits(&self, needed: Role) -> bool {
         match self.identity() {
             Some(who) => who.role.permits(needed),
@@ -101,7 +102,7 @@ impl Incoming {
                 "this connection has proved no token; a token with the role {needed} is required to {doing}"
             ),
         };
-        // Whoever does not read the reason does not get it.
+        // A client that does not read misses the reason; nothing waits for it.
         let _ = self
             .line
             .send(&[IoSlice::new(&handshake::not_permitted(&why))]);

@@ -20,7 +20,7 @@ const PLACE: usize = 16 << 10;
 pub(super) struct Demands {
     /// What to negotiate with, where everything is encrypted.
     pub(super) encrypted: Option<Arc<ServerConfig>>,
-    /// Who is asked for a token is asked for one of these.
+    /// The tokens that the client may prove. None: no token is required.
     pub(super) access: Option<Access>,
     pub(super) allowed: &'static [Transport],
 }

@@ -38,7 +38,7 @@ pub struct Options {
     pub inherited: Vec<Inherited>,
     /// The `mgn` command, for servers here.
     pub command: PathBuf,
-    /// Who is admitted by TCP.
+    /// The tokens that are admitted over TCP.
     pub access: Access,
 }
 
