@@ -435,10 +435,8 @@ impl Server {
     /// What the worker needs of a client whose tile is shown here. The worker asks again whether it
     /// may be shown there, before it serves the client.
     fn profile_of(&self, shown: &Shown, incoming: &Incoming) -> Profile {
-        let is_own = incoming.peer().is_some();
-        let allowed = &self.options.present;
         let may_be = |target: &&Target| {
-            is_own || matches!(target, Target::Viewer(_)) || is_allowed(target, allowed)
+            matches!(target, Target::Viewer(_)) || self.may_show(incoming, target)
         };
         let targets = shown.wall.tiles.iter().flat_map(|tile| &tile.present);
         self.profile.showing(shown, targets.filter(may_be))
@@ -447,19 +445,20 @@ impl Server {
     /// The server's own token, if the session may show pictures at a viewer that takes it. A worker
     /// that a client has taken over should know no more than its session needs.
     fn token_for_viewers(&self, shown: Option<&Shown>, incoming: &Incoming) -> Option<&Token> {
-        let allowed = &self.options.present;
-        let may_be = |target: &Target| {
-            let is_own = incoming.peer().is_some();
-            matches!(target, Target::Viewer(_)) && (is_own || is_allowed(target, allowed))
-        };
         let mut targets = shown?.wall.tiles.iter().flat_map(|tile| &tile.present);
-        let is_needed = targets.any(may_be);
-        let token = self.options.token.as_ref().filter(|_| is_needed)?;
-        token
-            .identity()
-            .role
-            .permits(mgn_fabric::Role::Server)
-            .then_some(token)
+        let is_needed = targets
+            .any(|target| matches!(target, Target::Viewer(_)) && self.may_show(incoming, target));
+        let is_servers = |token: &&Token| token.identity().role.permits(mgn_fabric::Role::Server);
+        self.options
+            .token
+            .as_ref()
+            .filter(|token| is_needed && is_servers(token))
+    }
+
+    /// Whether the client may have pictures shown at a place: programs of the server's own user
+    /// anywhere, others where the server's owner has allowed it.
+    fn may_show(&self, incoming: &Incoming, target: &Target) -> bool {
+        incoming.peer().is_some() || is_allowed(target, &self.options.present)
     }
 
     fn attach(&mut self, incoming: Incoming, peer: &Peer, session: u64, key: &[u8; 16]) {
