@@ -248,7 +248,8 @@ fn where_it_is_forbidden_messages_go_the_other_way() {
             let mut sent = start(sender);
             assert_eq!(receiver.news().unwrap(), fetched.to_string(), "{kind}");
             for other in [&mut receiver, &mut sent] {
-                assert!(other.child.wait().unwrap().success());
+                let status = other.child.wait().unwrap();
+                assert!(status.success(), "{kind} {sender}: {status}");
             }
         }
     }

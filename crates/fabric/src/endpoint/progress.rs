@@ -749,10 +749,11 @@ impl Shared {
                     watch_room(&self.sockets, id, link);
                 }
             }
-            if flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR)
-                || data & OF_PROCESS != 0
-            {
+            let has_closed = flags.intersects(EventFlags::HUP | EventFlags::ERR);
+            if has_closed || data & OF_PROCESS != 0 {
                 self.has_gone(state, id);
+            } else if flags.contains(EventFlags::RDHUP) {
+                self.sends_no_more(state, id);
             }
             self.sweep(state);
         }
@@ -763,6 +764,19 @@ impl Shared {
     fn sweep(&self, state: &mut State) {
         while let Some(id) = state.engine.ended.pop() {
             self.forget(state, id);
+        }
+    }
+
+    /// A socket of the link has come to its end. If another one may still bring something, that is waited for, and this one tells nothing more.
+    fn sends_no_more(&self, state: &mut State, id: LinkId) {
+        while state.engine.progress(id) {}
+        match state.engine.carrier(id) {
+            Some(AnyLink::Stream(link)) => {
+                for peer in link.ended() {
+                    let _ = epoll::delete(&self.sockets, peer.socket());
+                }
+            }
+            _ => self.has_gone(state, id),
         }
     }
 

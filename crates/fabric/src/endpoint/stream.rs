@@ -46,6 +46,10 @@ const ANSWERS: usize = 64 << 10;
 /// Polls of the data socket between two of the control socket while nothing is expected from it.
 const SELDOM: u32 = 16;
 
+/// Places in [`StreamLink::ended`].
+const DATA: usize = 0;
+const CONTROL: usize = 1;
+
 pub(crate) struct StreamLink {
     pub(crate) data: Arc<Peer>,
     pub(crate) control: Arc<Peer>,
@@ -72,6 +76,9 @@ pub(crate) struct StreamLink {
     polls: u32,
     /// Answers that will come.
     expected: usize,
+    /// The peer sends nothing more by its sockets for data and for answers. It has gone when both say so: one may say it before the other has brought the
+    /// last answer.
+    ended: [bool; 2],
     /// What we have sent and the peer has not given back.
     used: Credit,
     /// What the peer sent: not given back, and of that what may be.
@@ -159,6 +166,7 @@ impl StreamLink {
             cut: Vec::new(),
             polls: 0,
             expected: 0,
+            ended: [false; 2],
             used: Credit::default(),
             lent: Credit::default(),
             due: Credit::default(),
@@ -218,8 +226,12 @@ impl StreamLink {
         loop {
             let mut bytes = [0; 64 * HEAD];
             match read(&self.control, &mut [IoSliceMut::new(&mut bytes)])? {
-                0 => return Ok(()),
-                got => self.cut.extend_from_slice(&bytes[..got]),
+                Read::Bytes(got) => self.cut.extend_from_slice(&bytes[..got]),
+                Read::Nothing => return Ok(()),
+                Read::End => {
+                    self.ended[CONTROL] = true;
+                    return Ok(());
+                }
             }
             let whole = self.cut.len() - self.cut.len() % HEAD;
             for bytes in self.cut[..whole].chunks_exact(HEAD) {
@@ -325,8 +337,9 @@ impl StreamLink {
                 &self.data,
                 &mut [IoSliceMut::new(place), IoSliceMut::new(after)],
             )? {
-                0 => return Ok(None),
-                got => {
+                Read::Nothing => return Ok(None),
+                Read::End => return self.at_end(),
+                Read::Bytes(got) => {
                     self.is_empty = got < rest + ahead;
                     incoming.got += got.min(rest);
                     (self.start, self.end) = (0, got.saturating_sub(rest));
@@ -349,6 +362,21 @@ impl StreamLink {
             Place::Block(block) => Body::Held(Message::of_block(block, len)),
         };
         Ok(Some((head, body)))
+    }
+
+    /// No more data comes. That is the link's end once no more answers come, either.
+    fn at_end(&mut self) -> Result<Option<(Head, Body)>, Error> {
+        self.ended[DATA] = true;
+        match self.ended[CONTROL] {
+            true => Err(self.data.closed()),
+            false => Ok(None),
+        }
+    }
+
+    /// The sockets by which nothing more comes.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = &Arc<Peer>> {
+        let sockets = [&self.data, &self.control].into_iter().zip(self.ended);
+        sockets.filter_map(|(socket, has_ended)| has_ended.then_some(socket))
     }
 
     /// How many bytes are read at once where it isn't known yet what comes.
@@ -577,7 +605,8 @@ impl Carrier for StreamLink {
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
         self.polls = self.polls.wrapping_add(1);
         let is_short = self.used.is_short(&self.theirs);
-        if self.expected > 0 || is_short || self.polls % SELDOM == 0 {
+        let is_time = self.expected > 0 || is_short || self.polls % SELDOM == 0;
+        if (is_time || self.ended[DATA]) && !self.ended[CONTROL] {
             self.listen()?;
         }
         if let Some(head) = self.heard.pop_front() {
@@ -597,8 +626,9 @@ impl Carrier for StreamLink {
         let room = self.ahead() - have;
         let into = self.buffer.bytes_mut(have, room);
         match read(&self.data, &mut [IoSliceMut::new(into)])? {
-            0 => return Ok(None),
-            got => {
+            Read::Nothing => return Ok(None),
+            Read::End => return self.at_end(),
+            Read::Bytes(got) => {
                 self.is_empty = got < room;
                 self.end += got;
             }
@@ -668,12 +698,18 @@ fn write(peer: &Peer, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
     }
 }
 
-/// Reads without waiting. 0 where nothing is there.
-fn read(peer: &Peer, slices: &mut [IoSliceMut<'_>]) -> Result<usize, Error> {
+/// What a read that does not wait has brought.
+enum Read {
+    Bytes(usize),
+    Nothing,
+    End,
+}
+
+fn read(peer: &Peer, slices: &mut [IoSliceMut<'_>]) -> Result<Read, Error> {
     match peer.line().recv(slices) {
-        Ok(got) => Ok(got),
-        Err(Errno::AGAIN) => Ok(0),
-        Err(Errno::PIPE) => Err(peer.closed()),
+        Ok(got) => Ok(Read::Bytes(got)),
+        Err(Errno::AGAIN) => Ok(Read::Nothing),
+        Err(Errno::PIPE) => Ok(Read::End),
         Err(error) => Err(peer.failed("receiving", error.into())),
     }
 }
@@ -705,6 +741,7 @@ mod tests {
             let mut bytes = vec![0; max];
             if self.rest.is_empty() {
                 match self.from.read(&mut bytes) {
+                    Ok(0) => return drop(self.to.shutdown(std::net::Shutdown::Write)),
                     Ok(got) => self.rest.extend(&bytes[..got]),
                     Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
                 }
@@ -866,6 +903,44 @@ mod tests {
         for seed in 1..20 {
             exchange(seed, None);
         }
+    }
+
+    /// As an endpoint ends its links: it sends nothing more, and waits until the peer has read everything. By TCP the end of the data may come before the
+    /// last answer.
+    #[test]
+    fn an_answer_may_come_after_the_end_of_the_data() {
+        let (mut engines, links, mut wires) = ends();
+        let carry = |wire: &mut Wire| (0..3).for_each(|_| wire.carry(60_000));
+        let mut bytes = bytes_of(1, 20);
+        let how = How {
+            sync: true,
+            ..How::default()
+        };
+        let memory = Memory::one(bytes.as_mut_ptr(), bytes.len());
+        let head = Head::new(Kind::Eager, 0, 1);
+        let sent = engines[0].send(links[0], head, memory, how);
+        let sent = sent.unwrap().unwrap();
+        carry(&mut wires[0]);
+        let mut into = [0; 20];
+        let memory = Memory::one(into.as_mut_ptr(), into.len());
+        let received = engines[1].receive(Wanted::new(links[1], 1), memory);
+        while engines[1].progress(links[1]) {}
+        assert!(matches!(engines[1].ops.take(received), Ok(Some(Ok(_)))));
+        let far = engines[1].carrier(links[1]).unwrap();
+        for peer in [&far.data, &far.control] {
+            rustix::net::shutdown(peer.socket(), rustix::net::Shutdown::Write).unwrap();
+        }
+        carry(&mut wires[1]);
+        for _ in 0..2 * SELDOM {
+            engines[0].progress(links[0]);
+        }
+        assert!(matches!(engines[0].ops.take(sent), Ok(None)));
+        carry(&mut wires[3]);
+        for _ in 0..2 * SELDOM {
+            engines[0].progress(links[0]);
+        }
+        assert!(matches!(engines[0].ops.take(sent), Ok(Some(Ok(_)))));
+        assert!(engines[0].carrier(links[0]).is_none(), "both have ended");
     }
 
     #[test]

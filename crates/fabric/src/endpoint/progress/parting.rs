@@ -16,7 +16,7 @@ const PARTING: Duration = Duration::from_secs(2);
 
 impl Shared {
     /// Ends what is sent by sockets, and waits for a while until the peers have read it all. A socket that is closed with something unread in it would take
-    /// back what it has sent. Whoever sees the data's end takes what came before it, and closes.
+    /// back what it has sent. A peer that sees both sockets' ends has taken what came before them, and closes.
     pub(crate) fn part(&self) {
         if self.owner != std::process::id() {
             return;
@@ -31,8 +31,8 @@ impl Shared {
             let peers = links.iter().filter_map(|id| state.peers.get(id).cloned());
             peers.collect()
         };
-        for data in parting.iter().filter_map(|sockets| sockets.first()) {
-            let _ = rustix::net::shutdown(data.socket(), rustix::net::Shutdown::Write);
+        for socket in parting.iter().flatten() {
+            let _ = rustix::net::shutdown(socket.socket(), rustix::net::Shutdown::Write);
         }
         let deadline = Deadline::after(Some(PARTING));
         for sockets in &parting {
