@@ -4,8 +4,8 @@ use mgn_fabric::file::Player;
 use mgn_render::{perform, BinaryKey, Pictures, Renderer, Room};
 use mgn_spu::{Chain, Locations, Nop, Place};
 use mgn_wire::frames::Header;
-use mgn_wire::hello::{Hello, VERSION};
-use mgn_wire::{ops, Commands, Decoder, Fault, Reply};
+use mgn_wire::hello::{Created, Hello, VERSION};
+use mgn_wire::{ops, Answer, Commands, Decoder, Fault, Reply};
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -153,9 +153,13 @@ impl<'a> Recording<'a> {
         let mut chain = Locations::new(&mut watcher);
         let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
         let mut messages = 0;
+        let mut lacking = None;
         while let Some(message) = self.player.next_message()? {
             messages += 1;
             let answer = |_: &mut _, context, op, reply: &Reply| {
+                if op == ops::MGN_CREATE_CONTEXT && lacking.is_none() {
+                    lacking = why_not_created(reply);
+                }
                 hear(messages, context, op, reply);
                 Ok(())
             };
@@ -163,11 +167,26 @@ impl<'a> Recording<'a> {
             if let Some(why) = self.view.borrow_mut().failed.take() {
                 return Err(ServerError::Viewer(why));
             }
-            let command = |fault| format!("holds a command that is refused: {fault}");
-            done.map_err(|fault| refused(self.file, command(fault)))?;
+            done.map_err(|fault| match &lacking {
+                // Whoever recorded it could not ask this driver, and went on with the context.
+                Some(why) => refused(self.file, format!("needs what this driver lacks: {why}")),
+                None => refused(
+                    self.file,
+                    format!("holds a command that is refused: {fault}"),
+                ),
+            })?;
         }
         let frames = self.view.borrow().frames;
         Ok(Played { frames, messages })
+    }
+}
+
+/// Why the driver has not made the context that this is the answer about.
+fn why_not_created(reply: &Reply) -> Option<String> {
+    let mut answer = Answer::new(reply.bytes().to_vec());
+    match postcard::from_bytes(answer.next_array(1)) {
+        Ok(Created::Failed(why)) => Some(why),
+        _ => None,
     }
 }
 

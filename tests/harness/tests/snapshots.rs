@@ -16,19 +16,26 @@ const MOST_MESSAGES: u64 = 3000;
 /// The snapshot is taken after so many hundredths of a recording.
 const PLACE: u64 = 55;
 
-/// Programs that differ after a snapshot, and why. One that does not any more is a mistake here.
-const DIFFERENT: &[(&str, &str)] = &[
-    ("copy_and_bitmap", "not all of a raster position can be set"),
+/// Programs that differ after a snapshot with the versions of Mesa that begin so, and why. One that does not any more is a mistake here.
+const DIFFERENT: &[(&str, &str, &str)] = &[
+    (
+        "copy_and_bitmap",
+        "",
+        "not all of a raster position can be set",
+    ),
     (
         "es1_fixed",
+        "22.",
         "a negative zero in a plane of eye coordinates is a positive one afterwards",
     ),
     (
         "multisample",
+        "",
         "samples of a multisampled image are not to be had one by one",
     ),
     (
         "read_buffers",
+        "22.",
         "which buffer a new context reads depends on the surface that is current meanwhile",
     ),
 ];
@@ -41,6 +48,17 @@ const NOT_REPLAYED: &[(&str, &str)] = &[
     ),
     ("fork_exec", "several processes write to the recording"),
 ];
+
+/// Programs whose recordings use what some drivers lack: while one is made, nobody says what there is.
+const ASSUMING: &[(&str, &str)] = &[
+    ("egl_surfaceless", "OpenGL ES 1"),
+    ("egl_surfaces", "a configuration without depth and stencil"),
+    ("es1_drawing", "OpenGL ES 1"),
+    ("es1_fixed", "OpenGL ES 1"),
+];
+
+/// Said by `mgn replay` of such a recording.
+const LACKING: &str = "this driver lacks";
 
 /// What a replay came to.
 #[derive(PartialEq)]
@@ -65,12 +83,15 @@ fn recordings_go_on_from_snapshots() {
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
+    let mesa = stage.mesa();
     let differences = in_parallel(&names, |name| across(&stage, &folder, name));
     let mut wrong = String::new();
     let mut taken = 0;
     for (name, (snapshots, difference)) in names.iter().zip(differences) {
         taken += snapshots;
-        let expected = DIFFERENT.iter().find(|(known, _)| known == name);
+        let mut expected = DIFFERENT.iter();
+        let expected =
+            expected.find(|(known, version, _)| known == name && mesa.starts_with(version));
         match (expected, difference) {
             (None, Some(what)) => wrong += &format!("{name}: {what}\n"),
             (Some(_), None) => wrong += &format!("{name}: differs no longer\n"),
@@ -84,6 +105,7 @@ fn recordings_go_on_from_snapshots() {
 /// How many snapshots of a program were taken, and what went wrong first.
 fn across(stage: &Stage, folder: &Path, name: &str) -> (usize, Option<String>) {
     let known = NOT_REPLAYED.iter().any(|(known, _)| *known == name);
+    let assumes = ASSUMING.iter().any(|(assuming, _)| *assuming == name);
     let out = stage.folder();
     let recording = out.join("recording");
     let mut command = stage.mgn();
@@ -97,6 +119,7 @@ fn across(stage: &Stage, folder: &Path, name: &str) -> (usize, Option<String>) {
     Outcome::of(&mut command, LIMIT);
     let whole = match replay(stage, &recording, 0, "skip") {
         Err(_) if known => return (0, None),
+        Err(why) if why.contains(LACKING) && assumes => return (0, None),
         Ok(_) if known => return (0, Some("can be replayed".into())),
         Err(why) => return (0, Some(why)),
         Ok((_, played)) => played["messages"].as_u64().unwrap_or(0),
