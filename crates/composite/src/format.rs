@@ -1,0 +1,84 @@
+//! What pictures consist of, and what is done with them.
+
+/// The colours of a picture: red, green, blue and alpha, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Color {
+    /// A byte for each channel; 255 is 1.
+    Rgba8,
+    /// Half-precision floats.
+    Rgba16f,
+    /// Single-precision floats.
+    Rgba32f,
+}
+
+/// The depths of a picture, four bytes a pixel; the smaller one is nearer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Depth {
+    /// Whole numbers of 32 bits, as `GL_UNSIGNED_INT` reads a depth buffer of 16, 24 or 32 bits.
+    Unorm,
+    /// Single-precision floats. A NaN is farther than everything else.
+    Float,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Format {
+    pub color: Color,
+    pub depth: Option<Depth>,
+}
+
+/// How two pixels become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// The first is in front of the second; colours are premultiplied with their alpha (Porter and
+    /// Duff 1984).
+    Over,
+    /// The pixel whose depth is smaller; the first of two with the same depth.
+    Nearest,
+    /// The larger value, channel by channel.
+    Max,
+    /// The smaller value, channel by channel.
+    Min,
+    /// The sum, channel by channel. Bytes stop at 255.
+    Add,
+}
+
+/// How a channel of a colour is stored while pictures are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channel {
+    U8,
+    /// 65535 is 1.
+    U16,
+    F16,
+    F32,
+}
+
+impl Channel {
+    pub const fn bytes(self) -> usize {
+        match self {
+            Channel::U8 => 1,
+            Channel::U16 | Channel::F16 => 2,
+            Channel::F32 => 4,
+        }
+    }
+}
+
+impl Color {
+    /// That of pictures before and after everything is merged.
+    pub const fn channel(self) -> Channel {
+        match self {
+            Color::Rgba8 => Channel::U8,
+            Color::Rgba16f => Channel::F16,
+            Color::Rgba32f => Channel::F32,
+        }
+    }
+
+    /// That of pictures between two rounds. Where an operation rounds, it is wider than the picture's
+    /// own, so that the result differs by at most 1 LSB from the exact one in any schedule.
+    pub const fn partial(self, operation: Operation) -> Channel {
+        match (self, operation) {
+            (Color::Rgba8, Operation::Over) => Channel::U16,
+            (Color::Rgba16f, Operation::Over | Operation::Add) => Channel::F32,
+            _ => self.channel(),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! One member's part of a composition, as a state machine: pieces in, what to do out.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::plan::{Merge, Plan};
+
+/// What the owner of the connections and of the memory does next, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Send these pixels of what this member has.
+    Send(Piece),
+    /// Merge, in a place of its own, what this member has with the pieces of `round`; it then has the
+    /// result. In the last round the result is the picture itself, in its own format.
+    Merge {
+        round: usize,
+        is_last: bool,
+        merges: Vec<Merge>,
+    },
+    /// Send these pixels of the merged picture.
+    Deliver(Piece),
+    /// There is nothing more to do: these pixels of the merged picture are here, and all others that
+    /// were collected.
+    Done(Range<usize>),
+}
+
+/// Pixels on their way from one member to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Piece {
+    /// The round that needs them; after the last round for the merged picture.
+    pub round: usize,
+    /// The member that they go to, or that they come from.
+    pub other: usize,
+    pub pixels: Range<usize>,
+}
+
+/// A piece that the plan does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "member {from} sent pixels {pixels:?} in round {round}, which are not expected: \
+     do all members composite pictures of the same size, with the same schedule?"
+)]
+pub struct Misuse {
+    pub from: usize,
+    pub round: usize,
+    pub pixels: Range<usize>,
+}
+
+/// A member of one composition.
+#[derive(Debug)]
+pub struct Member {
+    plan: Plan,
+    round: usize,
+    /// What each round still has to receive, and last what is to be collected.
+    awaited: Vec<Vec<Piece>>,
+    events: VecDeque<Event>,
+}
+
+impl Member {
+    pub fn new(plan: Plan) -> Member {
+        let piece = |round, receive: &crate::Receive| Piece {
+            round,
+            other: receive.from,
+            pixels: receive.pixels.clone(),
+        };
+        let lists = plan.rounds.iter().map(|round| &round.receives);
+        let awaited = lists
+            .chain([&plan.collect])
+            .enumerate()
+            .map(|(round, list)| list.iter().map(|receive| piece(round, receive)).collect())
+            .collect();
+        let mut member = Member {
+            plan,
+            round: 0,
+            awaited,
+            events: VecDeque::new(),
+        };
+        member.begin_round();
+        member.go_on();
+        member
+    }
+
+    /// What to do next; none until another piece has come.
+    pub fn poll(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// A piece has come, maybe for a later round than the present one.
+    ///
+    /// # Errors
+    /// [`Misuse`] for one that is not awaited, or has come before. Nothing changes then.
+    pub fn received(&mut self, piece: &Piece) -> Result<(), Misuse> {
+        let list = self.awaited.get_mut(piece.round);
+        let place = list.and_then(|list| Some((list.iter().position(|p| p == piece)?, list)));
+        let Some((at, list)) = place else {
+            return Err(Misuse {
+                from: piece.other,
+                round: piece.round,
+                pixels: piece.pixels.clone(),
+            });
+        };
+        list.swap_remove(at);
+        self.go_on();
+        Ok(())
+    }
+
+    /// The pieces that have not come, of this round and later ones.
+    pub fn awaited(&self) -> impl Iterator<Item = &Piece> {
+        self.awaited.iter().flatten()
+    }
+
+    fn begin_round(&mut self) {
+        let Some(round) = self.plan.rounds.get(self.round) else {
+            if let Some(send) = self.plan.deliver.take() {
+                self.events.push_back(Event::Deliver(Piece {
+                    round: self.round,
+                    other: send.to,
+                    pixels: send.pixels,
+                }));
+            }
+            return;
+        };
+        for send in &round.sends {
+            self.events.push_back(Event::Send(Piece {
+                round: self.round,
+                other: send.to,
+                pixels: send.pixels.clone(),
+            }));
+        }
+    }
+
+    fn go_on(&mut self) {
+        while self.awaited.get(self.round).is_some_and(Vec::is_empty) {
+            let rounds = self.plan.rounds.len();
+            if self.round == rounds {
+                self.events.push_back(Event::Done(self.plan.merged.clone()));
+                self.round += 1;
+                return;
+            }
+            let merges = std::mem::take(&mut self.plan.rounds[self.round].merges);
+            if !merges.is_empty() {
+                self.events.push_back(Event::Merge {
+                    round: self.round,
+                    is_last: self.round + 1 == rounds,
+                    merges,
+                });
+            }
+            self.round += 1;
+            self.begin_round();
+        }
+    }
+}

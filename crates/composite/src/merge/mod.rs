@@ -1,0 +1,85 @@
+//! Merging pixels of several pictures in one pass.
+
+mod channels;
+mod nearest;
+mod over;
+
+use crate::{Channel, Format, Operation};
+
+/// Pixels of one picture, as they lie in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer<'a> {
+    pub channel: Channel,
+    pub color: &'a [u8],
+    /// Empty where the format has no depth.
+    pub depth: &'a [u8],
+}
+
+/// Where the merged pixels go.
+#[derive(Debug)]
+pub struct LayerMut<'a> {
+    pub channel: Channel,
+    pub color: &'a mut [u8],
+    pub depth: &'a mut [u8],
+}
+
+/// Why nothing was merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    #[error("pixels of {len} bytes are no whole pixels of {pixel} bytes, or not as many as the result's {wanted}")]
+    Length {
+        len: usize,
+        pixel: usize,
+        wanted: usize,
+    },
+    #[error("nearest depth needs pictures with depth")]
+    NoDepth,
+    #[error("{channel:?} is not how pictures of this format are stored for this operation")]
+    Channel { channel: Channel },
+}
+
+/// Merges `layers`, the first in front, into `out`. Without layers the result is transparent black,
+/// as far away as can be.
+///
+/// Layers may have the format's own channels or its partial ones ([`crate::Color::partial`]), and so
+/// may the result. The depth of the result is written where the format has depth; for operations
+/// other than nearest it is the smallest.
+///
+/// # Errors
+/// [`MergeError`]; then the result is undefined.
+pub fn merge(
+    operation: Operation,
+    format: Format,
+    layers: &[Layer<'_>],
+    out: LayerMut<'_>,
+) -> Result<(), MergeError> {
+    let (own, partial) = (format.color.channel(), format.color.partial(operation));
+    if operation == Operation::Nearest && format.depth.is_none() {
+        return Err(MergeError::NoDepth);
+    }
+    let wanted = out.color.len() / (4 * out.channel.bytes());
+    let check = |channel: Channel, color: usize, depth: usize| {
+        if channel != own && channel != partial {
+            return Err(MergeError::Channel { channel });
+        }
+        let depths = if format.depth.is_some() { 4 } else { 0 };
+        for (len, pixel) in [(color, 4 * channel.bytes()), (depth, depths)] {
+            if len != wanted * pixel {
+                return Err(MergeError::Length { len, pixel, wanted });
+            }
+        }
+        Ok(())
+    };
+    check(out.channel, out.color.len(), out.depth.len())?;
+    for layer in layers {
+        check(layer.channel, layer.color.len(), layer.depth.len())?;
+    }
+    match operation {
+        Operation::Nearest => nearest::merge(format, layers, out),
+        Operation::Over => over::merge(format, layers, out),
+        Operation::Max | Operation::Min | Operation::Add => {
+            channels::merge(operation, format, layers, out);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! What one member of a composition sends, receives and merges, in each round. Plain data: all of it
+//! follows from the schedule, the number of members and the number of pixels.
+
+use std::ops::Range;
+
+use crate::Schedule;
+
+/// Pieces of a picture begin at multiples of so many pixels, so that no two members write to one cache
+/// line.
+const ALIGN: usize = 16;
+
+/// Where the merged picture goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlet {
+    /// All of it to one member.
+    Member(usize),
+    /// Each member keeps what it has merged.
+    Spread,
+}
+
+/// One member's part of a composition. Members are numbered in the order of their pictures, front to
+/// back; pixels row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub rounds: Vec<Round>,
+    /// What it has of the merged picture after the last round, and what of it goes elsewhere.
+    pub merged: Range<usize>,
+    pub deliver: Option<Send>,
+    /// What it gets of the merged picture from others.
+    pub collect: Vec<Receive>,
+}
+
+/// It sends parts of what it has, and merges the rest with what it receives. A member without
+/// anything to do has empty lists, and keeps what it has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    pub sends: Vec<Send>,
+    pub receives: Vec<Receive>,
+    /// Together they are what it has afterwards.
+    pub merges: Vec<Merge>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Send {
+    pub to: usize,
+    pub pixels: Range<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receive {
+    pub from: usize,
+    pub pixels: Range<usize>,
+}
+
+/// Pixels, and the members whose layers they are merged from, in order. This member itself stands for
+/// what it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merge {
+    pub pixels: Range<usize>,
+    pub layers: Vec<usize>,
+}
+
+impl Plan {
+    /// The plan of `member`, one of `members`, for a picture of so many pixels.
+    ///
+    /// # Panics
+    /// If `member`, or the one that the outlet names, is none of the `members`.
+    pub fn new(
+        schedule: Schedule,
+        members: usize,
+        member: usize,
+        pixels: usize,
+        outlet: Outlet,
+    ) -> Plan {
+        assert!(member < members, "member {member} of {members}");
+        // What each member has, of the block that it is in.
+        let mut held = vec![0..pixels; members];
+        let mut blocks: Vec<Range<usize>> = (0..members).map(|member| member..member + 1).collect();
+        let mut rounds = Vec::new();
+        for joined in schedule.rounds(members) {
+            let mut next = held.clone();
+            for block in &joined {
+                // A block that is alone this time stays as it is.
+                if !blocks.contains(block) {
+                    match schedule.concentrates() {
+                        true => concentrate(block, pixels, &mut next),
+                        false => share(block, pixels, &held, &mut next),
+                    }
+                }
+            }
+            let mine = joined.iter().find(|block| block.contains(&member));
+            let parts: Vec<&Range<usize>> = blocks
+                .iter()
+                .filter(|part| mine.is_some_and(|mine| mine.contains(&part.start)))
+                .collect();
+            rounds.push(match parts.len() {
+                0 | 1 => Round::default(),
+                _ => round(member, &parts, &held, &next),
+            });
+            (held, blocks) = (next, joined);
+        }
+        let merged = held[member].clone();
+        let mut plan = Plan {
+            rounds,
+            merged: merged.clone(),
+            deliver: None,
+            collect: Vec::new(),
+        };
+        if let Outlet::Member(outlet) = outlet {
+            assert!(outlet < members, "member {outlet} of {members}");
+            if outlet != member && !merged.is_empty() {
+                plan.deliver = Some(Send {
+                    to: outlet,
+                    pixels: merged,
+                });
+            } else if outlet == member {
+                let others = held.iter().enumerate().filter(|(from, _)| *from != member);
+                plan.collect = others
+                    .filter(|(_, pixels)| !pixels.is_empty())
+                    .map(|(from, pixels)| Receive {
+                        from,
+                        pixels: pixels.clone(),
+                    })
+                    .collect();
+            }
+        }
+        plan
+    }
+}
+
+/// All pixels of the block go to its first member.
+fn concentrate(block: &Range<usize>, pixels: usize, held: &mut [Range<usize>]) {
+    for member in block.clone() {
+        held[member] = match member == block.start {
+            true => 0..pixels,
+            false => 0..0,
+        };
+    }
+}
+
+/// The members of the block get pieces of one size. Those that have neighbouring pieces get
+/// neighbouring ones, so that much of what they have stays.
+fn share(block: &Range<usize>, pixels: usize, held: &[Range<usize>], next: &mut [Range<usize>]) {
+    let mut members: Vec<usize> = block.clone().collect();
+    members.sort_by_key(|member| (held[*member].start, *member));
+    let count = members.len();
+    let cut = |piece: usize| match piece == count {
+        true => pixels,
+        false => pixels * piece / count / ALIGN * ALIGN,
+    };
+    for (piece, member) in members.into_iter().enumerate() {
+        next[member] = cut(piece)..cut(piece + 1);
+    }
+}
+
+/// What `member` does while the blocks `parts` join.
+fn round(
+    member: usize,
+    parts: &[&Range<usize>],
+    held: &[Range<usize>],
+    next: &[Range<usize>],
+) -> Round {
+    let everybody = || parts.iter().flat_map(|part| (*part).clone());
+    let others = || everybody().filter(|other| *other != member);
+    let sends = others()
+        .map(|to| Send {
+            to,
+            pixels: overlap(&held[member], &next[to]),
+        })
+        .filter(|send| !send.pixels.is_empty())
+        .collect();
+    let receives = others()
+        .map(|from| Receive {
+            from,
+            pixels: overlap(&held[from], &next[member]),
+        })
+        .filter(|receive| !receive.pixels.is_empty())
+        .collect();
+    // Between two cuts each block has one layer.
+    let mut cuts: Vec<usize> = everybody()
+        .map(|from| overlap(&held[from], &next[member]))
+        .filter(|pixels| !pixels.is_empty())
+        .flat_map(|pixels| [pixels.start, pixels.end])
+        .collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    let merges = cuts
+        .windows(2)
+        .map(|cut| Merge {
+            pixels: cut[0]..cut[1],
+            layers: everybody()
+                .filter(|from| held[*from].contains(&cut[0]))
+                .collect(),
+        })
+        .collect();
+    Round {
+        sends,
+        receives,
+        merges,
+    }
+}
+
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
+    let start = one.start.max(other.start);
+    start..one.end.min(other.end).max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binary_swap_halves_what_each_has() {
+        let plan = Plan::new(Schedule::BinarySwap, 4, 1, 1024, Outlet::Spread);
+        let send = |to, pixels| vec![Send { to, pixels }];
+        assert_eq!(plan.rounds[0].sends, send(0, 0..512));
+        assert_eq!(plan.rounds[1].sends, send(3, 768..1024));
+        assert_eq!(plan.merged, 512..768);
+        assert_eq!(plan.rounds[0].merges[0].layers, [0, 1]);
+        assert_eq!(plan.rounds[1].merges[0].layers, [1, 3]);
+    }
+
+    #[test]
+    fn trees_leave_all_to_the_first() {
+        let plan = Plan::new(Schedule::Tree(8), 64, 0, 100, Outlet::Member(3));
+        assert_eq!(plan.rounds.len(), 2);
+        assert_eq!(
+            plan.rounds[1].merges[0].layers,
+            [0, 8, 16, 24, 32, 40, 48, 56]
+        );
+        let deliver = plan.deliver.map(|send| (send.to, send.pixels));
+        assert_eq!(deliver, Some((3, 0..100)));
+        let other = Plan::new(Schedule::Tree(8), 64, 9, 100, Outlet::Member(3));
+        assert_eq!((other.merged.len(), other.deliver), (0, None));
+    }
+
+    #[test]
+    fn more_members_than_pixels_is_no_trouble() {
+        for member in 0..40 {
+            let plan = Plan::new(Schedule::DirectSend, 40, member, 33, Outlet::Member(0));
+            let sent: usize = plan.rounds[0]
+                .sends
+                .iter()
+                .map(|send| send.pixels.len())
+                .sum();
+            assert_eq!(sent + plan.merged.len(), 33);
+        }
+    }
+}
