@@ -1,161 +1,109 @@
 //! The pixel with the smallest depth.
 
 use super::{Layer, LayerMut};
-use crate::{Color, Depth, Format};
+use crate::{Depth, Format};
 
-/// Pixels that are merged at a time, so that what is the nearest so far stays in the first-level
-/// cache.
-const BLOCK: usize = 512;
+#[cfg(target_arch = "x86_64")]
+#[path = "nearest_avx2.rs"]
+mod avx2;
 
 pub(super) fn merge(format: Format, layers: &[Layer<'_>], out: LayerMut<'_>) {
-    match (format.color, format.depth) {
-        (Color::Rgba8, Some(Depth::Float)) => run::<u32, f32>(layers, out),
-        (Color::Rgba8, _) => run::<u32, u32>(layers, out),
-        (Color::Rgba16f, Some(Depth::Float)) => run::<u64, f32>(layers, out),
-        (Color::Rgba16f, _) => run::<u64, u32>(layers, out),
-        (Color::Rgba32f, Some(Depth::Float)) => run::<u128, f32>(layers, out),
-        (Color::Rgba32f, _) => run::<u128, u32>(layers, out),
-    }
+    let size = 4 * out.channel.bytes();
+    let kind = format.depth.unwrap_or(Depth::Float);
+    run(kind, size, layers, out.color, out.depth);
 }
 
 /// The smallest depth alone.
 pub(super) fn smallest(kind: Depth, layers: &[Layer<'_>], out: &mut [u8]) {
-    match kind {
-        Depth::Float => smallest_of::<f32>(layers, out),
-        Depth::Unorm => smallest_of::<u32>(layers, out),
-    }
+    run(kind, 0, layers, &mut [], out);
 }
 
-fn run<P: Word, D: Distance>(layers: &[Layer<'_>], out: LayerMut<'_>) {
+/// With `size` bytes of colour for each pixel.
+fn run(kind: Depth, size: usize, layers: &[Layer<'_>], color: &mut [u8], depth: &mut [u8]) {
+    if layers.is_empty() {
+        color.fill(0);
+        let farthest = match kind {
+            Depth::Float => f32::INFINITY.to_ne_bytes(),
+            Depth::Unorm => u32::MAX.to_ne_bytes(),
+        };
+        return depth
+            .chunks_exact_mut(4)
+            .for_each(|depth| depth.copy_from_slice(&farthest));
+    }
+    let done = by_vectors(kind, size, layers, color, depth);
+    portable(kind, size, layers, color, depth, done);
+}
+
+/// Merges as many pixels as whole vectors hold. Gives how many.
+fn by_vectors(
+    kind: Depth,
+    size: usize,
+    layers: &[Layer<'_>],
+    color: &mut [u8],
+    depth: &mut [u8],
+) -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { by_avx2::<P, D>(layers, out) };
-    }
-    nearest::<P, D>(layers, out);
-}
-
-/// # Safety
-/// The processor has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn by_avx2<P: Word, D: Distance>(layers: &[Layer<'_>], out: LayerMut<'_>) {
-    nearest::<P, D>(layers, out);
-}
-
-#[inline(always)]
-fn nearest<P: Word, D: Distance>(layers: &[Layer<'_>], out: LayerMut<'_>) {
-    let colors = out.color.chunks_mut(BLOCK * P::BYTES);
-    let depths = out.depth.chunks_mut(BLOCK * D::BYTES);
-    for (at, (colors, depths)) in colors.zip(depths).enumerate() {
-        let (color, depth) = (at * BLOCK * P::BYTES, at * BLOCK * D::BYTES);
-        let Some((first, others)) = layers.split_first() else {
-            colors.fill(0);
-            fill(depths, D::FARTHEST);
-            continue;
+        // SAFETY: the processor has AVX2, and `merge` has checked the layers' lengths.
+        return unsafe {
+            match (kind, size) {
+                (Depth::Float, 0) => avx2::merge::<0, true>(layers, color, depth),
+                (Depth::Float, 4) => avx2::merge::<1, true>(layers, color, depth),
+                (Depth::Float, 8) => avx2::merge::<2, true>(layers, color, depth),
+                (Depth::Float, _) => avx2::merge::<4, true>(layers, color, depth),
+                (Depth::Unorm, 0) => avx2::merge::<0, false>(layers, color, depth),
+                (Depth::Unorm, 4) => avx2::merge::<1, false>(layers, color, depth),
+                (Depth::Unorm, 8) => avx2::merge::<2, false>(layers, color, depth),
+                (Depth::Unorm, _) => avx2::merge::<4, false>(layers, color, depth),
+            }
         };
-        colors.copy_from_slice(&first.color[color..color + colors.len()]);
-        depths.copy_from_slice(&first.depth[depth..depth + depths.len()]);
-        for layer in others {
-            let from = layer.color[color..color + colors.len()].chunks_exact(P::BYTES);
-            let far = layer.depth[depth..depth + depths.len()].chunks_exact(D::BYTES);
-            let into = colors.chunks_exact_mut(P::BYTES);
-            let near = depths.chunks_exact_mut(D::BYTES);
-            for ((into, near), (from, far)) in into.zip(near).zip(from.zip(far)) {
-                let (old, new) = (D::read(near), D::read(far));
-                let is_nearer = new.is_nearer(old);
-                let color = if is_nearer {
-                    P::read(from)
-                } else {
-                    P::read(into)
-                };
-                color.write(into);
-                let depth = if is_nearer { new } else { old };
-                depth.write(near);
+    }
+    let _ = (kind, size, layers, color, depth);
+    0
+}
+
+/// Pixels from `first` on.
+fn portable(
+    kind: Depth,
+    size: usize,
+    layers: &[Layer<'_>],
+    color: &mut [u8],
+    depth: &mut [u8],
+    first: usize,
+) {
+    for (at, depth) in depth.chunks_exact_mut(4).enumerate().skip(first) {
+        let depth_of = |layer: &Layer<'_>| -> [u8; 4] {
+            std::array::from_fn(|byte| layer.depth[4 * at + byte])
+        };
+        let nearest = layers.iter().reduce(|best, layer| {
+            match is_nearer(kind, depth_of(layer), depth_of(best)) {
+                true => layer,
+                false => best,
             }
+        });
+        if let Some(nearest) = nearest {
+            depth.copy_from_slice(&depth_of(nearest));
+            let pixel = size * at..size * (at + 1);
+            color[pixel.clone()].copy_from_slice(&nearest.color[pixel]);
         }
     }
 }
 
-fn smallest_of<D: Distance>(layers: &[Layer<'_>], out: &mut [u8]) {
-    let Some((first, others)) = layers.split_first() else {
-        return fill(out, D::FARTHEST);
-    };
-    out.copy_from_slice(first.depth);
-    for layer in others {
-        let pairs = out
-            .chunks_exact_mut(D::BYTES)
-            .zip(layer.depth.chunks_exact(D::BYTES));
-        for (near, far) in pairs {
-            let (old, new) = (D::read(near), D::read(far));
-            let depth = if new.is_nearer(old) { new } else { old };
-            depth.write(near);
+/// A NaN is farther than everything else.
+fn is_nearer(kind: Depth, depth: [u8; 4], than: [u8; 4]) -> bool {
+    match kind {
+        Depth::Unorm => u32::from_ne_bytes(depth) < u32::from_ne_bytes(than),
+        Depth::Float => {
+            let (depth, than) = (f32::from_ne_bytes(depth), f32::from_ne_bytes(than));
+            depth < than || (than.is_nan() && !depth.is_nan())
         }
-    }
-}
-
-fn fill<D: Distance>(depths: &mut [u8], depth: D) {
-    for into in depths.chunks_exact_mut(D::BYTES) {
-        depth.write(into);
-    }
-}
-
-/// A pixel or a depth in memory of any alignment.
-trait Word: Copy {
-    const BYTES: usize;
-    fn read(bytes: &[u8]) -> Self;
-    fn write(self, bytes: &mut [u8]);
-}
-
-macro_rules! word {
-    ($($word:ty),*) => {$(
-        impl Word for $word {
-            const BYTES: usize = size_of::<$word>();
-
-            #[inline(always)]
-            fn read(bytes: &[u8]) -> $word {
-                let mut word = [0; size_of::<$word>()];
-                word.copy_from_slice(bytes);
-                <$word>::from_ne_bytes(word)
-            }
-
-            #[inline(always)]
-            fn write(self, bytes: &mut [u8]) {
-                bytes.copy_from_slice(&self.to_ne_bytes());
-            }
-        }
-    )*};
-}
-
-word!(u32, u64, u128, f32);
-
-trait Distance: Word {
-    const FARTHEST: Self;
-    fn is_nearer(self, than: Self) -> bool;
-}
-
-impl Distance for f32 {
-    const FARTHEST: f32 = f32::INFINITY;
-
-    #[inline(always)]
-    fn is_nearer(self, than: f32) -> bool {
-        self < than || (than.is_nan() && !self.is_nan())
-    }
-}
-
-impl Distance for u32 {
-    const FARTHEST: u32 = u32::MAX;
-
-    #[inline(always)]
-    fn is_nearer(self, than: u32) -> bool {
-        self < than
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Channel, Operation};
+    use crate::{Channel, Color, Operation};
 
     const FORMAT: Format = Format {
         color: Color::Rgba8,
@@ -184,7 +132,14 @@ mod tests {
             depth: &mut depth,
         };
         super::super::merge(Operation::Nearest, FORMAT, &layers, out).unwrap();
-        (color, depth.chunks_exact(4).map(f32::read).collect())
+        (color, f32s(&depth))
+    }
+
+    fn f32s(bytes: &[u8]) -> Vec<f32> {
+        let words = bytes.chunks_exact(4);
+        words
+            .map(|bytes| f32::from_ne_bytes(bytes.try_into().unwrap()))
+            .collect()
     }
 
     #[test]
@@ -203,26 +158,54 @@ mod tests {
     #[test]
     fn one_picture_keeps_its_background_and_none_is_clear() {
         let alone = (vec![7; 16], vec![1.0, 0.5, 2.0, f32::INFINITY]);
-        assert_eq!(merged(&[alone.clone()]), alone);
+        assert_eq!(merged(std::slice::from_ref(&alone)), alone);
         assert_eq!(merged(&[]), (vec![0; 16], vec![f32::INFINITY; 4]));
     }
 
+    /// Bytes that repeat, so that many depths are alike.
+    fn noise(seed: usize, len: usize) -> Vec<u8> {
+        (0..len)
+            .map(|at| ((at / 4 * 2_654_435_761 + seed * 40_503) >> 9) as u8 % 5)
+            .collect()
+    }
+
     #[test]
-    fn blocks_and_their_rest_agree_with_one_pixel_at_a_time() {
-        let pixels = 2 * BLOCK + 77;
-        let picture = |seed: usize| {
-            let value = |at: usize| (at * 2_654_435_761 + seed * 40_503) >> 7;
-            let depths = (0..pixels).map(|at| (value(at) % 64) as f32 / 64.0);
-            let color = (0..4 * pixels).map(|at| (value(at / 4) + seed) as u8);
-            (color.collect::<Vec<u8>>(), depths.collect::<Vec<f32>>())
-        };
-        let pictures: Vec<_> = (0..9).map(picture).collect();
-        let (color, depth) = merged(&pictures);
-        for at in 0..pixels {
-            let key = |seed: &usize| (pictures[*seed].1[at] * 64.0) as u32;
-            let best = (0..9).min_by_key(key).unwrap();
-            assert_eq!(depth[at], pictures[best].1[at]);
-            assert_eq!(color[4 * at..][..4], pictures[best].0[4 * at..][..4]);
+    fn vectors_and_single_pixels_agree_to_the_bit() {
+        let pixels = 8 * 20 + 7;
+        for color in [Color::Rgba8, Color::Rgba16f, Color::Rgba32f] {
+            for kind in [Depth::Float, Depth::Unorm] {
+                let channel = color.channel();
+                let size = 4 * channel.bytes();
+                let mut pictures: Vec<(Vec<u8>, Vec<u8>)> = (0..9)
+                    .map(|seed| (noise(seed, size * pixels), noise(seed + 100, 4 * pixels)))
+                    .collect();
+                for at in [0, 3, 50] {
+                    let nan = f32::NAN.to_ne_bytes();
+                    pictures[at % 9].1[4 * at..][..4].copy_from_slice(&nan);
+                }
+                let layers: Vec<Layer<'_>> = pictures
+                    .iter()
+                    .map(|(color, depth)| Layer {
+                        channel,
+                        color,
+                        depth,
+                    })
+                    .collect();
+                let mut results = [0, 1].map(|_| (vec![0; size * pixels], vec![0; 4 * pixels]));
+                let [vectors, singles] = &mut results;
+                let format = Format {
+                    color,
+                    depth: Some(kind),
+                };
+                let out = LayerMut {
+                    channel,
+                    color: &mut vectors.0,
+                    depth: &mut vectors.1,
+                };
+                super::super::merge(Operation::Nearest, format, &layers, out).unwrap();
+                portable(kind, size, &layers, &mut singles.0, &mut singles.1, 0);
+                assert!(vectors == singles, "{color:?} {kind:?}");
+            }
         }
     }
 }

@@ -78,7 +78,7 @@ fn portable(layers: &[Layer<'_>], channel: Channel, out: &mut [u8], first: usize
                     Channel::U8 => u32::from(layer.color[from]) * 257,
                     _ => u16::from_ne_bytes([layer.color[from], layer.color[from + 1]]).into(),
                 };
-                *sum = sum.saturating_add((through * value >> 16) as u16);
+                *sum = sum.saturating_add(((through * value) >> 16) as u16);
             }
         }
         for (out, sum) in out.chunks_exact_mut(channel.bytes()).zip(sum) {
