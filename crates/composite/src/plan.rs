@@ -50,6 +50,8 @@ pub struct Send {
 pub struct Receive {
     pub from: usize,
     pub pixels: Range<usize>,
+    /// They are not the sender's own picture any more.
+    pub is_merged: bool,
 }
 
 /// Pixels, and the members whose layers they are merged from, in order. This member itself stands for
@@ -120,6 +122,7 @@ impl Plan {
                     .map(|(from, pixels)| Receive {
                         from,
                         pixels: pixels.clone(),
+                        is_merged: members > 1,
                     })
                     .collect();
             }
@@ -173,6 +176,7 @@ fn round(
         .map(|from| Receive {
             from,
             pixels: overlap(&held[from], &next[member]),
+            is_merged: !parts.contains(&&(from..from + 1)),
         })
         .filter(|receive| !receive.pixels.is_empty())
         .collect();

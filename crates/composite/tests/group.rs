@@ -1,0 +1,253 @@
+//! Groups of processes, as threads with an endpoint each, over the links that jobs make.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use mgn_composite::{
+    merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, LayerMut, Operation,
+    Picture, Schedule, Terms,
+};
+use mgn_fabric::job::Job;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs `each` as every rank of a job of its own. Gives what the ranks came to, in their order.
+fn job<T: Send>(size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("composite-{}-{number}", std::process::id());
+    thread::scope(|scope| {
+        let ranks: Vec<_> = (0..size)
+            .map(|rank| {
+                let (name, each) = (&name, &each);
+                scope.spawn(move || {
+                    let hosts = vec!["localhost".to_owned(); size];
+                    let job = Job::new(name, rank as u32, hosts).unwrap();
+                    let member = job.join().unwrap();
+                    let result = each(Group::new(&member, PATIENCE).unwrap());
+                    member.leave();
+                    result
+                })
+            })
+            .collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
+
+const PIXELS: usize = 5003;
+
+fn picture(rank: usize, format: Format) -> Picture {
+    let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
+    let color = |at: usize| {
+        let alpha = value(at) % 256;
+        let mut pixel = [0, 1, 2, 3].map(|c| (value(4 * at + c) % (alpha + 1)) as u8);
+        pixel[3] = alpha as u8;
+        pixel
+    };
+    let depth = |at: usize| ((value(at) % 61) as f32 / 64.0).to_ne_bytes();
+    Picture {
+        color: (0..PIXELS).flat_map(color).collect(),
+        depth: match format.depth {
+            Some(_) => (0..PIXELS).flat_map(depth).collect(),
+            None => Vec::new(),
+        },
+    }
+}
+
+fn terms(operation: Operation, schedule: Schedule) -> Terms {
+    let depth = (operation == Operation::Nearest).then_some(Depth::Float);
+    Terms {
+        pixels: PIXELS,
+        format: Format {
+            color: Color::Rgba8,
+            depth,
+        },
+        operation,
+        schedule,
+        order: Vec::new(),
+        to: Some(0),
+    }
+}
+
+/// One pass over all pictures.
+fn at_once(terms: &Terms, order: &[usize]) -> Picture {
+    let pictures: Vec<Picture> = order
+        .iter()
+        .map(|rank| picture(*rank, terms.format))
+        .collect();
+    let layers: Vec<Layer<'_>> = pictures
+        .iter()
+        .map(|picture| Layer {
+            channel: Channel::U8,
+            color: &picture.color,
+            depth: &picture.depth,
+        })
+        .collect();
+    let mut merged = pictures[0].clone();
+    let out = LayerMut {
+        channel: Channel::U8,
+        color: &mut merged.color,
+        depth: &mut merged.depth,
+    };
+    merge(terms.operation, terms.format, &layers, out).unwrap();
+    merged
+}
+
+fn is_alike(one: &Picture, other: &Picture) -> bool {
+    let mut pairs = one.color.iter().zip(&other.color);
+    one.depth == other.depth
+        && one.color.len() == other.color.len()
+        && pairs.all(|(one, other)| one.abs_diff(*other) <= 1)
+}
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::DirectSend,
+    Schedule::BinarySwap,
+    Schedule::TwoThreeSwap,
+    Schedule::RadixK(4),
+    Schedule::Tree(8),
+];
+
+#[test]
+fn one_rank_gets_the_picture_that_one_pass_makes() {
+    for size in [1, 2, 3, 5, 8] {
+        let results = job(size, |mut group| {
+            let mut pictures = Vec::new();
+            for operation in [Operation::Nearest, Operation::Over] {
+                for schedule in SCHEDULES {
+                    let terms = Terms {
+                        to: Some(size / 2),
+                        ..terms(operation, schedule)
+                    };
+                    let mine = picture(group.rank(), terms.format);
+                    pictures.push((operation, schedule, group.composite(mine, &terms).unwrap()));
+                }
+            }
+            pictures
+        });
+        let order: Vec<usize> = (0..size).collect();
+        for (rank, pictures) in results.into_iter().enumerate() {
+            for (operation, schedule, (range, got)) in pictures {
+                let what = format!("{operation:?} by {schedule}, rank {rank} of {size}");
+                if rank == size / 2 {
+                    let want = at_once(&terms(operation, schedule), &order);
+                    assert!(is_alike(&got, &want) && range == (0..PIXELS), "{what}");
+                } else {
+                    assert!(got == Picture::default() && range.is_empty(), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pieces_may_stay_where_they_are_merged() {
+    for schedule in SCHEDULES {
+        let terms = Terms {
+            to: None,
+            ..terms(Operation::Nearest, schedule)
+        };
+        let mut parts = job(6, |mut group| {
+            group
+                .composite(picture(group.rank(), terms.format), &terms)
+                .unwrap()
+        });
+        parts.sort_by_key(|(range, _)| range.start);
+        let color: Vec<u8> = parts
+            .iter()
+            .flat_map(|(_, part)| part.color.clone())
+            .collect();
+        assert!(
+            color == at_once(&terms, &[0, 1, 2, 3, 4, 5]).color,
+            "{schedule}"
+        );
+    }
+}
+
+#[test]
+fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
+    let order = [4, 0, 3, 1];
+    for to in [0, 2, 5] {
+        let terms = Terms {
+            order: order.to_vec(),
+            to: Some(to),
+            ..terms(Operation::Over, Schedule::BinarySwap)
+        };
+        let results = job(6, |mut group| {
+            let mine = match order.contains(&group.rank()) {
+                true => picture(group.rank(), terms.format),
+                false => Picture::default(),
+            };
+            group.composite(mine, &terms).unwrap().1
+        });
+        assert!(is_alike(&results[to], &at_once(&terms, &order)), "to {to}");
+    }
+}
+
+#[test]
+fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
+    let mut results = job(3, |mut group| {
+        let mut terms = terms(Operation::Over, Schedule::Tree(8));
+        let mut mine = picture(group.rank(), terms.format);
+        if group.rank() == 2 {
+            terms.pixels -= 100;
+            mine.color.truncate(4 * terms.pixels);
+        }
+        group.composite(mine, &terms)
+    });
+    let error = results.swap_remove(0).unwrap_err();
+    assert!(
+        matches!(error, CompositeError::Different { rank: 2, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
+    for schedule in SCHEDULES {
+        let results = job(5, |mut group| {
+            let terms = Terms {
+                to: None,
+                ..terms(Operation::Nearest, schedule)
+            };
+            let mine = picture(group.rank(), terms.format);
+            let first = group.composite(mine.clone(), &terms).map(drop);
+            assert!(first.is_ok(), "{first:?}");
+            match group.rank() {
+                3 => Ok(()),
+                _ => group.composite(mine, &terms).map(drop),
+            }
+        });
+        let errors: Vec<&CompositeError> =
+            results.iter().filter_map(|r| r.as_ref().err()).collect();
+        assert!(!errors.is_empty(), "{schedule}");
+        for error in errors {
+            assert!(
+                matches!(error, CompositeError::Lost { .. }),
+                "{schedule}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_wrong_order_is_refused() {
+    let results = job(2, |mut group| {
+        let with = |order: Vec<usize>| Terms {
+            order,
+            ..terms(Operation::Over, Schedule::DirectSend)
+        };
+        let twice = group
+            .composite(Picture::default(), &with(vec![1, 1]))
+            .unwrap_err();
+        let beyond = group
+            .composite(Picture::default(), &with(vec![0, 2]))
+            .unwrap_err();
+        (twice, beyond)
+    });
+    for (twice, beyond) in results {
+        assert!(matches!(twice, CompositeError::Order { .. }), "{twice}");
+        assert!(matches!(beyond, CompositeError::Order { .. }), "{beyond}");
+    }
+}
