@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mgn_fabric::endpoint::{Endpoint, How, LinkId, Request, Wanted};
 use mgn_fabric::job;
@@ -18,8 +18,8 @@ const TAG: u64 = 0x4347 << 48;
 /// The tag of the message by which members meet.
 const MEETING: u64 = TAG | 0xFFFF;
 
-/// How long the memory of messages under way is waited for after a composition has failed.
-const PARTING: Duration = Duration::from_millis(500);
+/// Memory that is kept for the next frame: pieces and merged pixels.
+const SPARE: usize = 64;
 
 /// The processes that composite together. All of them call [`Group::composite`] for each frame.
 #[derive(Debug)]
@@ -30,6 +30,10 @@ pub struct Group<'a> {
     rank: usize,
     frame: u32,
     patience: Duration,
+    /// Memory of earlier frames.
+    spare: Vec<Picture>,
+    /// The last frame's.
+    merged: Picture,
 }
 
 /// A picture in memory: rows of pixels, the colours apart from the depths.
@@ -112,6 +116,8 @@ impl<'a> Group<'a> {
             rank,
             frame: 0,
             patience,
+            spare: Vec::new(),
+            merged: Picture::default(),
         };
         group.meet()?;
         Ok(group)
@@ -154,13 +160,13 @@ impl<'a> Group<'a> {
     /// are: all of them, a piece, or none.
     ///
     /// # Errors
-    /// [`CompositeError`]. The group can go on with the next frame if all members have failed in this
-    /// one or have completed it, and nobody was lost.
+    /// [`CompositeError`]. Links by which something was still under way are closed then: the members
+    /// at their other ends count as lost.
     pub fn composite(
         &mut self,
-        picture: Picture,
+        picture: &Picture,
         terms: &Terms,
-    ) -> Result<(Range<usize>, Picture), CompositeError> {
+    ) -> Result<(Range<usize>, &Picture), CompositeError> {
         let frame = self.frame;
         self.frame = frame.wrapping_add(1);
         let size = self.size();
@@ -175,20 +181,36 @@ impl<'a> Group<'a> {
         if let Some(to) = terms.to.filter(|to| *to >= size) {
             return Err(CompositeError::To { to, size });
         }
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.push(std::mem::take(&mut self.merged));
         let mut run = Run {
             group: self,
             frame,
             terms,
             order,
-            memory: Vec::new(),
+            own: picture,
+            merged: Vec::new(),
             arriving: HashMap::new(),
             sending: Vec::new(),
+            spare,
         };
-        let result = run.go(picture);
+        let result = run.go();
         if result.is_err() {
             run.give_up();
         }
-        result
+        let Run {
+            mut spare,
+            merged,
+            arriving,
+            ..
+        } = run;
+        spare.extend(merged.into_iter().map(|pixels| pixels.picture));
+        spare.extend(arriving.into_values().map(|(_, pixels)| pixels.picture));
+        spare.truncate(SPARE);
+        self.spare = spare;
+        let (range, picture) = result?;
+        self.merged = picture;
+        Ok((range, &self.merged))
     }
 }
 
@@ -201,61 +223,47 @@ struct Pixels {
 }
 
 impl Pixels {
-    /// A member's picture, which has to have so many pixels.
-    fn of(picture: Picture, format: Format, wanted: usize) -> Result<Pixels, MergeError> {
-        let channel = format.color.channel();
-        let depth = format.depth.map_or(0, |_| 4);
-        let parts = [
-            (&picture.color, 4 * channel.bytes()),
-            (&picture.depth, depth),
-        ];
-        for (part, pixel) in parts {
-            let len = part.len();
-            if len != wanted * pixel {
-                return Err(MergeError::Length { len, pixel, wanted });
-            }
-        }
-        Ok(Pixels {
-            range: 0..wanted,
-            channel,
-            picture,
-        })
-    }
-
-    fn empty(range: Range<usize>, channel: Channel, format: Format) -> Pixels {
-        let picture = Picture {
-            color: vec![0; range.len() * 4 * channel.bytes()],
-            depth: vec![0; range.len() * format.depth.map_or(0, |_| 4)],
-        };
-        Pixels {
-            range,
-            channel,
-            picture,
+    fn view(&self) -> View<'_> {
+        View {
+            start: self.range.start,
+            channel: self.channel,
+            picture: &self.picture,
         }
     }
 
+    fn layer_mut(&mut self, range: &Range<usize>) -> LayerMut<'_> {
+        let [color, depth] = self.view().places(range);
+        LayerMut {
+            channel: self.channel,
+            color: &mut self.picture.color[color],
+            depth: &mut self.picture.depth[depth],
+        }
+    }
+}
+
+/// Pixels of one picture, from `start` on.
+#[derive(Clone, Copy)]
+struct View<'p> {
+    start: usize,
+    channel: Channel,
+    picture: &'p Picture,
+}
+
+impl<'p> View<'p> {
     /// Where a part lies in the colours, and in the depths.
     fn places(&self, range: &Range<usize>) -> [Range<usize>; 2] {
-        let from = range.start - self.range.start;
+        let from = range.start - self.start;
         let depth = if self.picture.depth.is_empty() { 0 } else { 4 };
-        [4 * self.channel.bytes(), depth].map(|pixel| from * pixel..(from + range.len()) * pixel)
+        let pixels = [4 * self.channel.bytes(), depth];
+        pixels.map(|pixel| from * pixel..(from + range.len()) * pixel)
     }
 
-    fn layer(&self, range: &Range<usize>) -> Layer<'_> {
+    fn layer(&self, range: &Range<usize>) -> Layer<'p> {
         let [color, depth] = self.places(range);
         Layer {
             channel: self.channel,
             color: &self.picture.color[color],
             depth: &self.picture.depth[depth],
-        }
-    }
-
-    fn layer_mut(&mut self, range: &Range<usize>) -> LayerMut<'_> {
-        let [color, depth] = self.places(range);
-        LayerMut {
-            channel: self.channel,
-            color: &mut self.picture.color[color],
-            depth: &mut self.picture.depth[depth],
         }
     }
 }
@@ -266,16 +274,18 @@ struct Run<'g, 'a> {
     frame: u32,
     terms: &'g Terms,
     order: Vec<usize>,
-    /// What this member had after each round, which may be on its way to others.
-    memory: Vec<Pixels>,
+    /// This member's picture, and what it had after each round. All of it may be on its way to others.
+    own: &'g Picture,
+    merged: Vec<Pixels>,
     /// Pieces that are coming, or have come: their requests until then.
     arriving: HashMap<Piece, (Option<Request>, Pixels)>,
     /// To which rank, and the request.
     sending: Vec<(usize, Request)>,
+    spare: Vec<Picture>,
 }
 
 impl Run<'_, '_> {
-    fn go(&mut self, picture: Picture) -> Result<(Range<usize>, Picture), CompositeError> {
+    fn go(&mut self) -> Result<(Range<usize>, Picture), CompositeError> {
         let place = |rank: usize| self.order.iter().position(|other| *other == rank);
         // A rank that has nothing to show may be the one that sees the picture: then the first one in
         // order collects it, and sends it there.
@@ -292,8 +302,7 @@ impl Run<'_, '_> {
         };
         match place(self.group.rank) {
             Some(mine) => {
-                let pixels = Pixels::of(picture, self.terms.format, self.terms.pixels)?;
-                self.memory.push(pixels);
+                self.check()?;
                 let plan = plan(mine);
                 self.take_part(mine, plan, beyond.filter(|_| mine == 0))
             }
@@ -301,6 +310,48 @@ impl Run<'_, '_> {
                 self.watch(plan(0).rounds.len() + 1)
             }
             None => Ok((0..0, Picture::default())),
+        }
+    }
+
+    /// Whether this member's picture is what has been agreed.
+    fn check(&self) -> Result<(), MergeError> {
+        let (format, wanted) = (self.terms.format, self.terms.pixels);
+        let depth = format.depth.map_or(0, |_| 4);
+        let parts = [
+            (&self.own.color, 4 * format.color.channel().bytes()),
+            (&self.own.depth, depth),
+        ];
+        for (part, pixel) in parts {
+            let len = part.len();
+            if len != wanted * pixel {
+                return Err(MergeError::Length { len, pixel, wanted });
+            }
+        }
+        Ok(())
+    }
+
+    /// What this member has now.
+    fn held(&self) -> View<'_> {
+        match self.merged.last() {
+            Some(pixels) => pixels.view(),
+            None => View {
+                start: 0,
+                channel: self.terms.format.color.channel(),
+                picture: self.own,
+            },
+        }
+    }
+
+    /// Memory for pixels, with anything in it.
+    fn memory(&mut self, range: Range<usize>, channel: Channel) -> Pixels {
+        let mut picture = self.spare.pop().unwrap_or_default();
+        let depth = self.terms.format.depth.map_or(0, |_| 4);
+        picture.color.resize(range.len() * 4 * channel.bytes(), 0);
+        picture.depth.resize(range.len() * depth, 0);
+        Pixels {
+            range,
+            channel,
+            picture,
         }
     }
 
@@ -353,11 +404,17 @@ impl Run<'_, '_> {
             has_delivered = true;
         }
         self.end_sends()?;
-        match self.memory.pop() {
-            Some(pixels) if !has_delivered && (collects || !merged.is_empty()) => {
-                Ok((pixels.range, pixels.picture))
+        if has_delivered || (merged.is_empty() && !collects) {
+            return Ok((0..0, Picture::default()));
+        }
+        match self.merged.pop() {
+            Some(pixels) => Ok((pixels.range, pixels.picture)),
+            // There is nobody else.
+            None => {
+                let mut alone = self.memory(merged, own);
+                alone.picture.clone_from(self.own);
+                Ok((alone.range, alone.picture))
             }
-            _ => Ok((0..0, Picture::default())),
         }
     }
 
@@ -382,10 +439,10 @@ impl Run<'_, '_> {
 
     /// Begins to receive a piece from a place in the order.
     fn expect(&mut self, round: usize, from: usize, range: &Range<usize>, channel: Channel) {
-        let mut pixels = Pixels::empty(range.clone(), channel, self.terms.format);
         let Some(link) = self.group.links[self.order[from]] else {
             return;
         };
+        let mut pixels = self.memory(range.clone(), channel);
         let piece = Piece {
             round,
             other: from,
@@ -398,7 +455,7 @@ impl Run<'_, '_> {
         ];
         let wanted = Wanted::new(link, self.tag(piece.round));
         // SAFETY: the vectors are kept in `arriving`, where nobody touches them, until the request
-        // has ended: `next` takes it then, and `give_up` leaks those of all others.
+        // has ended: `next` takes it then, and `give_up` ends all others.
         let request = unsafe { self.group.endpoint.irecv(wanted, &memory) };
         self.arriving.insert(piece, (Some(request), pixels));
     }
@@ -414,14 +471,15 @@ impl Run<'_, '_> {
         round: usize,
         pixels: &Range<usize>,
     ) -> Result<(), CompositeError> {
-        let (Some(link), Some(held)) = (self.group.links[to], self.memory.last()) else {
+        let Some(link) = self.group.links[to] else {
             return Ok(());
         };
-        let layer = held.layer(pixels);
+        let layer = self.held().layer(pixels);
         let memory = [layer.color, layer.depth].map(|part| (part.as_ptr().cast_mut(), part.len()));
         let (endpoint, tag) = (self.group.endpoint, self.tag(round));
-        // SAFETY: the vectors are kept in `memory`, unchanged, until the request has ended: `end_sends`
-        // waits for that, and `give_up` leaks them.
+        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged, until
+        // the request has ended: `end_sends` waits for that, and `give_up` ends those of a frame that
+        // has failed.
         let sent = unsafe { endpoint.isend(link, tag, &memory, How::default()) };
         let sent = sent.map_err(|source| CompositeError::Lost { rank: to, source })?;
         self.sending.extend(sent.map(|request| (to, request)));
@@ -478,13 +536,12 @@ impl Run<'_, '_> {
         merges: &[crate::plan::Merge],
         channel: Channel,
     ) -> Result<(), CompositeError> {
-        let (Some(first), Some(last), Some(held)) =
-            (merges.first(), merges.last(), self.memory.last())
-        else {
+        let (Some(first), Some(last)) = (merges.first(), merges.last()) else {
             return Ok(());
         };
         let range = first.pixels.start..last.pixels.end;
-        let mut merged = Pixels::empty(range, channel, self.terms.format);
+        let mut merged = self.memory(range, channel);
+        let held = self.held();
         let came: HashMap<usize, &Pixels> = self
             .arriving
             .iter()
@@ -497,34 +554,36 @@ impl Run<'_, '_> {
                 .iter()
                 .filter_map(|from| match *from == mine {
                     true => Some(held.layer(&one.pixels)),
-                    false => came.get(from).map(|pixels| pixels.layer(&one.pixels)),
+                    false => came
+                        .get(from)
+                        .map(|pixels| pixels.view().layer(&one.pixels)),
                 })
                 .collect();
             let out = merged.layer_mut(&one.pixels);
             merge(self.terms.operation, self.terms.format, &layers, out)?;
         }
-        self.memory.push(merged);
+        self.merged.push(merged);
         Ok(())
     }
 
     /// Puts this member's piece of the merged picture together with those of the others.
     fn join(&mut self, mine: &Range<usize>, rounds: usize) {
         let (own, _) = self.channels();
-        let mut whole = Pixels::empty(0..self.terms.pixels, own, self.terms.format);
-        let mut put = |from: &Pixels, range: &Range<usize>| {
+        let mut whole = self.memory(0..self.terms.pixels, own);
+        let mut put = |from: View<'_>, range: &Range<usize>| {
             let (layer, out) = (from.layer(range), whole.layer_mut(range));
             out.color.copy_from_slice(layer.color);
             out.depth.copy_from_slice(layer.depth);
         };
-        if let Some(held) = self.memory.last().filter(|_| !mine.is_empty()) {
-            put(held, mine);
+        if !mine.is_empty() {
+            put(self.held(), mine);
         }
         for (piece, (_, pixels)) in &self.arriving {
             if piece.round == rounds {
-                put(pixels, &piece.pixels);
+                put(pixels.view(), &piece.pixels);
             }
         }
-        self.memory.push(whole);
+        self.merged.push(whole);
     }
 
     /// Waits until all that was sent has left.
@@ -548,25 +607,22 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Ends what is under way. Memory that a peer may still write to, or read, is never given back.
+    /// Ends what is under way, so that nobody writes to this frame's memory, or reads it, any more.
     fn give_up(&mut self) {
-        let endpoint = self.group.endpoint;
-        let deadline = Instant::now() + PARTING;
-        let has_ended = |request: Request| {
+        let (endpoint, links) = (self.group.endpoint, &self.group.links);
+        let end = |rank: usize, request: Request| {
             let _ = endpoint.cancel(request);
-            let left = deadline.saturating_duration_since(Instant::now());
-            !matches!(endpoint.wait(request, Some(left)), Ok(None))
+            if let (Ok(None), Some(link)) = (endpoint.test(request), links[rank]) {
+                endpoint.close(link);
+                let _ = endpoint.wait(request, None);
+            }
         };
-        let mut is_safe = true;
-        for (_, request) in self.sending.drain(..) {
-            is_safe &= has_ended(request);
+        for (rank, request) in self.sending.drain(..) {
+            end(rank, request);
         }
-        if !is_safe {
-            std::mem::forget(std::mem::take(&mut self.memory));
-        }
-        for (_, (request, pixels)) in self.arriving.drain() {
-            if request.is_some_and(|request| !has_ended(request)) {
-                std::mem::forget(pixels);
+        for (piece, (request, _)) in &mut self.arriving {
+            if let Some(request) = request.take() {
+                end(self.order[piece.other], request);
             }
         }
     }
