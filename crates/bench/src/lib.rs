@@ -8,6 +8,7 @@
 pub mod argv;
 pub mod child;
 pub mod compare;
+pub mod composite;
 pub mod gl;
 pub mod machine;
 pub mod net;
@@ -28,6 +29,8 @@ pub enum Part {
     End(net::pair::End),
     /// One of many processes
     Member(net::member::Member),
+    /// One of many processes that composite their pictures
+    Compositor(composite::Compositor),
 }
 
 /// What a program that measures calls the command by which it starts itself as a [`Part`].
@@ -38,6 +41,7 @@ impl Part {
         match self {
             Part::End(end) => end.run(),
             Part::Member(member) => member.run(),
+            Part::Compositor(compositor) => compositor.run(),
         }
     }
 }

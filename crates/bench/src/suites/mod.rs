@@ -1,5 +1,6 @@
 //! What can be measured. Each suite is a file that plans [experiments](Experiment).
 
+mod composite;
 mod gl;
 mod link;
 mod memory;
@@ -25,6 +26,7 @@ pub enum Suite {
     Noise,
     Pattern,
     Memory,
+    Composite,
     Gl,
     Link,
 }
@@ -43,6 +45,7 @@ impl Suite {
             Suite::Noise => "Noise of the operating system",
             Suite::Pattern => "Many processes at once",
             Suite::Memory => "Copies and thresholds",
+            Suite::Composite => "Many pictures become one",
             Suite::Gl => "Drawing",
             Suite::Link => "Slow links",
         }
@@ -55,6 +58,7 @@ impl Suite {
             Suite::Noise => noise::plan(wishes),
             Suite::Pattern => pattern::plan(wishes),
             Suite::Memory => memory::plan(wishes),
+            Suite::Composite => composite::plan(wishes),
             Suite::Gl => gl::plan(wishes),
             Suite::Link => link::plan(wishes),
         }

@@ -1,0 +1,171 @@
+//! One of many processes that composite their pictures, and what they composite.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use mgn_composite::{Color, Depth, Format, Group, Operation, Picture, Schedule, Terms};
+use mgn_fabric::job::Job;
+
+use crate::PART;
+
+/// How long processes wait for each other.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Frames that are not counted.
+const WARM_UP: usize = 3;
+
+/// What a group of renderers and a display do, frame by frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    pub renderers: usize,
+    pub width: usize,
+    pub height: usize,
+    pub operation: Operation,
+    pub schedule: Schedule,
+}
+
+/// A process: a renderer, or the display, which comes last and has nothing to show.
+#[derive(Debug, clap::Args)]
+pub struct Compositor {
+    job: String,
+    rank: usize,
+    renderers: usize,
+    width: usize,
+    height: usize,
+    operation: String,
+    schedule: Schedule,
+    frames: usize,
+}
+
+impl Work {
+    pub fn pixels(&self) -> usize {
+        self.width * self.height
+    }
+
+    /// Bytes of all pictures of a frame.
+    pub fn bytes(&self) -> usize {
+        let depth = self.format().depth.map_or(0, |_| 4);
+        self.renderers * self.pixels() * (4 + depth)
+    }
+
+    pub fn format(&self) -> Format {
+        Format {
+            color: Color::Rgba8,
+            depth: (self.operation == Operation::Nearest).then_some(Depth::Float),
+        }
+    }
+
+    /// The picture of a renderer: the colours and depths of a scene, of which each has a share.
+    pub fn picture(&self, rank: usize) -> Picture {
+        let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
+        let pixels = 0..self.pixels();
+        let color = |at: usize| {
+            let alpha = value(at) % 256;
+            [alpha / 2, alpha / 3, alpha / 5, alpha].map(|channel| channel as u8)
+        };
+        let depth = |at: usize| ((value(at) % 4093) as f32 / 4096.0).to_ne_bytes();
+        Picture {
+            color: pixels.clone().flat_map(color).collect(),
+            depth: match self.format().depth {
+                Some(_) => pixels.flat_map(depth).collect(),
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// Has processes composite so many frames. Gives the frames in a second.
+    pub fn run(&self, frames: usize) -> Result<f64> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let job = format!("bench-composite-{}-{number}", std::process::id());
+        let start = |rank: usize| -> Result<Running> {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args([PART, "compositor", &job]);
+            command.args([rank, self.renderers, self.width, self.height].map(|n| n.to_string()));
+            command.args([name(self.operation).to_string(), self.schedule.to_string()]);
+            command.arg(frames.to_string());
+            command.stdin(Stdio::null()).stdout(Stdio::piped());
+            mgn_sys::process::end_with_us(&mut command);
+            Ok(Running(command.spawn().context("cannot run this program")?))
+        };
+        let mut all: Vec<Running> = (0..=self.renderers).map(start).collect::<Result<_>>()?;
+        let display = all.last_mut().context("there is a display")?;
+        let says = display.0.stdout.take().context("its output")?;
+        let mut line = String::new();
+        BufReader::new(says).read_line(&mut line)?;
+        let seconds: f64 = line.trim().parse().context("the display has failed")?;
+        for running in &mut all {
+            let status = running.0.wait()?;
+            if !status.success() {
+                bail!("a process that composites has failed: {status}");
+            }
+        }
+        Ok(frames as f64 / seconds)
+    }
+}
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+pub fn name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Nearest => "depth",
+        _ => "blend",
+    }
+}
+
+impl Compositor {
+    pub fn run(&self) -> Result<()> {
+        let work = Work {
+            renderers: self.renderers,
+            width: self.width,
+            height: self.height,
+            operation: match self.operation.as_str() {
+                "depth" => Operation::Nearest,
+                _ => Operation::Over,
+            },
+            schedule: self.schedule,
+        };
+        let display = self.renderers;
+        let hosts = vec!["localhost".to_string(); self.renderers + 1];
+        let member = Job::new(&self.job, self.rank as u32, hosts)?.join()?;
+        let mut group = Group::new(&member, PATIENCE)?;
+        let terms = Terms {
+            pixels: work.pixels(),
+            format: work.format(),
+            operation: work.operation,
+            schedule: work.schedule,
+            order: (0..self.renderers).collect(),
+            to: Some(display),
+        };
+        let (from, mut picture) = match self.rank == display {
+            true => (Picture::default(), Picture::default()),
+            false => (work.picture(self.rank), work.picture(self.rank)),
+        };
+        let mut start = Instant::now();
+        for frame in 0..WARM_UP + self.frames {
+            if frame == WARM_UP {
+                start = Instant::now();
+            }
+            // Each renderer draws its picture anew.
+            picture.color.copy_from_slice(&from.color);
+            picture.depth.copy_from_slice(&from.depth);
+            group.composite(&picture, &terms)?;
+        }
+        if self.rank == display {
+            println!("{}", start.elapsed().as_secs_f64());
+        }
+        drop(group);
+        member.leave();
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! Sort-last compositing, as the VG Cluster's tables: eight renderers, each of which draws its picture
+//! anew in each frame, and a display, which gets the merged one. By size of the picture.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use mgn_composite::{merge, Channel, Layer, LayerMut, Operation, Picture, Schedule};
+
+use super::Suite;
+use crate::composite::{name, Work};
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::record::{Axis, Better, Kind, Plot};
+
+/// The six sizes of the paper, and two of today.
+const SIZES: [(usize, usize); 8] = [
+    (256, 256),
+    (512, 512),
+    (1024, 768),
+    (1024, 1024),
+    (1280, 1024),
+    (1600, 1200),
+    (2048, 2048),
+    (3840, 2160),
+];
+
+const RENDERERS: usize = 8;
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::DirectSend,
+    Schedule::BinarySwap,
+    Schedule::TwoThreeSwap,
+    Schedule::RadixK(4),
+    Schedule::Tree(8),
+];
+
+/// About what a group of processes merges in a second: it decides how many frames are run.
+const BYTES_A_SECOND: f64 = 2e9;
+
+pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+    let sizes = wishes.either(&SIZES[..], &SIZES[..2]);
+    let seconds = wishes.either(0.3, 0.05);
+    let schedules = wishes.either(&SCHEDULES[..], &SCHEDULES[..1]);
+    let experiment = |operation: Operation, what: &str| {
+        let work = |schedule| Work {
+            renderers: RENDERERS,
+            width: 0,
+            height: 0,
+            operation,
+            schedule,
+        };
+        let mut ways: Vec<Box<dyn Way>> = Vec::new();
+        for schedule in schedules {
+            ways.push(Box::new(Ours {
+                work: work(*schedule),
+                sizes: sizes.to_vec(),
+                seconds,
+            }));
+        }
+        ways.push(Box::new(Limit {
+            work: work(Schedule::DirectSend),
+            sizes: sizes.to_vec(),
+            seconds,
+        }));
+        Experiment {
+            suite: Suite::Composite,
+            key: format!("composite {}", name(operation)),
+            plots: vec![Plot::new(
+                plot(operation),
+                format!("{RENDERERS} pictures become one: {what}"),
+                Axis::log("pixels", ""),
+                Axis::log("frames a second", ""),
+                Better::More,
+            )],
+            ways,
+            is_placed: false,
+            budget: Duration::from_secs(wishes.either(90, 5)),
+            rounds: ROUNDS,
+            notes: vec![format!(
+                "{} processes on {} processors; every renderer writes all of its picture in each frame",
+                RENDERERS + 1,
+                std::thread::available_parallelism().map_or(1, usize::from)
+            )],
+            conclude: no_words,
+        }
+    };
+    Ok(vec![
+        experiment(Operation::Over, "blended in order, all pixels covered"),
+        experiment(Operation::Nearest, "the nearest depth, all pixels covered"),
+    ])
+}
+
+fn plot(operation: Operation) -> String {
+    format!("composite-{}", name(operation))
+}
+
+fn at(work: &Work, (width, height): (usize, usize)) -> Work {
+    Work {
+        width,
+        height,
+        ..*work
+    }
+}
+
+struct Ours {
+    work: Work,
+    sizes: Vec<(usize, usize)>,
+    seconds: f64,
+}
+
+impl Way for Ours {
+    fn name(&self) -> String {
+        self.work.schedule.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        "mgn bench composite".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let figure = |size| {
+            let work = at(&self.work, size);
+            let frames = (self.seconds * BYTES_A_SECOND / work.bytes() as f64).ceil();
+            let rate = work.run((frames as usize).max(3))?;
+            Ok(Figure::new(
+                &plot(work.operation),
+                work.pixels() as f64,
+                rate,
+            ))
+        };
+        self.sizes.iter().copied().map(figure).collect()
+    }
+}
+
+/// One process that has all pictures, and merges them in one pass.
+struct Limit {
+    work: Work,
+    sizes: Vec<(usize, usize)>,
+    seconds: f64,
+}
+
+impl Way for Limit {
+    fn name(&self) -> String {
+        "one pass in one thread".to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Limit
+    }
+
+    fn command(&self) -> String {
+        "mgn bench composite".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let figure = |size| {
+            let work = at(&self.work, size);
+            let from: Vec<Picture> = (0..work.renderers).map(|rank| work.picture(rank)).collect();
+            let (mut pictures, mut merged) = (from.clone(), from[0].clone());
+            let mut frame = || -> Result<()> {
+                for (picture, from) in pictures.iter_mut().zip(&from) {
+                    picture.color.copy_from_slice(&from.color);
+                    picture.depth.copy_from_slice(&from.depth);
+                }
+                let layers: Vec<Layer<'_>> = pictures
+                    .iter()
+                    .map(|picture| Layer {
+                        channel: Channel::U8,
+                        color: &picture.color,
+                        depth: &picture.depth,
+                    })
+                    .collect();
+                let out = LayerMut {
+                    channel: Channel::U8,
+                    color: &mut merged.color,
+                    depth: &mut merged.depth,
+                };
+                Ok(merge(work.operation, work.format(), &layers, out)?)
+            };
+            frame()?;
+            let (start, mut frames) = (Instant::now(), 0);
+            while start.elapsed().as_secs_f64() < self.seconds {
+                frame()?;
+                frames += 1;
+            }
+            let rate = f64::from(frames) / start.elapsed().as_secs_f64();
+            Ok(Figure::new(
+                &plot(work.operation),
+                work.pixels() as f64,
+                rate,
+            ))
+        };
+        self.sizes.iter().copied().map(figure).collect()
+    }
+}
