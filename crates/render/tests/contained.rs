@@ -68,6 +68,25 @@ fn captured(s: &mut Session) -> Option<Vec<f32>> {
 }
 
 #[test]
+fn an_array_whose_binding_point_loses_its_buffer_is_not_drawn() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        capture(e);
+        e.gl_enable_vertex_attrib_array(0);
+        e.gl_vertex_attrib_binding(0, 1);
+        e.gl_bind_vertex_buffer(1, 7, 0, 4);
+    });
+    assert_eq!(captured(&mut s), Some(vec![0.0; 4]));
+    // The pointer of attribute 1 is also that of attribute 0, which would be read from no buffer.
+    s.encode(|e| unsafe {
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 0);
+        e.gl_vertex_attrib_pointer(1, 4, GL_FLOAT, 0, 4, 0);
+    });
+    assert_eq!(s.renderer.compare_notes(), Ok(()));
+    assert!(captured(&mut s).is_some());
+}
+
+#[test]
 fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
     let attacks: [fn(&mut Encoder); 9] = [
         |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20) },

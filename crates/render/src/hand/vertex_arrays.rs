@@ -56,9 +56,13 @@ impl Shadow {
         self.unconfirmed |= self.enabled;
     }
 
-    /// A pointer command.
+    /// A pointer command. That of a generic attribute also puts its buffer at the attribute's
+    /// binding point, where glVertexAttribBinding may have put other attributes.
     fn point(&mut self, source: Source) {
         self.changed(source.attribute);
+        if source.attribute >= attr::GENERIC {
+            self.buffers_changed();
+        }
         if let Some(fixed) = self.fixed.get_mut(usize::from(source.attribute)) {
             *fixed = Some(source);
         }
