@@ -395,6 +395,9 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 } else {
                     e.gl_vertex_attrib_pointer(index, 4, GL_FLOAT, 0, 16, 0);
                     e.gl_enable_vertex_attrib_array(index);
+                    if r.below(4) == 0 {
+                        e.gl_vertex_attrib_binding(index, 1 - index);
+                    }
                 }
                 e.gl_draw_arrays(GL_POINTS, 0, 3);
                 "an array, and a draw"
