@@ -13,6 +13,7 @@
 #   make fuzz-corpus  add what these runs found, where it widens coverage, to the committed inputs
 #   make bench     measure, against direct rendering
 #   make lint      formatting, clippy, licences, systemd units
+#   make sbom      software bills of materials of the released binaries (CycloneDX), in target/sbom
 #   make deb       Debian packages, in target/deb
 #   make install   into PREFIX (/usr/local), under DESTDIR; STRIP=: keeps the debug symbols
 #   make clean     remove what was built
@@ -30,7 +31,7 @@ BUILD_DIR := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
-.PHONY: all build demo test test-pictures test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint deb install install-docs clean programs registry
+.PHONY: all build demo test test-pictures test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
 
 all: build
 
@@ -98,6 +99,9 @@ lint: deps-lint
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo deny --locked check licenses bans sources
 	scripts/check-units.sh
+
+sbom: deps-sbom
+	scripts/sbom.sh
 
 # Debhelper leaves its work in debian/, which is cleaned again.
 deb: deps-deb build

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|apps|bench|fuzz|lint|deb|conformance
+# usage: scripts/deps.sh build|demo|test|apps|bench|fuzz|lint|sbom|deb|conformance
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | apps | bench | fuzz | lint | deb | conformance) ;;
+build | demo | test | apps | bench | fuzz | lint | sbom | deb | conformance) ;;
 *)
-    echo "usage: $0 build|demo|test|apps|bench|fuzz|lint|deb|conformance" >&2
+    echo "usage: $0 build|demo|test|apps|bench|fuzz|lint|sbom|deb|conformance" >&2
     exit 2
     ;;
 esac
@@ -195,8 +195,8 @@ if ! rust_is_there; then
     exit 1
 fi
 
-# Clippy and rustfmt of the same Rust as cargo; cargo-deny from crates.io, in a version that Rust
-# 1.85 builds.
+# Clippy and rustfmt of the same Rust as cargo; cargo-deny and cargo-cyclonedx from crates.io, in
+# versions that Rust 1.85 builds.
 if [ "$goal" = lint ]; then
     if ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
         if have rustup >/dev/null; then
@@ -209,6 +209,10 @@ if [ "$goal" = lint ]; then
         echo "Installing: cargo install cargo-deny" >&2
         cargo install --quiet --locked cargo-deny@0.18.3 --no-default-features
     fi
+fi
+if [ "$goal" = sbom ] && ! cargo cyclonedx --version >/dev/null 2>&1; then
+    echo "Installing: cargo install cargo-cyclonedx" >&2
+    cargo install --quiet --locked cargo-cyclonedx@0.5.9
 fi
 
 # From PyPI, as its VTK differs from Debian's. The gallery does without it where there is no network.

@@ -68,8 +68,27 @@ fn captured(s: &mut Session) -> Option<Vec<f32>> {
 }
 
 #[test]
+fn an_array_whose_binding_point_loses_its_buffer_is_not_drawn() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        capture(e);
+        e.gl_enable_vertex_attrib_array(0);
+        e.gl_vertex_attrib_binding(0, 1);
+        e.gl_bind_vertex_buffer(1, 7, 0, 4);
+    });
+    assert_eq!(captured(&mut s), Some(vec![0.0; 4]));
+    // The pointer of attribute 1 is also that of attribute 0, which would be read from no buffer.
+    s.encode(|e| unsafe {
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 0);
+        e.gl_vertex_attrib_pointer(1, 4, GL_FLOAT, 0, 4, 0);
+    });
+    assert_eq!(s.renderer.compare_notes(), Ok(()));
+    assert!(captured(&mut s).is_some());
+}
+
+#[test]
 fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
-    let attacks: [fn(&mut Encoder); 9] = [
+    let attacks: [fn(&mut Encoder); 10] = [
         |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20) },
         |e| unsafe { e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 9) },
         |e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, 9) },
@@ -77,6 +96,7 @@ fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
         |e| unsafe { e.gl_client_active_texture(GL_TEXTURE3) },
         |e| unsafe { e.gl_enable_client_state(GL_VERTEX_ARRAY) },
         |e| unsafe { e.gl_bind_vertex_array(1) },
+        |e| unsafe { e.gl_delete_vertex_arrays(([2].as_ptr(), 1)) },
         |e| unsafe { e.gl_read_pixels(0, 0, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE) },
         |e| unsafe { e.gl_draw_elements(GL_POINTS, 1, GL_UNSIGNED_INT, 0) },
     ];
@@ -91,7 +111,8 @@ fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
                 e.gl_new_list(1, GL_COMPILE);
                 e.gl_begin(GL_POINTS);
                 e.gl_end_list();
-                e.gl_gen_vertex_arrays(([1].as_ptr(), 1));
+                e.gl_gen_vertex_arrays(([1, 2].as_ptr(), 2));
+                e.gl_bind_vertex_array(2);
                 e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
                 // The driver has this layout when the next image is asked for.
                 e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20);

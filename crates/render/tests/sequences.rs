@@ -44,19 +44,18 @@ impl Random {
         self.below(5) as u32
     }
 
-    /// Offsets that are in order, at the end of what there is, and addresses.
+    /// Offsets that are in order, at the end of what there is, and addresses. Without a buffer, all
+    /// but 0 end the session.
     fn offset(&mut self) -> u64 {
-        self.of(&[
-            0,
-            0,
-            4,
-            64,
-            252,
-            256,
-            1 << 20,
-            0x7f00_0000_0000,
-            u64::MAX - 7,
-        ])
+        if self.below(3) != 0 {
+            return 0;
+        }
+        self.of(&[4, 64, 252, 256, 1 << 20, 0x7f00_0000_0000, u64::MAX - 7])
+    }
+
+    /// An attribute or a binding point: mostly one of a few, which then change often.
+    fn index(&mut self) -> u32 {
+        self.of(&[0, 0, 0, 0, 1, 1, 1, 15, 16, 99])
     }
 
     fn small(&mut self) -> i32 {
@@ -64,13 +63,47 @@ impl Random {
     }
 }
 
-const BUFFERS: [u32; 6] = [
+/// The API of a context, and the version that is asked for; 0 for any.
+type Version = (u32, u32, u32);
+
+const COMPAT: Version = (api::COMPAT, 0, 0);
+const CORE: Version = (api::CORE, 3, 3);
+const ES1: Version = (api::ES1, 1, 1);
+const ES3: Version = (api::ES, 3, 0);
+/// The two contexts of a sequence. Compatibility contexts have the most state to note.
+const CONTEXTS: [[Version; 2]; 12] = [
+    [COMPAT, COMPAT],
+    [COMPAT, COMPAT],
+    [COMPAT, COMPAT],
+    [COMPAT, COMPAT],
+    [COMPAT, CORE],
+    [CORE, COMPAT],
+    [CORE, CORE],
+    [(api::CORE, 4, 5), CORE],
+    [ES3, ES3],
+    [(api::ES, 3, 2), (api::ES, 2, 0)],
+    [ES1, ES1],
+    [ES1, ES3],
+];
+
+/// What a program of shaders begins with, if the API has any.
+fn glsl(version: Version) -> Option<&'static str> {
+    match version {
+        (api::CORE, ..) => Some("#version 330\nin"),
+        (api::ES, 2, _) => Some("#version 100\nattribute"),
+        (api::ES, ..) => Some("#version 300 es\nin"),
+        _ => None,
+    }
+}
+
+const BUFFERS: [u32; 7] = [
     GL_ARRAY_BUFFER,
     GL_ARRAY_BUFFER,
     GL_ELEMENT_ARRAY_BUFFER,
     GL_PIXEL_PACK_BUFFER,
     GL_PIXEL_UNPACK_BUFFER,
     GL_TRANSFORM_FEEDBACK_BUFFER,
+    GL_UNIFORM_BUFFER,
 ];
 const CLIENT_STATES: [u32; 9] = [
     GL_VERTEX_ARRAY,
@@ -83,13 +116,14 @@ const CLIENT_STATES: [u32; 9] = [
     GL_TEXTURE_COORD_ARRAY,
     GL_POINT_SIZE_ARRAY_OES,
 ];
-const STORED: [u32; 12] = [
+const STORED: [u32; 13] = [
     GL_PACK_ALIGNMENT,
     GL_PACK_ROW_LENGTH,
     GL_PACK_SKIP_ROWS,
     GL_PACK_SKIP_PIXELS,
     GL_PACK_SWAP_BYTES,
     GL_PACK_INVERT_MESA,
+    GL_PACK_REVERSE_ROW_ORDER_ANGLE,
     GL_UNPACK_ALIGNMENT,
     GL_UNPACK_ROW_LENGTH,
     GL_UNPACK_SKIP_ROWS,
@@ -100,11 +134,49 @@ const STORED: [u32; 12] = [
 const MODES: [u32; 4] = [GL_POINTS, GL_LINES, GL_TRIANGLES, GL_QUADS];
 const PIXELS: [u8; 1024] = [0x40; 1024];
 
-/// Writes a random command, into a list if one `compiles`, and says which.
-unsafe fn command(r: &mut Random, e: &mut Encoder, compiles: bool) -> &'static str {
+/// The program of every context that has shaders.
+const PROGRAM: u32 = 9;
+
+unsafe fn program(e: &mut Encoder, glsl: &str) {
+    let vertex = format!("{glsl} vec4 a, b; void main() {{ gl_Position = a + b; }}");
+    let version = glsl.lines().next().unwrap_or_default();
+    let fragment = format!("{version}\nvoid main() {{}}");
+    let shaders = [
+        (7, GL_VERTEX_SHADER, vertex),
+        (8, GL_FRAGMENT_SHADER, fragment),
+    ];
+    unsafe {
+        e.gl_create_program(PROGRAM);
+        for (name, kind, source) in shaders {
+            e.gl_create_shader(kind, name);
+            e.gl_shader_source(name, (source.as_ptr(), source.len()));
+            e.gl_compile_shader(name);
+            e.gl_attach_shader(PROGRAM, name);
+        }
+        e.gl_bind_attrib_location(PROGRAM, 0, (b"a".as_ptr(), 1));
+        e.gl_bind_attrib_location(PROGRAM, 1, (b"b".as_ptr(), 1));
+        e.gl_link_program(PROGRAM);
+        e.gl_use_program(PROGRAM);
+    }
+}
+
+/// A number of a command below. Those of the fixed function are rarer where the API has none.
+fn number(r: &mut Random, api: u32) -> u64 {
+    let fixed = api == api::COMPAT || api == api::ES1;
+    let number = r.below(56);
+    let is_fixed = matches!(number, 0..=10 | 20..=22 | 25 | 26 | 31 | 40 | 41 | 49 | 52 | 53);
+    if !is_fixed || fixed || r.below(4) == 0 {
+        number
+    } else {
+        11 + r.below(9)
+    }
+}
+
+/// Writes a random command for a context of an API, into a list if one `compiles`, and says which.
+unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> &'static str {
     let data = Data::Bytes(PIXELS.as_ptr(), 256);
     unsafe {
-        match r.below(44) {
+        match number(r, api) {
             0 if compiles => {
                 // Some unbalanced primitives in lists crash Mesa, for any program.
                 e.gl_begin(r.of(&MODES));
@@ -169,8 +241,14 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, compiles: bool) -> &'static s
                 "glColorPointer"
             }
             23 | 24 => {
-                let index = r.of(&[0, 1, 15, 16, 99]);
-                e.gl_vertex_attrib_pointer(index, r.small(), GL_FLOAT, 0, r.small(), r.offset());
+                e.gl_vertex_attrib_pointer(
+                    r.index(),
+                    r.small(),
+                    GL_FLOAT,
+                    0,
+                    r.small(),
+                    r.offset(),
+                );
                 "glVertexAttribPointer"
             }
             25 => {
@@ -182,20 +260,20 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, compiles: bool) -> &'static s
                 "glDisableClientState"
             }
             27 => {
-                e.gl_enable_vertex_attrib_array(r.of(&[0, 1, 15, 16]));
+                e.gl_enable_vertex_attrib_array(r.index());
                 "glEnableVertexAttribArray"
             }
             28 => {
-                e.gl_disable_vertex_attrib_array(r.of(&[0, 1, 15, 16]));
+                e.gl_disable_vertex_attrib_array(r.index());
                 "glDisableVertexAttribArray"
             }
             29 => {
                 let offset = r.offset() as i64;
-                e.gl_bind_vertex_buffer(r.of(&[0, 1, 15, 16]), r.name(), offset, r.small());
+                e.gl_bind_vertex_buffer(r.index(), r.name(), offset, r.small());
                 "glBindVertexBuffer"
             }
             30 => {
-                e.gl_vertex_attrib_binding(r.of(&[0, 1, 15, 16]), r.of(&[0, 1, 15, 16]));
+                e.gl_vertex_attrib_binding(r.index(), r.index());
                 "glVertexAttribBinding"
             }
             31 => {
@@ -270,6 +348,66 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, compiles: bool) -> &'static s
                 e.mgn_get_error(1);
                 "glGetError"
             }
+            43 => {
+                e.gl_use_program(r.of(&[0, PROGRAM]));
+                "glUseProgram"
+            }
+            44 => {
+                e.gl_vertex_attrib_i_pointer(r.index(), r.small(), GL_INT, r.small(), r.offset());
+                "glVertexAttribIPointer"
+            }
+            45 => {
+                e.gl_vertex_attrib_divisor(r.index(), r.of(&[0, 1, 2]));
+                "glVertexAttribDivisor"
+            }
+            46 => {
+                e.gl_bind_buffer_base(r.of(&BUFFERS), r.of(&[0, 1, 99]), r.name());
+                "glBindBufferBase"
+            }
+            47 => {
+                e.gl_draw_arrays_instanced(r.of(&MODES), r.small(), r.small(), r.small());
+                "glDrawArraysInstanced"
+            }
+            48 => {
+                let (buffers, offsets) = ([r.name(), r.name()], [r.offset() as i64, 0]);
+                let strides = [r.small(), 16];
+                e.gl_bind_vertex_buffers(
+                    r.index(),
+                    2,
+                    (buffers.as_ptr(), 2),
+                    (offsets.as_ptr(), 2),
+                    (strides.as_ptr(), 2),
+                );
+                "glBindVertexBuffers"
+            }
+            49 => {
+                e.gl_point_size_pointer_oes(GL_FLOAT, r.small(), r.offset());
+                "glPointSizePointerOES"
+            }
+            50 | 51 => {
+                // The renderer asks about arrays when they are drawn: only then are there notes.
+                let index = r.of(&[0, 1]);
+                let is_fixed = r.below(2) == 0 && (api == api::COMPAT || api == api::ES1);
+                e.gl_bind_buffer(GL_ARRAY_BUFFER, r.of(&[0, 1, 2, 3]));
+                if is_fixed {
+                    e.gl_color_pointer(4, GL_FLOAT, 16, 0);
+                    e.gl_enable_client_state(GL_COLOR_ARRAY);
+                } else {
+                    e.gl_vertex_attrib_pointer(index, 4, GL_FLOAT, 0, 16, 0);
+                    e.gl_enable_vertex_attrib_array(index);
+                    if r.below(4) == 0 {
+                        e.gl_vertex_attrib_binding(index, 1 - index);
+                    }
+                }
+                e.gl_draw_arrays(GL_POINTS, 0, 3);
+                "an array, and a draw"
+            }
+            52 | 53 if !compiles => {
+                e.gl_begin(r.of(&MODES));
+                command(r, e, api, compiles);
+                e.gl_end();
+                "a command between glBegin and glEnd"
+            }
             _ => {
                 e.gl_enable(r.of(&[GL_VERTEX_ARRAY, GL_COLOR_ARRAY, GL_PRIMITIVE_RESTART]));
                 "glEnable"
@@ -279,27 +417,38 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, compiles: bool) -> &'static s
 }
 
 /// Two contexts that share objects, in place of any there were.
-fn fresh(s: &mut Session) {
+fn fresh(s: &mut Session, versions: [Version; 2]) {
     s.context = 0;
     for id in [1, 2] {
         // There may be none yet, or none any more.
         let _ = s.try_encode(|e| unsafe { e.mgn_destroy_context(id) });
     }
     s.encode(|e| unsafe {
-        e.mgn_create_context(1, api::COMPAT, 0, 0, 0, CONFIG, 0, 1 << 20);
-        e.mgn_create_context(2, api::COMPAT, 0, 0, 0, CONFIG, 1, 1 << 20);
+        for (id, (api, major, minor)) in (1..).zip(versions) {
+            e.mgn_create_context(id, api, major, minor, 0, CONFIG, id - 1, 1 << 20);
+        }
     });
     for context in [2, 1] {
         s.context = context;
-        s.encode(|e| unsafe { e.mgn_make_current(1, 1) });
+        s.encode(|e| unsafe {
+            e.mgn_make_current(1, 1);
+            e.gl_gen_buffers(([1, 2, 3].as_ptr(), 3));
+        });
+        if let Some(glsl) = glsl(versions[context as usize - 1]) {
+            s.encode(|e| unsafe { program(e, glsl) });
+        }
     }
     s.forget_answers();
 }
 
 /// Runs one sequence. The first note that was wrong, and what came before.
-fn run(s: &mut Session, seed: u64, traces: bool) -> Result<(), String> {
+fn run(s: &mut Session, seed: u64, has_es1: bool, traces: bool) -> Result<(), String> {
     let mut r = Random::new(seed);
-    fresh(s);
+    let versions = match r.of(&CONTEXTS) {
+        versions if has_es1 || !versions.contains(&ES1) => versions,
+        _ => [COMPAT, COMPAT],
+    };
+    fresh(s, versions);
     let mut done = Vec::new();
     // Mesa crashes when another context becomes current between the glBegin of a list and its end.
     let (mut lists, mut begun) = (false, false);
@@ -308,14 +457,17 @@ fn run(s: &mut Session, seed: u64, traces: bool) -> Result<(), String> {
             s.context = 3 - s.context;
         }
         let mut name = "";
-        let message = support::message(s.context, |e| name = unsafe { command(&mut r, e, lists) });
+        let (api, ..) = versions[s.context as usize - 1];
+        let message = support::message(s.context, |e| {
+            name = unsafe { command(&mut r, e, api, lists) };
+        });
         if traces {
             eprintln!("{seed}: {name} in context {}", s.context);
         }
         match name {
-            "glNewList" => lists = true,
+            "glNewList" => lists = api == api::COMPAT,
             "glEndList" => lists = false,
-            "glBegin" => begun = true,
+            "glBegin" => begun = api == api::COMPAT,
             "glEnd" => begun = false,
             _ => {}
         }
@@ -324,7 +476,7 @@ fn run(s: &mut Session, seed: u64, traces: bool) -> Result<(), String> {
         s.renderer.compare_notes().map_err(|wrong| {
             let last = done.len().saturating_sub(12);
             format!(
-                "sequence {seed}: {wrong}, after {}",
+                "sequence {seed} of {versions:?}: {wrong}, after {}",
                 done[last..].join(", ")
             )
         })?;
@@ -345,9 +497,10 @@ fn what_is_noted_is_what_the_driver_says() {
     let traces = std::env::var_os("MGN_FUZZ_TRACE").is_some();
     let mut s = Session::new(api::COMPAT, 0);
     s.renderer.limit_storage(256 << 20);
+    let has_es1 = s.renderer.info().es1 != (0, 0);
     let mut sequences = 0;
     loop {
-        let wrong = run(&mut s, seed + sequences, traces);
+        let wrong = run(&mut s, seed + sequences, has_es1, traces);
         assert_eq!(wrong, Ok(()));
         sequences += 1;
         let is_enough = match minutes {

@@ -94,6 +94,9 @@ impl Renderer {
 
     fn delete(&mut self, class: Class, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            return Ok(());
+        }
         let names = names.to_vec();
         let table = self.names.table_mut(class);
         let mut drivers: Vec<u32> = names.iter().filter_map(|&n| table.remove(n)).collect();
@@ -121,7 +124,7 @@ impl Renderer {
         }
         match class {
             Class::Buffer => self.buffers_deleted(&drivers),
-            Class::VertexArray => self.vertex_arrays_deleted(&names),
+            Class::VertexArray => self.vertex_arrays_deleted(&names)?,
             Class::Framebuffer => self.framebuffers_deleted(&names),
             Class::Texture => self
                 .names

@@ -56,9 +56,13 @@ impl Shadow {
         self.unconfirmed |= self.enabled;
     }
 
-    /// A pointer command.
+    /// A pointer command. That of a generic attribute also puts its buffer at the attribute's
+    /// binding point, where glVertexAttribBinding may have put other attributes.
     fn point(&mut self, source: Source) {
         self.changed(source.attribute);
+        if source.attribute >= attr::GENERIC {
+            self.buffers_changed();
+        }
         if let Some(fixed) = self.fixed.get_mut(usize::from(source.attribute)) {
             *fixed = Some(source);
         }
@@ -312,6 +316,12 @@ impl Renderer {
             cx.vertex_arrays.bind(cx.vertex_array, array);
             cx.vertex_array = array;
         }
+        self.bind_programs()
+    }
+
+    /// Binds the object that the program has bound. Fails if the driver does not: what is noted of
+    /// that object would be taken for another one's.
+    fn bind_programs(&mut self) -> Result<(), Fault> {
         let driver = self.program_vertex_array();
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindVertexArray)(driver) };
@@ -324,20 +334,20 @@ impl Renderer {
     }
 
     /// Forgets deleted vertex array objects; the program's object 0 takes the place of a bound one.
-    pub(crate) fn vertex_arrays_deleted(&mut self, names: &[u32]) {
-        let Some(cx) = self.cx.as_deref_mut() else {
-            return;
-        };
+    pub(crate) fn vertex_arrays_deleted(&mut self, names: &[u32]) -> Result<(), Fault> {
+        let cx = self.cx()?;
         let bound = cx.vertex_array;
-        if bound != 0 && names.contains(&bound) {
+        let was_bound = bound != 0 && names.contains(&bound);
+        if was_bound {
             cx.vertex_arrays.bind(bound, 0);
             cx.vertex_array = 0;
-            let driver = cx.default_vertex_array;
-            // SAFETY: the context is current.
-            unsafe { (self.gl.glBindVertexArray)(driver) };
         }
         for name in names {
             cx.vertex_arrays.others.remove(name);
+        }
+        match was_bound {
+            true => self.bind_programs(),
+            false => Ok(()),
         }
     }
 
