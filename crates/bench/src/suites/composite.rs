@@ -68,7 +68,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
                 plot(operation),
                 format!("{RENDERERS} pictures become one: {what}"),
                 Axis::log("pixels", ""),
-                Axis::log("frames a second", ""),
+                Axis::log("rate", "frames/s"),
                 Better::More,
             )],
             ways,
