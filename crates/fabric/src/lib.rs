@@ -39,7 +39,7 @@ mod peer;
 mod printable;
 mod relay;
 mod seal;
-mod secret_file;
+pub mod secret_file;
 mod shm;
 mod store;
 mod stream;
