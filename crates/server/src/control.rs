@@ -46,7 +46,7 @@ pub(crate) struct Session {
     pub chain: Chain,
     pub memory_limit: u64,
     pub watchdog: Duration,
-    /// What program binaries are sealed with.
+    /// What this client's program binaries are sealed with.
     pub binary_key: BinaryKey,
     /// Whether the client may make shaders of SPIR-V.
     pub spirv: bool,

@@ -2,6 +2,7 @@
 
 use mgn_fabric::admission::Source;
 use mgn_fabric::{printable, Incoming};
+use mgn_sys::peer::own_uid;
 use mgn_sys::user;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -56,6 +57,19 @@ impl Peer {
         match self.identity {
             Identity::User(uid) => Some(uid),
             Identity::Network(_) => None,
+        }
+    }
+
+    /// What distinguishes it from all other clients, now and in later sessions: its token's name,
+    /// or its user where the kernel says who it is. A user with servers on several hosts may have
+    /// another number on each.
+    pub fn lasting_name(&self) -> String {
+        match (&self.identity, &self.token) {
+            (Identity::User(uid), _) if *uid == own_uid() => "the server's user".into(),
+            (Identity::User(uid), _) => format!("uid {uid}"),
+            (Identity::Network(_), Some(token)) => format!("token {token}"),
+            // Nobody comes by TCP without a token; this is like nobody else all the same.
+            (Identity::Network(source), None) => format!("address {source}"),
         }
     }
 

@@ -125,6 +125,7 @@ struct Server {
     begun: Option<Instant>,
     /// Why the last worker that did not come up did not.
     failure: Option<String>,
+    /// Clients' keys are derived from it. Workers learn those only.
     binary_key: BinaryKey,
     refusals: RefusalLog,
     /// When the sessions' memory was last measured.
@@ -527,7 +528,7 @@ impl Server {
                 chain: self.options.chain.clone(),
                 memory_limit: self.options.memory_limit.min(self.options.memory_total),
                 watchdog: self.options.watchdog,
-                binary_key: self.binary_key.clone(),
+                binary_key: self.binary_key.of_client(&client.peer.lasting_name()),
                 spirv: self.options.spirv || client.incoming.peer().is_some(),
                 idle_timeout: self.options.idle_timeout,
             });
