@@ -19,6 +19,7 @@ mod address;
 pub mod admission;
 mod block;
 mod broadcast;
+mod caller;
 mod config;
 mod connect;
 mod connection;
@@ -52,6 +53,7 @@ mod wait;
 
 pub use address::{is_name, Address, Transport, MOTHERSHIP_PORT, RELAY_PORT, SERVER_PORT};
 pub use broadcast::Broadcast;
+pub use caller::Caller;
 pub use config::Config;
 pub use connect::connect;
 pub use connection::{Connection, Receiver, Reservation, Sender};

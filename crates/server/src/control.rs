@@ -40,7 +40,7 @@ pub(crate) struct Session {
     pub present: Vec<Target>,
     /// What the worker proves to viewers, as [`mgn_fabric::Token::to_text`] writes it: to those that `present` names, and to the client's own.
     pub token: Option<String>,
-    pub way_back: Option<String>,
+    pub callback: Option<String>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
     pub chain: Chain,
