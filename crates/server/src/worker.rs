@@ -77,7 +77,7 @@ pub fn worker() -> Result<(), ServerError> {
     let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else {
         return Ok(());
     };
-    sandbox::tighten(&profile, renderer.info().is_software);
+    sandbox::tighten(&profile, renderer.info().is_software, session.memory_limit);
     let farewell = {
         let (control, slot, activity) = (control.clone(), slot.clone(), activity.clone());
         // The watchdog and the session may find out about an end at the same time.
