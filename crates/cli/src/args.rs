@@ -440,8 +440,9 @@ pub struct Server {
 
     /// Memory limit for all sessions together, in MiB
     ///
-    /// If the sessions leave no room for another one, programs are refused. A session counts for what it uses, but for
-    /// at least 64 MiB. If sessions grow beyond the limit, the largest session of the client that uses the most is ended.
+    /// If the sessions leave no room for another one, programs of the client that uses the most are refused. A session
+    /// counts for what it uses, but for at least 64 MiB. If sessions grow beyond the limit, the largest session of the
+    /// client that uses the most is ended. A client is who has a token, or a user on a unix socket.
     ///
     /// [default: three quarters of the memory of the machine, or of the server's control group; or `memory_total` in
     /// config.toml]
@@ -687,7 +688,7 @@ pub enum Token {
 
     /// Remove a token from the store; running servers that read this file refuse it from then on
     ///
-    /// Sessions that have begun continue.
+    /// They end the sessions that have begun with it within a few seconds.
     Revoke {
         /// The token's name, as `mgn token list` shows it
         name: String,

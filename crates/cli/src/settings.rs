@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use mgn_fabric::{Access, Address, ServerKey, Store, Token, Transport};
+use mgn_sys::user::{settings_folder, state_folder};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -176,7 +177,7 @@ impl Settings {
     /// # Errors
     /// One line with file, line, and what to do.
     pub fn read() -> anyhow::Result<Settings> {
-        let Some(folder) = folder() else {
+        let Some(folder) = settings_folder() else {
             return Ok(Settings::default());
         };
         let path = folder.join("config.toml");
@@ -198,7 +199,7 @@ impl Settings {
 
     /// Where the file is, or would be.
     pub fn path() -> Option<PathBuf> {
-        Some(folder()?.join("config.toml"))
+        Some(settings_folder()?.join("config.toml"))
     }
 
     /// Whether there is one.
@@ -257,7 +258,7 @@ impl Settings {
 
     /// The file with the tokens that are admitted, likewise.
     pub fn token_store(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
-        let default = folder().map(|folder| folder.join("tokens"));
+        let default = settings_folder().map(|folder| folder.join("tokens"));
         self.path_in_force(
             "MGN_TOKEN_STORE",
             |written| written.token_store.as_ref(),
@@ -449,29 +450,9 @@ fn variable(name: &str) -> Option<String> {
     (!value.trim().is_empty()).then_some(value)
 }
 
-/// `manganese` in the folder for users' settings.
-pub fn folder() -> Option<PathBuf> {
-    xdg_folder("XDG_CONFIG_HOME", ".config")
-}
-
-/// `manganese` in the folder for what programs keep.
-fn state_folder() -> Option<PathBuf> {
-    xdg_folder("XDG_STATE_HOME", ".local/state")
-}
-
-/// A relative folder does not count, as the XDG specification has it.
-fn xdg_folder(variable: &str, at_home: &str) -> Option<PathBuf> {
-    let set = |name: &str| {
-        let value = std::env::var_os(name).map(PathBuf::from);
-        value.filter(|path| path.is_absolute())
-    };
-    let folder = set(variable).or_else(|| Some(set("HOME")?.join(at_home)))?;
-    Some(folder.join("manganese"))
-}
-
 /// Where a token lies unless somebody names another place.
 pub fn default_token() -> Option<PathBuf> {
-    Some(folder()?.join("token"))
+    Some(settings_folder()?.join("token"))
 }
 
 /// Puts what is in force into what the flags left open. `own` is a flag that is for a server of the run's own.

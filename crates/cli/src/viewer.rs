@@ -62,7 +62,7 @@ pub fn of_run(
         let viewer = mgn_viewer::Viewer::start(ViewerOptions {
             listen: listen.clone(),
             // The program's servers prove that they have met it.
-            access: Access::from(token_file.map(Token::read).transpose()?).with_ways_back(),
+            access: Access::from(token_file.map(Token::read).transpose()?).with_callbacks(),
             ..ViewerOptions::new(shown, feeds)
         })?;
         for tile in wall.tiles.iter_mut().filter(|tile| is_of_it(tile)) {

@@ -8,7 +8,7 @@
 //! are dropped first, and chance decides among them. If the oldest were always dropped, an attacker
 //! who opens connections faster than an honest client can answer would always win.
 //!
-//! Nothing here does I/O or looks at a clock.
+//! Nothing here does I/O, and only what logs looks at a clock.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -261,6 +261,25 @@ impl Refusals {
             self.others += 1;
         }
         false
+    }
+
+    /// A connection was not let in: logs that, or counts it for the next [`Refusals::log_report`].
+    pub fn log(&mut self, source: Source, why: &str) {
+        if self.note(source, why, Instant::now()) {
+            tracing::warn!(
+                target: "audit",
+                event = "refused",
+                from = %source,
+                "somebody from {source} was turned away: {why}"
+            );
+        }
+    }
+
+    /// Logs the sum of those that were counted, when it is due.
+    pub fn log_report(&mut self) {
+        if let Some(report) = self.report(Instant::now()) {
+            tracing::warn!(target: "audit", event = "refusals", "{report}");
+        }
     }
 
     /// The line to log about the connections since the last line, when it is due.

@@ -1,7 +1,6 @@
 //! The lasting key of a server, by which clients recognise it in TLS.
 
 use std::fmt;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use std::sync::Arc;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::sign::SigningKey;
+use zeroize::Zeroizing;
 
 use crate::secret_file;
 use crate::token::{digits, random, to_digits};
@@ -49,18 +49,13 @@ impl ServerKey {
     /// # Errors
     /// [`Error::Token`] for a file that others can read or that holds no key, [`Error::Io`].
     pub fn read_or_create(path: &Path) -> Result<ServerKey, Error> {
-        match ServerKey::read(path) {
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
-            other => return other,
-        }
-        // Another server may be making it at the same time.
-        let _lock = secret_file::lock(path)?;
-        if !path.exists() {
-            let mut seed = [0; 32];
-            random(&mut seed);
-            secret_file::create(path, WHAT, &(to_digits(&seed) + "\n"))?;
-        }
-        ServerKey::read(path)
+        let make = || {
+            let mut seed = Zeroizing::new([0; 32]);
+            random(&mut *seed);
+            Zeroizing::new((to_digits(&seed) + "\n").into_bytes())
+        };
+        let text = secret_file::read_or_create(path, WHAT, make)?;
+        ServerKey::parse(path, &String::from_utf8_lossy(&text))
     }
 
     /// The key in `path`.
@@ -69,6 +64,10 @@ impl ServerKey {
     /// Likewise, and [`Error::Io`] where no such file is.
     pub fn read(path: &Path) -> Result<ServerKey, Error> {
         let (text, _) = secret_file::read(path, WHAT)?;
+        ServerKey::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<ServerKey, Error> {
         let seed = digits(text.trim()).ok_or_else(|| {
             let shown = path.display();
             Error::Token(format!("{WHAT} {shown} does not hold 64 hexadecimal digits; remove it to have a new one, which clients then have to be told"))

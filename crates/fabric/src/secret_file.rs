@@ -1,12 +1,13 @@
-//! Files that only their owner may read: tokens, stores of tokens, and the keys of servers.
+//! Files that only their owner may read: tokens, stores of tokens, and keys of servers.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{flock, FlockOperation};
+use zeroize::Zeroizing;
 
 use crate::{Error, Token};
 
@@ -37,9 +38,50 @@ impl Stamp {
     }
 }
 
-/// Reads a file that only its owner may read (mode 0600 or stricter), or a credential that systemd
-/// has passed to this service. `what` names it in messages: "the token file", for one.
+/// The bytes of a file that only its owner may read. Where no such file is, what `make` gives is
+/// written there. `what` names the file in messages: "the server's key", for one.
+///
+/// # Errors
+/// [`Error::Token`] for a file that others can read or that belongs to another user, [`Error::Io`].
+pub fn read_or_create(
+    path: &Path,
+    what: &str,
+    make: impl FnOnce() -> Zeroizing<Vec<u8>>,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    if let Some(there) = read_if_there(path, what)? {
+        return Ok(there);
+    }
+    // Another process may be making it at the same time.
+    let _lock = lock(path)?;
+    if let Some(there) = read_if_there(path, what)? {
+        return Ok(there);
+    }
+    let bytes = make();
+    replace(path, what, &bytes)?;
+    Ok(bytes)
+}
+
+fn read_if_there(path: &Path, what: &str) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+    match read_bytes(path, what) {
+        Ok((bytes, _)) => Ok(Some(bytes)),
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a text file that only its owner may read (mode 0600 or stricter), or a credential that
+/// systemd has passed to this service.
 pub(crate) fn read(path: &Path, what: &str) -> Result<(String, Stamp), Error> {
+    let (mut bytes, stamp) = read_bytes(path, what)?;
+    let text = String::from_utf8(std::mem::take(&mut *bytes));
+    let text = text.map_err(|_| {
+        let shown = path.display();
+        Error::Token(format!("{what} {shown} is damaged: it is no text"))
+    })?;
+    Ok((text, stamp))
+}
+
+fn read_bytes(path: &Path, what: &str) -> Result<(Zeroizing<Vec<u8>>, Stamp), Error> {
     let shown = path.display();
     let failed = || Error::io(format!("cannot read {what} {shown}"));
     // Opening a pipe without a writer must not block.
@@ -64,10 +106,10 @@ pub(crate) fn read(path: &Path, what: &str) -> Result<(String, Stamp), Error> {
             "{what} {shown} belongs to uid {uid}; run this command as that user"
         )));
     }
-    let mut text = String::new();
-    let read = file.take(LENGTH_MAX).read_to_string(&mut text);
+    let mut bytes = Zeroizing::new(Vec::new());
+    let read = file.take(LENGTH_MAX).read_to_end(&mut bytes);
     read.map_err(failed())?;
-    Ok((text, Stamp::new(&about)))
+    Ok((bytes, Stamp::new(&about)))
 }
 
 /// Where systemd puts the credentials of this service.
@@ -83,7 +125,7 @@ fn is_credential(path: &Path, about: &fs::Metadata, credentials: Option<PathBuf>
 }
 
 /// Writes a new file that only its owner may read. Never overwrites one.
-pub(crate) fn create(path: &Path, what: &str, text: &str) -> Result<(), Error> {
+pub(crate) fn create(path: &Path, what: &str, contents: impl AsRef<[u8]>) -> Result<(), Error> {
     let doing = format!("cannot write {what} {}", path.display());
     let mut file = OpenOptions::new()
         .write(true)
@@ -91,7 +133,7 @@ pub(crate) fn create(path: &Path, what: &str, text: &str) -> Result<(), Error> {
         .mode(0o600)
         .open(path)
         .map_err(Error::io(doing.clone()))?;
-    let written = file.write_all(text.as_bytes());
+    let written = file.write_all(contents.as_ref());
     written.and_then(|()| file.sync_all()).map_err(|error| {
         // A file that is not whole would be taken for a damaged one.
         let _ = fs::remove_file(path);
@@ -99,12 +141,13 @@ pub(crate) fn create(path: &Path, what: &str, text: &str) -> Result<(), Error> {
     })
 }
 
-/// Writes a file in place of what is there, if anything is: others see the old text or the new one.
-pub(crate) fn replace(path: &Path, what: &str, text: &str) -> Result<(), Error> {
+/// Writes a file in place of what is there, if anything is: others see the old contents or the new
+/// ones.
+pub(crate) fn replace(path: &Path, what: &str, contents: impl AsRef<[u8]>) -> Result<(), Error> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{:016x}", Token::generate().id().number()));
     let new = path.with_file_name(name);
-    create(&new, what, text)?;
+    create(&new, what, contents)?;
     fs::rename(&new, path).map_err(|error| {
         let _ = fs::remove_file(&new);
         Error::io(format!("cannot write {what} {}", path.display()))(error)
@@ -141,6 +184,38 @@ fn folder(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_is_made_once_and_only_its_owner_reads_it() {
+        let folder = crate::testing::Folder::new();
+        let path = folder.path().join("new/key");
+        let make = |byte| move || Zeroizing::new(vec![byte; 32]);
+        let first = read_or_create(&path, "the key", make(1)).unwrap();
+        assert_eq!(*first, [1; 32]);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let again = read_or_create(&path, "the key", make(2)).unwrap();
+        assert_eq!(*again, [1; 32]);
+        let files = fs::read_dir(path.parent().unwrap()).unwrap();
+        assert_eq!(files.count(), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn what_is_no_private_file_is_refused() {
+        let folder = crate::testing::Folder::new();
+        let path = folder.path().join("key");
+        let why = || {
+            let read = read_or_create(&path, "the key", || unreachable!());
+            read.unwrap_err().to_string()
+        };
+        create(&path, "the key", [0; 32]).unwrap();
+        for mode in [0o640, 0o604, 0o620] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            assert!(why().contains("run chmod 600 on it"), "{}", why());
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(why().contains("no ordinary file"), "{}", why());
+    }
 
     /// systemd's credentials: root's, readable by the service's user through an access control list.
     #[test]

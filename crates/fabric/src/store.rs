@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret_file::{self, Stamp};
 use crate::token::{line, Written};
-use crate::{Error, ServerKey, Token};
+use crate::{Caller, Error, ServerKey, Token};
 
 const WHAT: &str = "the token store";
 
@@ -17,7 +17,7 @@ const WHAT: &str = "the token store";
 pub struct Access {
     tokens: Option<Admitted>,
     key: Option<ServerKey>,
-    ways_back: bool,
+    callbacks: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -53,9 +53,10 @@ impl Access {
         self
     }
 
-    /// Servers that have met a client with one of the tokens are admitted too, in the role server; see [`Token::for_way_back`].
-    pub fn with_ways_back(mut self) -> Access {
-        self.ways_back = true;
+    /// Admits servers that call back, too: those that have met a client with one of the tokens, in
+    /// the role server; see [`Token::for_callback`].
+    pub fn with_callbacks(mut self) -> Access {
+        self.callbacks = true;
         self
     }
 
@@ -74,12 +75,33 @@ impl Access {
             Admitted::One(tokens) => tokens.clone(),
             Admitted::Store(store) => store.tokens(),
         };
-        let back = tokens.iter().map(Token::for_way_back);
-        Some(match self.ways_back {
-            true => Arc::new(tokens.iter().cloned().chain(back).collect()),
+        Some(match self.callbacks {
+            true => Arc::new(with_callbacks(&tokens).collect()),
             false => tokens,
         })
     }
+
+    /// Why a client that has been admitted may not stay, if its token has been withdrawn since, or
+    /// has another secret or role now. Nobody has to go while the store cannot be read.
+    pub fn revoked(&self, caller: &Caller) -> Option<String> {
+        let (Some(Admitted::Store(store)), Some(token)) = (&self.tokens, caller.token()) else {
+            return None;
+        };
+        let tokens = store.current()?;
+        let is_it =
+            |known: &Token| known.id() == token.id() && known.identity() == token.identity();
+        let stays = match self.callbacks {
+            true => with_callbacks(&tokens).any(|known| is_it(&known)),
+            false => tokens.iter().any(is_it),
+        };
+        let name = &token.identity().name;
+        (!stays).then(|| format!("the token {name} has been revoked"))
+    }
+}
+
+fn with_callbacks(tokens: &[Token]) -> impl Iterator<Item = Token> + '_ {
+    let callbacks = tokens.iter().map(Token::for_callback);
+    tokens.iter().cloned().chain(callbacks)
 }
 
 /// A file with several tokens, which is read again when it has changed.
@@ -92,7 +114,8 @@ pub struct Store {
 #[derive(Debug)]
 struct State {
     seen: Option<Stamp>,
-    tokens: Arc<Vec<Token>>,
+    /// None while the file cannot be read.
+    tokens: Option<Arc<Vec<Token>>>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -113,35 +136,39 @@ impl Store {
             path: path.into(),
             state: Mutex::new(State {
                 seen: Some(seen),
-                tokens: Arc::new(tokens),
+                tokens: Some(Arc::new(tokens)),
             }),
         })
     }
 
     /// The tokens that are there now. Nobody is admitted while the file cannot be read.
     pub fn tokens(&self) -> Arc<Vec<Token>> {
+        self.current().unwrap_or_default()
+    }
+
+    /// The tokens that are there now. None while the file cannot be read.
+    fn current(&self) -> Option<Arc<Vec<Token>>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Stamp::of(&self.path);
         if now != state.seen {
             state.seen = now;
-            state.tokens = Arc::new(match read(&self.path) {
+            match read(&self.path) {
                 Ok((tokens, seen)) => {
                     let shown = self.path.display();
                     tracing::info!("read {WHAT} {shown} again: {} tokens", tokens.len());
                     state.seen = Some(seen);
-                    tokens
+                    state.tokens = Some(Arc::new(tokens));
                 }
                 Err(error) => {
                     // One that could not be opened may be readable a moment later.
                     if matches!(error, Error::Io { .. }) {
                         state.seen = None;
                     }
-                    if !state.tokens.is_empty() {
+                    if state.tokens.take().is_some() {
                         tracing::error!("nobody is admitted by token now: {error}");
                     }
-                    Vec::new()
                 }
-            });
+            }
         }
         state.tokens.clone()
     }
@@ -241,6 +268,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use super::*;
+    use crate::admission::Source;
     use crate::testing::Folder;
     use crate::Role;
 
@@ -273,6 +301,54 @@ mod tests {
         assert_eq!(names(&store), ["gpu (server)"]);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         assert!(names(&store).is_empty());
+    }
+
+    #[test]
+    fn a_client_may_stay_until_its_token_is_revoked() {
+        let folder = Folder::new();
+        let path = folder.path().join("tokens");
+        let token = |name| {
+            let token = Token::new(name, Role::Client).unwrap();
+            Store::add(&path, &token).unwrap();
+            token
+        };
+        let (alice, bob) = (token("alice"), token("bob"));
+        let access = Access::from(Arc::new(Store::open(&path).unwrap()));
+        let caller = |token: &Token| Caller::new(Source::Unknown, Some(token.clone()));
+        let revoked = |token: &Token| access.revoked(&caller(token));
+        assert_eq!((revoked(&alice), revoked(&bob)), (None, None));
+        assert_eq!(access.revoked(&Caller::new(Source::User(0), None)), None);
+        Store::revoke(&path, "alice").unwrap();
+        let why = Some("the token alice has been revoked".into());
+        assert_eq!((revoked(&alice), revoked(&bob)), (why.clone(), None));
+        // Another secret or another role by the same name is another token.
+        let other = token("alice");
+        assert_eq!((revoked(&alice), revoked(&other)), (why.clone(), None));
+        let text = fs::read_to_string(&path).unwrap();
+        let promoted = text.replace("\"client\"", "\"admin\"");
+        secret_file::replace(&path, WHAT, &promoted).unwrap();
+        assert_eq!(revoked(&other), why);
+        // A store that cannot be read for a moment ends nothing, although nobody comes in.
+        secret_file::replace(&path, WHAT, &text).unwrap();
+        assert_eq!(revoked(&other), None);
+        for damage in ["", "nonsense"] {
+            match damage {
+                "" => fs::remove_file(&path).unwrap(),
+                _ => secret_file::create(&path, WHAT, damage).unwrap(),
+            }
+            assert!(access.tokens().is_some_and(|tokens| tokens.is_empty()));
+            assert_eq!(revoked(&other), None);
+        }
+        // Servers that call back go with the client that they have met.
+        secret_file::replace(&path, WHAT, &text).unwrap();
+        let viewer = access.clone().with_callbacks();
+        let back = caller(&bob.for_callback());
+        assert_eq!(viewer.revoked(&back), None);
+        Store::revoke(&path, "bob").unwrap();
+        assert!(viewer.revoked(&back).is_some());
+        // One token without a store is never revoked.
+        let alone = Access::from(Some(alice.clone()));
+        assert_eq!(alone.revoked(&caller(&bob)), None);
     }
 
     #[test]

@@ -260,9 +260,9 @@ impl Token {
     }
 
     /// A token of role server that only those have who know this one. With it, a server that has met a client by this token connects back to it.
-    pub fn for_way_back(&self) -> Token {
+    pub fn for_callback(&self) -> Token {
         let mut mac = blake3::Hasher::new_keyed(&self.secret);
-        let secret = mac.update(b"mgn fabric way back").finalize().into();
+        let secret = mac.update(b"mgn fabric callback").finalize().into();
         let identity = Identity {
             name: self.identity.name.clone(),
             role: Role::Server,
@@ -328,14 +328,6 @@ pub(crate) const NEW: &str =
     "make another with `mgn token new` on the server's host, and copy it to the programs'";
 
 impl Identity {
-    /// Why this one may not do something, `doing` in words, that takes the role `needed`.
-    pub fn lacks(&self, needed: Role, doing: &str) -> String {
-        let Identity { name, role } = self;
-        format!(
-            "the token {name} has the role {role}; a token with the role {needed} is required to {doing}"
-        )
-    }
-
     /// Of processes that trust each other in everything.
     fn shared() -> Identity {
         Identity {
@@ -496,7 +488,7 @@ mod tests {
         for here in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
             token.check_place(here.parse().unwrap()).unwrap();
         }
-        for token in [token.for_way_back(), token] {
+        for token in [token.for_callback(), token] {
             for there in ["10.0.0.1", "0.0.0.0", "::", "fe80::1"] {
                 let error = token.check_place(there.parse().unwrap()).unwrap_err();
                 assert!(matches!(error, Error::OldToken(_)), "{error}");
@@ -505,11 +497,11 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_is_another_token() {
+    fn the_token_for_callbacks_is_another_one() {
         let token = Token::new("alice", Role::Client).unwrap();
-        let back = token.for_way_back();
+        let back = token.for_callback();
         assert_ne!((back.key(), back.id()), (token.key(), token.id()));
         assert_eq!(back.identity().role, Role::Server);
-        assert_eq!(back.key(), token.for_way_back().key());
+        assert_eq!(back.key(), token.for_callback().key());
     }
 }

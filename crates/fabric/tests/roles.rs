@@ -89,12 +89,12 @@ fn the_server_learns_who_comes() {
         let listener = host.listen(address);
         for (token, role) in [(&alice, Role::Client), (&gpu, Role::Server)] {
             let (client, identity) = meet(&listener, token, |incoming| {
-                let identity = incoming.identity().cloned().unwrap();
-                assert_eq!(incoming.permits(Role::Client), role == Role::Client);
-                assert_eq!(incoming.permits(Role::Server), role == Role::Server);
-                assert!(!incoming.permits(Role::Admin));
+                let caller = incoming.caller();
+                for needed in Role::ALL {
+                    assert_eq!(caller.require(needed, "do it").is_ok(), role == needed);
+                }
                 let_in(incoming);
-                identity
+                caller.identity().cloned().unwrap()
             });
             client.unwrap();
             assert_eq!(identity.as_ref(), Some(token.identity()));
@@ -214,23 +214,23 @@ fn a_token_of_another_store_opens_nothing() {
 }
 
 #[test]
-fn the_way_back_is_open_to_the_server_alone() {
+fn only_the_server_that_a_client_has_met_may_call_back() {
     let host = Host::new();
     let alice = host.token("alice", Role::Client);
     let listener = host.listen("tls:127.0.0.1:0");
     let (_, back) = meet(&listener, &alice, |incoming| {
-        let back = incoming.way_back();
+        let back = incoming.callback();
         let_in(incoming);
         back
     });
     let back = back.flatten().unwrap();
     let own = Listener::bind(
         &"tls:127.0.0.1:0".parse().unwrap(),
-        Some(alice.for_way_back()),
+        Some(alice.for_callback()),
     )
     .unwrap();
     let (server, role) = meet(&own, &back, |incoming| {
-        let role = incoming.identity().unwrap().role;
+        let role = incoming.caller().identity().unwrap().role;
         let_in(incoming);
         role
     });
@@ -250,10 +250,11 @@ fn a_client_that_was_handed_over_is_permitted_nothing() {
     let admin = host.token("me", Role::Admin);
     let listener = host.listen("tls:127.0.0.1:0");
     let (_, served) = meet(&listener, &admin, |incoming| {
-        assert!(incoming.permits(Role::Admin));
+        incoming.caller().require(Role::Admin, "do it").unwrap();
         let (socket, meta) = incoming.into_handoff();
         let incoming = Incoming::from_handoff(socket, &meta).unwrap();
-        assert!(incoming.identity().is_none() && !incoming.permits(Role::Client));
+        let caller = incoming.caller();
+        assert!(caller.identity().is_none() && caller.require(Role::Client, "do it").is_err());
         let_in(incoming);
     });
     served.unwrap();

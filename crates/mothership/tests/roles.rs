@@ -136,6 +136,16 @@ fn each_role_may_do_its_own() {
     let found = ask(&address, Some(&client_file), wanted(), PATIENCE, |_| {}).unwrap();
     assert_eq!(found.tiles[0].key, Some(its_key.public()));
     drop(found);
+
+    // A server whose token is revoked does not stay.
+    let on_line = || status(&address, Some(&admin)).unwrap().servers.len();
+    assert_eq!(on_line(), 1);
+    Store::revoke(&store, "server").unwrap();
+    let start = Instant::now();
+    while on_line() > 0 {
+        assert!(start.elapsed() < PATIENCE, "it stays");
+        thread::sleep(Duration::from_millis(50));
+    }
     stop(&address, Some(&admin)).unwrap();
     running.join().unwrap().unwrap();
 }

@@ -33,6 +33,14 @@ impl BinaryKey {
         key
     }
 
+    /// The key for one client of a server with this key; `client` tells it from all others.
+    pub fn of_client(&self, client: &str) -> BinaryKey {
+        let context = "manganese, the key for program binaries of one client";
+        let mut hasher = blake3::Hasher::new_derive_key(context);
+        hasher.update(&self.0).update(client.as_bytes());
+        BinaryKey(hasher.finalize().into())
+    }
+
     /// A number that tells keys apart and says nothing else about them.
     pub fn id(&self) -> [u8; 16] {
         let hash = blake3::derive_key("manganese, the name of a key for program binaries", &self.0);
@@ -256,6 +264,19 @@ mod tests {
             assert_eq!(key.opened(FORMAT, &other), None, "{at}");
             assert_eq!(key.opened(FORMAT, &sealed[..at]), None, "{at}");
         }
+    }
+
+    #[test]
+    fn each_client_has_a_key_that_is_the_same_on_all_servers() {
+        let server = BinaryKey::new([7; 32]);
+        let (alice, bob) = (server.of_client("alice"), server.of_client("bob"));
+        let sealed = alice.sealed(FORMAT, b"binary".to_vec());
+        assert_eq!(bob.opened(FORMAT, &sealed), None);
+        assert_eq!(server.opened(FORMAT, &sealed), None);
+        let elsewhere = BinaryKey::new([7; 32]).of_client("alice");
+        assert_eq!(elsewhere.opened(FORMAT, &sealed), Some(&b"binary"[..]));
+        let other = BinaryKey::new([8; 32]).of_client("alice");
+        assert_eq!(other.opened(FORMAT, &sealed), None);
     }
 
     #[test]

@@ -40,13 +40,13 @@ pub(crate) struct Session {
     pub present: Vec<Target>,
     /// What the worker proves to viewers, as [`mgn_fabric::Token::to_text`] writes it: to those that `present` names, and to the client's own.
     pub token: Option<String>,
-    pub way_back: Option<String>,
+    pub callback: Option<String>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
     pub chain: Chain,
     pub memory_limit: u64,
     pub watchdog: Duration,
-    /// What program binaries are sealed with.
+    /// What this client's program binaries are sealed with.
     pub binary_key: BinaryKey,
     /// Whether the client may make shaders of SPIR-V.
     pub spirv: bool,

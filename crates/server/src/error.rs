@@ -29,8 +29,8 @@ pub enum ServerError {
     /// Why a recording was not played to its end.
     #[error("{0}")]
     Viewer(String),
-    #[error("cannot use {file}, the key of program binaries: {why}")]
-    BinaryKey { file: PathBuf, why: std::io::Error },
+    #[error("the key of program binaries {file} has {bytes} bytes, and a key has 32; remove the file, and the server makes a new one")]
+    BinaryKey { file: PathBuf, bytes: usize },
     #[error("nothing to listen on")]
     NoAddress,
 }

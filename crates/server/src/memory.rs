@@ -1,5 +1,6 @@
 //! How much memory the sessions of a server may use together.
 
+use mgn_fabric::admission::Source;
 use rustix::system::sysinfo;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,9 +38,69 @@ pub(crate) fn counted(used: u64) -> u64 {
     used.max(RESERVE)
 }
 
+/// What a session has, and whose it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Share {
+    /// The client, as it is called in later sessions too.
+    pub client: String,
+    pub source: Source,
+    pub memory: u64,
+}
+
+/// Which session has to end for the others to have room: one of the client that has the most in
+/// all. A token may be that of many people, so of its sessions it is one of those from where the
+/// most is used, and of these the largest; the last of those that are equal.
+pub(crate) fn too_much(shares: &[Share]) -> Option<usize> {
+    let sum = |is_counted: &dyn Fn(&Share) -> bool| -> u64 {
+        let counted = shares.iter().filter(|share| is_counted(share));
+        counted.map(|share| share.memory).sum()
+    };
+    let weight = |share: &Share| {
+        let of_client = sum(&|other| other.client == share.client);
+        let from_there = sum(&|other| other.client == share.client && other.source == share.source);
+        (of_client, from_there, share.memory)
+    };
+    let all = shares.iter().enumerate();
+    all.max_by_key(|(_, share)| weight(share)).map(|(at, _)| at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    fn shares<const N: usize>(all: [(&str, u8, u64); N]) -> Option<usize> {
+        let share = |(client, host, memory): (&str, u8, u64)| Share {
+            client: client.into(),
+            source: IpAddr::from(Ipv4Addr::new(10, 0, 0, host)).into(),
+            memory,
+        };
+        too_much(&all.map(share))
+    }
+
+    #[test]
+    fn who_has_the_most_loses_the_largest() {
+        assert_eq!(shares([]), None);
+        // Many small sessions, from several places, are no way to take from others.
+        let one_and_many = [
+            ("alice", 1, 50),
+            ("bob", 2, 20),
+            ("bob", 3, 25),
+            ("bob", 4, 20),
+        ];
+        assert_eq!(shares(one_and_many), Some(2));
+        // Of those who share a token, too.
+        let shared = [
+            ("all", 1, 50),
+            ("all", 2, 30),
+            ("all", 2, 35),
+            ("bob", 2, 1),
+        ];
+        assert_eq!(shares(shared), Some(2));
+        // Of equals, the last is the one that has just come.
+        assert_eq!(shares([("a", 1, 10), ("b", 2, 10)]), Some(1));
+        assert_eq!(shares([("a", 1, 11), ("b", 2, 10)]), Some(0));
+    }
 
     #[test]
     fn the_narrowest_group_counts() {

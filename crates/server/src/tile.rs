@@ -169,8 +169,8 @@ pub(crate) struct Screens {
 pub(crate) struct FeedTokens {
     /// The server's own token.
     pub own: Option<Token>,
-    /// That of a server that the client has met.
-    pub way_back: Option<Token>,
+    /// For connections back to the client, from a server that it has met.
+    pub callback: Option<Token>,
 }
 
 impl FeedTokens {
@@ -179,10 +179,10 @@ impl FeedTokens {
         // Viewers take no pictures from clients.
         let is_servers = |token: &&Token| token.identity().role.permits(Role::Server);
         let own = self.own.as_ref().filter(is_servers);
-        let back = self.way_back.as_ref();
+        let callback = self.callback.as_ref();
         match is_owners {
-            true => own.or(back).cloned(),
-            false => back.or(own).cloned(),
+            true => own.or(callback).cloned(),
+            false => callback.or(own).cloned(),
         }
     }
 }
@@ -481,7 +481,7 @@ mod tests {
 
     const NONE: FeedTokens = FeedTokens {
         own: None,
-        way_back: None,
+        callback: None,
     };
 
     /// A viewer that only the client has named is shown nothing that would open another.
@@ -489,11 +489,11 @@ mod tests {
     fn each_viewer_has_its_token() {
         let token = |role| Some(Token::new("a", role).unwrap());
         let id = |token: &Option<Token>| token.as_ref().map(Token::id);
-        let back = token(Role::Client).map(|client| client.for_way_back());
+        let back = token(Role::Client).map(|client| client.for_callback());
         for (role, is_shown) in [(Role::Client, false), (Role::Server, true)] {
             let tokens = FeedTokens {
                 own: token(role),
-                way_back: back.clone(),
+                callback: back.clone(),
             };
             let to_owners = if is_shown { &tokens.own } else { &back };
             assert_eq!(id(&tokens.of(true)), id(to_owners));

@@ -77,7 +77,7 @@ pub fn worker() -> Result<(), ServerError> {
     let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else {
         return Ok(());
     };
-    sandbox::tighten(&profile, renderer.info().is_software);
+    sandbox::tighten(&profile, renderer.info().is_software, session.memory_limit);
     let farewell = {
         let (control, slot, activity) = (control.clone(), slot.clone(), activity.clone());
         // The watchdog and the session may find out about an end at the same time.
@@ -360,8 +360,8 @@ fn screens(shown: Shown, session: &Session, from: Option<IpAddr>) -> Result<Scre
     };
     let read = |text: &Option<String>| text.as_deref().map(Token::from_text).transpose();
     let tokens = read(&session.token).and_then(|own| {
-        let way_back = read(&session.way_back)?;
-        Ok(FeedTokens { own, way_back })
+        let callback = read(&session.callback)?;
+        Ok(FeedTokens { own, callback })
     });
     let tokens = tokens.map_err(|error| error.to_string())?;
     Screens::open(shown, &permission, &tokens)

@@ -5,7 +5,7 @@
 #[allow(dead_code)]
 mod support;
 
-use mgn_fabric::Transport;
+use mgn_fabric::{Role, Store, Token, Transport};
 use mgn_wire::gl::*;
 use mgn_wire::Answer;
 use support::{Client, Server};
@@ -177,9 +177,43 @@ fn binaries_outlive_the_server_that_made_them() {
         let server = Server::start(false, &settings);
         binary_of(&mut client(&server, Transport::Unix))
     };
-    let server = Server::start(true, &settings);
-    let mut later = client(&server, Transport::Tcp);
+    let server = Server::start(false, &settings);
+    let mut later = client(&server, Transport::Shm);
     assert_eq!(load(&mut later, format, &binary), LOADED);
+    // Whoever comes by another way is another client.
+    let server = Server::start(true, &settings);
+    let mut other = client(&server, Transport::Tcp);
+    assert_eq!(load(&mut other, format, &binary), REFUSED);
+}
+
+/// One client may have taken its worker over, with the key that the worker knows.
+#[test]
+fn no_client_loads_what_another_has_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, state] = ["tokens", "state"].map(|name| folder.path().join(name));
+    let token = |name| {
+        let token = Token::new(name, Role::Client).unwrap();
+        Store::add(&store, &token).unwrap();
+        token
+    };
+    let (alice, mallory) = (token("alice"), token("mallory"));
+    let [store, state] = [&store, &state].map(|path| path.to_str().unwrap());
+    let settings = [("TEST_STORE", store), ("XDG_STATE_HOME", state)];
+    let mut server = Server::start(true, &settings);
+    server.token = Some(mallory);
+    let mut attacker = client(&server, Transport::Tcp);
+    let (format, binary) = binary_of(&mut attacker);
+    assert_eq!(load(&mut attacker, format, &binary), LOADED);
+    server.token = Some(alice.clone());
+    let mut victim = client(&server, Transport::Tcp);
+    assert_eq!(load(&mut victim, format, &binary), REFUSED);
+    // All servers of a wall accept what one of them has made for the same client.
+    let (format, own) = binary_of(&mut victim);
+    let mut next = Server::start(true, &settings);
+    next.token = Some(alice);
+    let mut there = client(&next, Transport::Tcp);
+    assert_eq!(there.welcome.binary_key, victim.welcome.binary_key);
+    assert_eq!(load(&mut there, format, &own), LOADED);
 }
 
 #[test]

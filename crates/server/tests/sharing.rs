@@ -5,7 +5,7 @@
 #[allow(dead_code)]
 mod support;
 
-use mgn_fabric::{connect, Address, Connection, Error, Transport};
+use mgn_fabric::{connect, Address, Connection, Error, Store, Token, Transport};
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::hello::Role;
@@ -263,6 +263,115 @@ fn sessions_that_take_too_much_together_lose_the_largest() {
     }
     bystander.draw_triangle();
     assert_eq!(bystander.swap(1).1.len(), 64 * 48 * 4);
+}
+
+/// A server by TCP with a store of tokens by these names.
+fn with_tokens<const N: usize>(
+    names: [&str; N],
+    settings: &[(&str, &str)],
+) -> (Server, tempfile::TempDir, [Token; N]) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("tokens");
+    let tokens = names.map(|name| {
+        let token = Token::new(name, mgn_fabric::Role::Client).unwrap();
+        Store::add(&store, &token).unwrap();
+        token
+    });
+    let mut all = vec![("TEST_STORE", store.to_str().unwrap())];
+    all.extend(settings);
+    (Server::start(true, &all), folder, tokens)
+}
+
+/// Has clients come with different tokens.
+struct Owner<'a>(&'a mut Server);
+
+impl Owner<'_> {
+    fn client(&mut self, token: &Token) -> Client {
+        self.0.token = Some(token.clone());
+        let mut client = self.0.client(Transport::Tcp);
+        client.set_up();
+        client
+    }
+}
+
+#[test]
+fn sessions_end_with_the_token_that_began_them() {
+    let (mut server, folder, [alice, bob]) = with_tokens(["alice", "bob"], &[]);
+    let store = folder.path().join("tokens");
+    let mut owner = Owner(&mut server);
+    let mut ending = [owner.client(&alice), owner.client(&alice)];
+    let mut other = owner.client(&bob);
+    Store::revoke(&store, "alice").unwrap();
+    for client in &mut ending {
+        let end = client.end().expect("a reason");
+        assert_eq!(end.to_string(), "the token alice has been revoked");
+    }
+    for session in ["session=1", "session=2"] {
+        let words = ["session-end", session, "reason=\"token-revoked\""];
+        expect_line(&server, &words);
+    }
+    // A new secret by the same name: whoever has the old one goes.
+    let new = Token::new("bob", mgn_fabric::Role::Client).unwrap();
+    Store::revoke(&store, "bob").unwrap();
+    Store::add(&store, &new).unwrap();
+    let end = other.end().expect("a reason");
+    assert_eq!(end.to_string(), "the token bob has been revoked");
+    let mut again = Owner(&mut server).client(&new);
+    again.draw_triangle();
+    assert_eq!(again.swap(1).1.len(), 64 * 48 * 4);
+}
+
+/// Uses so much memory.
+fn take(client: &mut Client, bytes: u64) {
+    let pixels = vec![1u8; 200_000];
+    for name in 1..=(bytes / 200_000) as u32 {
+        client.encode(1, |e| unsafe {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, name);
+            let data = Data::Bytes(pixels.as_ptr(), pixels.len());
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 200_000, data, GL_STATIC_DRAW);
+        });
+    }
+    client.encode(1, |e| unsafe { e.mgn_get_error(1) });
+    assert_eq!(client.answer_array::<u32>(), [GL_NO_ERROR]);
+}
+
+/// Many sessions that are each of modest size do not push out the one of another client.
+#[test]
+fn the_client_that_uses_the_most_loses_a_session() {
+    let total = (1200 * MIB).to_string();
+    let settings = [("TEST_MEMORY_TOTAL", total.as_str())];
+    let (mut server, _folder, [alice, mallory]) = with_tokens(["alice", "mallory"], &settings);
+    let mut owner = Owner(&mut server);
+    let mut victim = owner.client(&alice);
+    take(&mut victim, 300 * MIB);
+    let mut attackers = Vec::new();
+    for _ in 0..6 {
+        let mut attacker = owner.client(&mallory);
+        take(&mut attacker, 100 * MIB);
+        attackers.push(attacker);
+    }
+    let mut more = owner.client(&mallory);
+    let filling = std::thread::spawn(move || fill(&mut more, 1));
+    let end = expect_line(&server, &["session-end", "\"memory-total\""]);
+    assert!(end.contains("token=\"mallory\""), "{end}");
+    let _ = filling.join();
+    victim.draw_triangle();
+    assert_eq!(victim.swap(1).1.len(), 64 * 48 * 4);
+}
+
+/// What one client has taken does not keep the others out.
+#[test]
+fn the_client_that_uses_the_most_gets_no_other_session_and_others_do() {
+    let total = (400 * MIB).to_string();
+    let settings = [("TEST_MEMORY_TOTAL", total.as_str())];
+    let (mut server, _folder, [alice, mallory]) = with_tokens(["alice", "mallory"], &settings);
+    let mut owner = Owner(&mut server);
+    let mut attacker = owner.client(&mallory);
+    assert!(fill(&mut attacker, 1));
+    let address = owner.0.address.clone();
+    wait_until("a refusal", || begin(owner.0, &address, "greedy").is_err());
+    expect_line(owner.0, &["refused", "memory-total", "mallory"]);
+    owner.client(&alice);
 }
 
 /// Pictures that the client does not take lie in shared memory, which the server has made for it.

@@ -4,6 +4,8 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+
 /// Has the kernel end a command's process when the thread that starts it ends, however that ends.
 pub fn end_with_us(command: &mut Command) {
     let parent = std::process::id();
@@ -37,6 +39,25 @@ pub fn pass_only_standard(command: &mut Command) {
             Ok(())
         });
     }
+}
+
+/// Has this process make no file longer than `most` bytes, files in memory included, for good.
+/// Whatever would make one longer fails, without the signal that ends a process.
+///
+/// # Errors
+/// What the kernel says.
+pub fn limit_file_lengths(most: u64) -> io::Result<()> {
+    // SAFETY: no code runs at an ignored signal.
+    if unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) } == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
+    let limit = getrlimit(Resource::Fsize);
+    let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+    let lowered = Rlimit {
+        current: lower(limit.current),
+        maximum: lower(limit.maximum),
+    };
+    Ok(setrlimit(Resource::Fsize, lowered)?)
 }
 
 /// The version of Landlock that this kernel has, if any.

@@ -1,6 +1,7 @@
-//! The names of users.
+//! The names of users, and where files of this user are.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
+use std::path::PathBuf;
 
 /// The longest entry of the user database that is read.
 const ENTRY_MAX: usize = 1 << 20;
@@ -37,11 +38,53 @@ pub fn name(uid: u32) -> Option<String> {
     }
 }
 
+/// `manganese` in the folder for this user's settings. None without a home.
+pub fn settings_folder() -> Option<PathBuf> {
+    folder("XDG_CONFIG_HOME", ".config", |name| std::env::var_os(name))
+}
+
+/// `manganese` in the folder for what programs of this user keep. None without a home.
+pub fn state_folder() -> Option<PathBuf> {
+    folder("XDG_STATE_HOME", ".local/state", |name| {
+        std::env::var_os(name)
+    })
+}
+
+/// A relative folder does not count, as the XDG specification has it.
+fn folder(
+    variable: &str,
+    at_home: &str,
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
+    let set = |name| {
+        let path = value(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let folder = set(variable).or_else(|| Some(set("HOME")?.join(at_home)))?;
+    Some(folder.join("manganese"))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_found_and_relative_ones_do_not_count() {
+        let of = |state: &str, home: &str| {
+            let value = |name: &str| Some(if name == "HOME" { home } else { state }.into());
+            folder("XDG_STATE_HOME", ".local/state", value)
+        };
+        let found = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(of("/s", "/h"), found("/s/manganese"));
+        for none in ["", "s", "./s"] {
+            assert_eq!(of(none, "/h"), found("/h/.local/state/manganese"));
+            assert_eq!(of(none, none), None);
+        }
+    }
+
     #[test]
     fn users_have_names_or_none() {
-        assert_eq!(super::name(0).as_deref(), Some("root"));
-        assert_eq!(super::name(3_999_999_999), None);
+        assert_eq!(name(0).as_deref(), Some("root"));
+        assert_eq!(name(3_999_999_999), None);
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mgn_fabric::{Config, Incoming, Listener, Receiver, Role, Sender};
+use mgn_fabric::admission::Refusals;
+use mgn_fabric::{Access, Config, Incoming, Listener, Receiver, Role, Sender};
 
 use crate::board::Board;
 use crate::message::{FromFeed, Opening, MESSAGE_MAX};
@@ -14,11 +15,21 @@ use crate::outbox::Outbox;
 /// How soon it is noticed that the viewer ends.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// Between looks at whether the token of a feed has been revoked.
+const REVIEW_EVERY: Duration = Duration::from_secs(1);
+
 /// Lets feeds in until the viewer ends.
-pub fn serve(listener: &Listener, board: &Arc<Board>, stop: &AtomicBool) {
+pub fn serve(listener: &Listener, access: &Arc<Access>, board: &Arc<Board>, stop: &AtomicBool) {
+    let mut refusals = Refusals::of("feeds that were refused");
     while !stop.load(Ordering::Relaxed) {
+        refusals.log_report();
         match listener.accept_timeout(LOOK) {
-            Ok(Some(incoming)) => welcome(incoming, board),
+            Ok(Some(incoming)) => {
+                let source = incoming.caller().source();
+                if let Err(why) = welcome(incoming, access, board) {
+                    refusals.log(source, &why);
+                }
+            }
             Ok(None) => {}
             Err(error) => {
                 tracing::error!("no more feeds can come: {error}");
@@ -28,11 +39,9 @@ pub fn serve(listener: &Listener, board: &Arc<Board>, stop: &AtomicBool) {
     }
 }
 
-fn welcome(incoming: Incoming, board: &Arc<Board>) {
-    let incoming = match incoming.require(Role::Server, "send pictures to a viewer") {
-        Ok(incoming) => incoming,
-        Err(why) => return tracing::warn!("a feed was turned away: {why}"),
-    };
+/// Starts the threads of a feed, or says why it is turned away.
+fn welcome(incoming: Incoming, access: &Arc<Access>, board: &Arc<Board>) -> Result<(), String> {
+    let incoming = incoming.require(Role::Server, "send pictures to a viewer")?;
     let outbox = Arc::new(Outbox::default());
     let opening = Opening::decode(incoming.opening()).map_err(|why| why.to_string());
     let joined = opening.and_then(|opening| {
@@ -42,32 +51,33 @@ fn welcome(incoming: Incoming, board: &Arc<Board>) {
     let (opening, number) = match joined {
         Ok(joined) => joined,
         Err(why) => {
-            tracing::warn!("a feed was turned away: {why}");
-            return incoming.refuse(&why);
+            incoming.refuse(&why);
+            return Err(why);
         }
     };
     let tile = usize::from(opening.tile);
-    let theirs = board.clone();
+    let (theirs, access) = (board.clone(), access.clone());
     let spawned = thread::Builder::new()
         .name(format!("feed {tile}"))
         .spawn(move || {
             let board = theirs;
             let name = &board.wall.tiles[tile].name;
             tracing::info!("tile {name}: {} has come", opening.name);
-            let why = attend(incoming, &board, tile, number, &outbox);
+            let why = attend(incoming, &access, &board, tile, number, &outbox);
             outbox.close();
             board.leave(tile, number);
             tracing::info!("tile {name}: {} has gone: {why}", opening.name);
         });
-    if let Err(error) = spawned {
-        tracing::warn!("a feed was turned away: {error}");
+    spawned.map(drop).map_err(|error| {
         board.leave(tile, number);
-    }
+        format!("there is no thread for it: {error}")
+    })
 }
 
 /// Serves a feed until it goes; says why.
 fn attend(
     incoming: Incoming,
+    access: &Access,
     board: &Board,
     tile: usize,
     number: u64,
@@ -80,6 +90,7 @@ fn attend(
         large_max: 0,
         ..Config::default()
     };
+    let caller = incoming.caller();
     let (sender, receiver) = match incoming.accept(&[], &config) {
         Ok(connection) => connection.split(),
         Err(error) => return error.to_string(),
@@ -89,7 +100,10 @@ fn attend(
         .name(format!("asks {tile}"))
         .spawn(move || ask(&sender, &theirs));
     match asking {
-        Ok(_) => listen(receiver, board, tile, number, outbox),
+        Ok(_) => {
+            let stays = || access.revoked(&caller).map_or(Ok(()), Err);
+            listen(receiver, stays, board, tile, number, outbox)
+        }
         Err(error) => error.to_string(),
     }
 }
@@ -102,14 +116,23 @@ fn ask(sender: &Sender, outbox: &Outbox) {
     }
 }
 
+/// `stays` says now and then whether the feed may go on, or why not.
 fn listen(
     mut receiver: Receiver,
+    stays: impl Fn() -> Result<(), String>,
     board: &Board,
     tile: usize,
     number: u64,
     outbox: &Outbox,
 ) -> String {
+    let mut reviewed = Instant::now();
     while !outbox.is_closed() {
+        if reviewed.elapsed() >= REVIEW_EVERY {
+            reviewed = Instant::now();
+            if let Err(why) = stays() {
+                return why;
+            }
+        }
         let bytes = match receiver.recv(Some(LOOK)) {
             Ok(None) => continue,
             Ok(Some(message)) => message.to_vec(),

@@ -119,7 +119,8 @@ impl Viewer {
         let secret = Secret::generate().map_err(failed)?;
         let url = url(host, place, &own_name, &secret);
 
-        let door = Listener::bind(&options.feeds, options.access)?;
+        let door = Listener::bind(&options.feeds, options.access.clone())?;
+        let access = Arc::new(options.access);
         let feeds = door.address().clone();
         let board = Arc::new(Board::new(options.wall, options.patience));
         let stop = Arc::new(AtomicBool::new(false));
@@ -155,7 +156,7 @@ impl Viewer {
         viewer.threads.push(page);
         let door = thread::Builder::new()
             .name("viewer door".into())
-            .spawn(move || door::serve(&door, &board, &stop))
+            .spawn(move || door::serve(&door, &access, &board, &stop))
             .map_err(failed)?;
         viewer.threads.push(door);
         Ok(viewer)

@@ -86,6 +86,20 @@ fn those_who_read_nothing_keep_no_page_out() {
 }
 
 #[test]
+fn feeds_that_are_refused_do_not_fill_the_log() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let viewer = viewer(Wall::grid(1, 1).unwrap(), "refused");
+    let lines = lines_logged();
+    for _ in 0..3 * LINES {
+        let unix = mgn_fabric::Transport::Unix;
+        let refused = mgn_fabric::connect(viewer.feeds(), unix, None, b"nonsense", TIMEOUT);
+        assert!(matches!(refused, Err(mgn_fabric::Error::Refused(_))));
+    }
+    let lines = lines_logged() - lines;
+    assert!(lines < LINES, "{lines} lines were logged");
+}
+
+#[test]
 fn who_reads_nothing_is_closed_after_a_while() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let viewer = viewer(Wall::grid(1, 1).unwrap(), "closed");

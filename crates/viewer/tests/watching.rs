@@ -4,6 +4,7 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mgn_viewer::{Feed, FeedOptions, Viewer, ViewerOptions};
@@ -290,7 +291,7 @@ fn a_client_cannot_pose_as_a_server() {
     let client = Token::new("alice", Role::Client).unwrap();
     // A viewer that anybody may use, and one that only shows what this client runs.
     let access = || Access::from(Some(client.clone()));
-    let [viewer, own] = [access(), access().with_ways_back()].map(|access| {
+    let [viewer, own] = [access(), access().with_callbacks()].map(|access| {
         Viewer::start(ViewerOptions {
             access,
             ..options(Wall::grid(1, 1).unwrap(), "tls:127.0.0.1:0")
@@ -316,9 +317,38 @@ fn a_client_cannot_pose_as_a_server() {
         );
     }
     // Servers that the client has met know this token, but so does the client.
-    let error = come(&viewer, &client.for_way_back()).unwrap_err();
+    let error = come(&viewer, &client.for_callback()).unwrap_err();
     assert!(matches!(&error, Error::Auth(_)), "{error}");
-    come(&own, &client.for_way_back()).unwrap();
+    come(&own, &client.for_callback()).unwrap();
+}
+
+#[test]
+fn a_feed_whose_token_is_revoked_is_closed() {
+    use mgn_fabric::{connect, Error, Role, Store, Token, Transport};
+    let store = std::env::temp_dir().join(format!("mgn-viewer-tokens-{}", std::process::id()));
+    let token = Token::new("gpu", Role::Server).unwrap();
+    let _ = std::fs::remove_file(&store);
+    Store::add(&store, &token).unwrap();
+    let viewer = Viewer::start(ViewerOptions {
+        access: Arc::new(Store::open(&store).unwrap()).into(),
+        ..options(Wall::grid(1, 1).unwrap(), "tls:127.0.0.1:0")
+    })
+    .unwrap();
+    let opening = b"mgn feed\x01\0\0\0gpu";
+    let feeds = viewer.feeds();
+    let (feed, _) = connect(feeds, Transport::Tcp, Some(&token), opening, TIMEOUT).unwrap();
+    Store::revoke(&store, "gpu").unwrap();
+    let (_sender, mut receiver) = feed.split();
+    loop {
+        match receiver.recv(Some(TIMEOUT)) {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("it was let stay"),
+            Err(_) => break,
+        }
+    }
+    let again = connect(feeds, Transport::Tcp, Some(&token), opening, TIMEOUT).map(drop);
+    assert!(matches!(again, Err(Error::Auth(_))), "{again:?}");
+    let _ = std::fs::remove_file(&store);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fmt;
 /// Whose fault it is that a session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Blame {
-    /// Nobody's: the server was told to end.
+    /// Nobody's: the server's owner has ended it.
     Nobody,
     /// The client has sent what it must not send.
     Client,

@@ -9,13 +9,14 @@ use std::time::Duration;
 use mgn_sys::peer::{self, Credentials};
 use socket2::SockRef;
 
+use crate::admission::Source;
 use crate::config::{Config, Sizes};
 use crate::handshake::{self, OPENING_MAX};
 use crate::line::Line;
 use crate::peer::Peer;
 use crate::seal::Seal;
 use crate::wait::Deadline;
-use crate::{shm, stream, Connection, Error, Identity, Role, Token, Transport};
+use crate::{shm, stream, Caller, Connection, Error, Role, Token, Transport};
 
 use super::pending::Wish;
 
@@ -71,42 +72,35 @@ impl Incoming {
         }
     }
 
-    /// Whose token the client has proved. None where none was asked for: at unix sockets, and after a handoff.
-    pub fn identity(&self) -> Option<&Identity> {
-        self.token.as_ref().map(Token::identity)
-    }
-
-    /// What a server proves when it connects back to this client; see [`Token::for_way_back`]. None like [`Incoming::identity`].
-    pub fn way_back(&self) -> Option<Token> {
-        self.token.as_ref().map(Token::for_way_back)
-    }
-
-    /// Whether the client's role includes `needed`. Clients at unix sockets are of the server's own
-    /// user, or root, and may do everything.
-    pub fn permits(&self, needed: Role) -> bool {
-        match self.identity() {
-            Some(who) => who.role.permits(needed),
-            None => self.transport != Transport::Tcp,
-        }
-    }
-
-    /// The client, if it may do what `needed` may; `doing` is that, in words, such as "have sessions". Otherwise it is sent away, its `connect` fails with
-    /// [`Error::Forbidden`], and this gives the reason.
-    pub fn require(self, needed: Role, doing: &str) -> Result<Incoming, String> {
-        if self.permits(needed) {
-            return Ok(self);
-        }
-        let why = match self.identity() {
-            Some(who) => who.lacks(needed, doing),
-            None => format!(
-                "this connection has proved no token; a token with the role {needed} is required to {doing}"
-            ),
+    /// Who the client has shown itself to be.
+    pub fn caller(&self) -> Caller {
+        let source = match (self.peer(), self.place()) {
+            (Some(peer), _) => Source::User(peer.uid),
+            (None, Some(place)) => place.ip().into(),
+            (None, None) => Source::Unknown,
         };
-        // A client that does not read misses the reason; nothing waits for it.
-        let _ = self
-            .line
-            .send(&[IoSlice::new(&handshake::not_permitted(&why))]);
-        Err(why)
+        Caller::new(source, self.token.clone())
+    }
+
+    /// What a server proves when it connects back to this client; see [`Token::for_callback`]. None
+    /// like [`Caller::identity`].
+    pub fn callback(&self) -> Option<Token> {
+        self.token.as_ref().map(Token::for_callback)
+    }
+
+    /// The client, if [`Caller::require`] says so. Otherwise it is sent away, its `connect` fails
+    /// with [`Error::Forbidden`], and this gives the reason.
+    pub fn require(self, needed: Role, doing: &str) -> Result<Incoming, String> {
+        match self.caller().require(needed, doing) {
+            Ok(()) => Ok(self),
+            Err(why) => {
+                // A client that does not read misses the reason; nothing waits for it.
+                let _ = self
+                    .line
+                    .send(&[IoSlice::new(&handshake::not_permitted(&why))]);
+                Err(why)
+            }
+        }
     }
 
     /// Whether the client has hung up meanwhile.

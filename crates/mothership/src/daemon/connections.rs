@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use mgn_fabric::{Identity, Incoming, Listener};
+use mgn_fabric::admission::Refusals;
+use mgn_fabric::{Access, Caller, Incoming, Listener};
 
 use super::Event;
 use crate::core::Conn;
@@ -23,51 +24,65 @@ const QUEUE: usize = 256;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Those who are connected, by their numbers.
-#[derive(Default)]
 pub(super) struct Connections {
     all: BTreeMap<Conn, Connection>,
+    refusals: Refusals,
 }
 
 struct Connection {
     outbox: SyncSender<FromMothership>,
     is_closed: Arc<AtomicBool>,
-    /// Whose token was proved. None at unix sockets, where the kernel says that it is our own user.
-    identity: Option<Identity>,
+    caller: Caller,
+}
+
+impl Default for Connections {
+    fn default() -> Connections {
+        Connections {
+            all: BTreeMap::new(),
+            refusals: Refusals::of("connections that were refused"),
+        }
+    }
 }
 
 impl Connections {
     /// Lets somebody in, whose messages come as events.
     pub fn add(&mut self, conn: Conn, incoming: Incoming, events: &SyncSender<Event>) -> bool {
+        let caller = incoming.caller();
         let opening: Option<Opening> = protocol::decode(incoming.opening());
         if opening.is_none_or(|opening| opening.version != protocol::VERSION) {
-            tracing::warn!("somebody of another release was turned away");
-            incoming.refuse("the mothership is of another release; use the same on both ends");
+            let why = "the mothership is of another release; use the same on both ends";
+            self.refusals.log(caller.source(), why);
+            incoming.refuse(why);
             return false;
         }
         if self.all.len() >= MOST {
-            tracing::warn!("somebody was turned away: {MOST} connections are the limit");
-            incoming.refuse("the mothership has its limit of connections");
+            let why = format!("the mothership has its limit of {MOST} connections");
+            self.refusals.log(caller.source(), &why);
+            incoming.refuse(&why);
             return false;
         }
-        let identity = incoming.identity().cloned();
         let (outbox, inbox) = std::sync::mpsc::sync_channel(QUEUE);
         let is_closed = Arc::new(AtomicBool::new(false));
         let (closed, events) = (is_closed.clone(), events.clone());
         let spawned = thread::Builder::new()
             .name("connection".into())
             .spawn(move || {
-                let why = serve(conn, incoming, inbox, &closed, &events);
+                let event = match serve(conn, incoming, inbox, &closed, &events) {
+                    Ok(why) => Event::Leaves(conn, why),
+                    Err(why) => Event::Misbehaves(conn, why),
+                };
                 // Nobody listens any more if the mothership has ended.
-                let _ = events.send(Event::Leaves(conn, why));
+                let _ = events.send(event);
             });
         if let Err(error) = spawned {
-            tracing::warn!("somebody was turned away: no thread: {error}");
+            let why = format!("there is no thread for it: {error}");
+            self.refusals.log(caller.source(), &why);
             return false;
         }
         let connection = Connection {
             outbox,
             is_closed,
-            identity,
+            caller,
         };
         self.all.insert(conn, connection);
         true
@@ -78,15 +93,38 @@ impl Connections {
         self.all.contains_key(&conn)
     }
 
-    /// Why a connection may not send this message; None if it is permitted. Unix sockets have no
-    /// identity: the kernel admits only the mothership's own user and root there.
-    pub fn lacks(&self, conn: Conn, message: &ToMothership) -> Option<String> {
+    /// Whether a connection may send this message.
+    ///
+    /// # Errors
+    /// One sentence for whoever is there.
+    pub fn require(&self, conn: Conn, message: &ToMothership) -> Result<(), String> {
         let Some(connection) = self.all.get(&conn) else {
-            return Some("the connection is closed".into());
+            return Err("the connection is closed".into());
         };
-        let identity = connection.identity.as_ref()?;
-        let (needed, doing) = message.needs()?;
-        (!identity.role.permits(needed)).then(|| identity.lacks(needed, doing))
+        match message.needs() {
+            Some((needed, doing)) => connection.caller.require(needed, doing),
+            None => Ok(()),
+        }
+    }
+
+    /// Closes a connection for something that whoever is there must not do, and logs that.
+    pub fn turn_away(&mut self, conn: Conn, why: &str) {
+        if let Some(connection) = self.all.get(&conn) {
+            self.refusals.log(connection.caller.source(), why);
+        }
+        self.close(conn);
+    }
+
+    /// Logs the sum of those who were turned away, when it is due.
+    pub fn report(&mut self) {
+        self.refusals.log_report();
+    }
+
+    /// Connections whose tokens have been revoked, and why they cannot stay.
+    pub fn revoked(&self, access: &Access) -> Vec<(Conn, String)> {
+        let all = self.all.iter();
+        all.filter_map(|(conn, connection)| Some((*conn, access.revoked(&connection.caller)?)))
+            .collect()
     }
 
     /// False where somebody does not take what is sent, and has been given up.
@@ -109,16 +147,19 @@ impl Connections {
 }
 
 /// Hears one connection until it ends, and says why it did.
+///
+/// # Errors
+/// What was wrong with what it has sent.
 fn serve(
     conn: Conn,
     incoming: Incoming,
     inbox: Receiver<FromMothership>,
     is_closed: &AtomicBool,
     events: &SyncSender<Event>,
-) -> String {
+) -> Result<String, String> {
     let connection = match incoming.accept(&[], &link::sizes()) {
         Ok(connection) => connection,
-        Err(error) => return error.to_string(),
+        Err(error) => return Ok(error.to_string()),
     };
     let (sender, mut receiver) = connection.split();
     let tell = move || {
@@ -130,25 +171,22 @@ fn serve(
         }
     };
     if let Err(error) = thread::Builder::new().name("telling".into()).spawn(tell) {
-        return error.to_string();
+        return Ok(error.to_string());
     }
     loop {
         match receiver.recv(Some(LOOK)) {
-            Ok(None) if is_closed.load(Ordering::Relaxed) => return "it was closed".into(),
+            Ok(None) if is_closed.load(Ordering::Relaxed) => return Ok("it was closed".into()),
             Ok(None) => {}
             Ok(Some(message)) => match protocol::decode::<ToMothership>(&message.to_vec()) {
                 Some(message) => {
                     if events.send(Event::Hears(conn, message)).is_err() {
-                        return "the mothership ends".into();
+                        return Ok("the mothership ends".into());
                     }
                 }
-                None => {
-                    tracing::warn!("somebody sent what makes no sense, and was turned away");
-                    return "it sent what makes no sense".into();
-                }
+                None => return Err("it sent what makes no sense".into()),
             },
-            Err(mgn_fabric::Error::Closed(_)) => return "its connection has ended".into(),
-            Err(error) => return error.to_string(),
+            Err(mgn_fabric::Error::Closed(_)) => return Ok("its connection has ended".into()),
+            Err(error) => return Ok(error.to_string()),
         }
     }
 }

@@ -29,6 +29,9 @@ const QUEUE: usize = 256;
 /// The longest sleep: processes that have ended are seen by the look that follows.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// Between looks at whose tokens have been revoked.
+const REVIEW_EVERY: Duration = Duration::from_secs(1);
+
 /// What a mothership is to do.
 #[derive(Debug)]
 pub struct Options {
@@ -46,6 +49,8 @@ enum Event {
     Comes(Conn, Incoming),
     Hears(Conn, ToMothership),
     Leaves(Conn, String),
+    /// It has sent what it must not send.
+    Misbehaves(Conn, String),
     Signal(i32),
     /// Nobody can come any more.
     Fails(Error),
@@ -88,6 +93,9 @@ struct Daemon {
     /// Where it listens.
     addresses: Vec<Address>,
     ending: Ending,
+    access: Access,
+    /// When it was last looked whose tokens have been revoked.
+    reviewed: Duration,
     /// Threads that listen, and what ends them.
     listening: Vec<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
@@ -134,6 +142,8 @@ impl Daemon {
             start: Instant::now(),
             addresses,
             ending: Ending::Not,
+            access,
+            reviewed: Duration::ZERO,
             listening,
             is_over,
         })
@@ -184,6 +194,7 @@ impl Daemon {
                 self.connections.close(conn);
                 self.core.leaves(conn, &why);
             }
+            Event::Misbehaves(conn, why) => self.turn_away(conn, &why),
             Event::Signal(SIGINT) => self.stop("it was interrupted"),
             Event::Signal(_) => {
                 tracing::info!("the mothership ends; its servers go on for a while");
@@ -196,15 +207,30 @@ impl Daemon {
 
     /// Sends somebody away whose role does not permit what is asked.
     fn is_forbidden(&mut self, conn: Conn, message: &ToMothership) -> bool {
-        let Some(why) = self.connections.lacks(conn, message) else {
+        let Err(why) = self.connections.require(conn, message) else {
             return false;
         };
-        tracing::warn!("somebody was turned away: {why}");
-        self.connections.send(conn, FromMothership::Forbidden(why));
-        self.connections.close(conn);
-        self.core
-            .leaves(conn, "its role does not permit what it asked for");
+        self.connections
+            .send(conn, FromMothership::Forbidden(why.clone()));
+        self.turn_away(conn, &why);
         true
+    }
+
+    fn turn_away(&mut self, conn: Conn, why: &str) {
+        self.connections.turn_away(conn, why);
+        self.core.leaves(conn, why);
+    }
+
+    /// Closes the connections of those whose tokens have been revoked. When they come again, they
+    /// are told that their tokens are unknown.
+    fn end_revoked(&mut self, now: Duration) {
+        if now < self.reviewed + REVIEW_EVERY {
+            return;
+        }
+        self.reviewed = now;
+        for (conn, why) in self.connections.revoked(&self.access) {
+            self.turn_away(conn, &why);
+        }
     }
 
     fn status(&self) -> Status {
@@ -241,6 +267,8 @@ impl Daemon {
     /// Sees to what happens by itself.
     fn look(&mut self) {
         let now = self.now();
+        self.end_revoked(now);
+        self.connections.report();
         if now >= self.core.poll_timeout() {
             self.core.handle_timeout(now);
         }

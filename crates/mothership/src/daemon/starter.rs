@@ -1,6 +1,5 @@
 //! Starts the servers of the configuration, here and by ssh.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -338,15 +337,12 @@ fn quoted(word: &str) -> String {
 
 /// Where the servers of the mothership at an address write what they say.
 fn folder(address: &Address) -> Result<PathBuf, Error> {
-    let set = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
-    let home = set("HOME").map(|home| Path::new(&home).join(".local/state"));
-    let state = set("XDG_STATE_HOME").map(PathBuf::from).or(home);
-    let state = state.ok_or_else(|| {
+    let state = mgn_sys::user::state_folder().ok_or_else(|| {
         Error::Refused("there is no home to keep what servers say in; set XDG_STATE_HOME".into())
     })?;
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = address.to_string().chars().map(plain).collect();
-    let folder = state.join("manganese").join(name);
+    let folder = state.join(name);
     fs::create_dir_all(&folder).map_err(Error::io(format!("cannot make {}", folder.display())))?;
     Ok(folder)
 }

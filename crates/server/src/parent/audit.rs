@@ -38,6 +38,8 @@ pub(super) enum Reason {
     ClientLeft,
     /// The worker has said why.
     Told(Cause),
+    /// The client's token has been withdrawn, and why this is.
+    Revoked(String),
     /// The worker has said something that no worker says, or has not listened, and was killed.
     Killed(String),
     Crashed(Ending),
@@ -61,6 +63,7 @@ impl Reason {
                 (None, Blame::Network) => "connection-failed",
                 (None, Blame::Limits) => "limit",
             },
+            Reason::Revoked(_) => "token-revoked",
             Reason::Killed(_) => "worker-killed",
             Reason::Crashed(Ending::Signal(_)) => "worker-crashed",
             Reason::Crashed(_) => "worker-failed",
@@ -76,6 +79,7 @@ impl Reason {
                 Blame::Limits => Level::Warn,
                 _ => Level::Error,
             },
+            Reason::Revoked(_) => Level::Warn,
             Reason::Killed(_) | Reason::Crashed(_) => Level::Error,
         }
     }
@@ -94,6 +98,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::ClientLeft => f.write_str("the client has left"),
             Reason::Told(cause) => cause.end.fmt(f),
+            Reason::Revoked(why) => f.write_str(why),
             Reason::Killed(why) => write!(f, "its worker {why}"),
             Reason::Crashed(ending) => write!(f, "its worker {ending}"),
             Reason::ServerStop => f.write_str("the server ends"),
@@ -110,6 +115,8 @@ pub(super) enum Refusal {
     OtherRelease,
     #[error("{0}")]
     NotPermitted(String),
+    #[error("{0}")]
+    Revoked(String),
     #[error("the server already has {0} sessions, its maximum")]
     Sessions(usize),
     #[error("this client already has {0} sessions, the maximum for one client (--max-sessions-per-client of the server)")]
@@ -134,6 +141,7 @@ impl Refusal {
             Refusal::NotUnderstood => "not-understood",
             Refusal::OtherRelease => "other-release",
             Refusal::NotPermitted(_) => "not-permitted",
+            Refusal::Revoked(_) => "token-revoked",
             Refusal::Sessions(_) => "max-sessions",
             Refusal::SessionsOfClient(_) => "max-sessions-per-client",
             Refusal::Memory { .. } => "memory-total",
@@ -164,7 +172,7 @@ impl Subject {
             user = peer.user.as_deref(),
             uid = peer.uid(),
             address = peer.address.map(tracing::field::display),
-            token = peer.token.as_deref(),
+            token = peer.token(),
             claimed_program = claim.program.as_str(),
             claimed_pid = claim.pid,
             tile = claim.tile,
@@ -183,7 +191,7 @@ impl Subject {
             user = peer.user.as_deref(),
             uid = peer.uid(),
             address = peer.address.map(tracing::field::display),
-            token = peer.token.as_deref(),
+            token = peer.token(),
             claimed_program = claim.program.as_str(),
             claimed_pid = claim.pid,
             tile = claim.tile,
@@ -224,7 +232,7 @@ impl RefusalLog {
             user = peer.user.as_deref(),
             uid = peer.uid(),
             address = peer.address.map(tracing::field::display),
-            token = peer.token.as_deref(),
+            token = peer.token(),
             claimed_program = claim.map(|claim| claim.program.as_str()),
             claimed_pid = claim.map(|claim| claim.pid),
             tile = claim.and_then(|claim| claim.tile),

@@ -1,80 +1,83 @@
 //! Who a client is.
 
+use crate::memory::Share;
 use mgn_fabric::admission::Source;
-use mgn_fabric::{printable, Incoming};
+use mgn_fabric::{printable, Caller, Incoming};
+use mgn_sys::peer::own_uid;
 use mgn_sys::user;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
-/// Who a client has shown itself to be. Limits per client count sessions of equal identities.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Identity {
-    /// A user of this machine, as the kernel says at a unix socket.
-    User(u32),
-    /// An IPv4 address, or the network of an IPv6 address. Clients with different tokens at one
-    /// address count together.
-    Network(Source),
-}
-
-/// A client as the kernel describes it.
+/// A client as the kernel describes it, and its token.
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
-    pub identity: Identity,
+    pub caller: Caller,
     /// The name of the user, if it is a user and has one.
     pub user: Option<String>,
     /// For TCP.
     pub address: Option<SocketAddr>,
-    /// The name of the token that the client has proved, for TCP.
-    pub token: Option<String>,
 }
 
 impl Peer {
     pub fn of(incoming: &Incoming) -> Peer {
-        match incoming.peer() {
-            Some(credentials) => Peer {
-                identity: Identity::User(credentials.uid),
-                user: user_name(credentials.uid),
-                address: None,
-                token: None,
+        let caller = incoming.caller();
+        Peer {
+            user: match caller.source() {
+                Source::User(uid) => user_name(uid),
+                _ => None,
             },
-            None => {
-                let address = incoming.place();
-                let source = address.map_or(Source::Unknown, |place| place.ip().into());
-                Peer {
-                    identity: Identity::Network(source),
-                    user: None,
-                    address,
-                    token: incoming.identity().map(|token| token.name.clone()),
-                }
-            }
+            address: incoming.place(),
+            caller,
         }
+    }
+
+    /// Where it comes from. Limits of sessions count clients by this: those with different tokens
+    /// at one address, or in the network of an IPv6 address, count together.
+    pub fn source(&self) -> Source {
+        self.caller.source()
     }
 
     pub fn uid(&self) -> Option<u32> {
-        match self.identity {
-            Identity::User(uid) => Some(uid),
-            Identity::Network(_) => None,
+        match self.source() {
+            Source::User(uid) => Some(uid),
+            _ => None,
         }
     }
 
-    /// For the sums of refused clients.
-    pub fn source(&self) -> Source {
-        match &self.identity {
-            Identity::User(uid) => Source::User(*uid),
-            Identity::Network(source) => *source,
+    /// The name of the token that the client has proved, for TCP.
+    pub fn token(&self) -> Option<&str> {
+        self.caller.identity().map(|token| token.name.as_str())
+    }
+
+    /// What distinguishes it from all other clients, now and in later sessions: its token's name,
+    /// or its user where the kernel says who it is. A user with servers on several hosts may have
+    /// another number on each.
+    pub fn lasting_name(&self) -> String {
+        match (self.source(), self.token()) {
+            (_, Some(token)) => format!("token {token}"),
+            (Source::User(uid), None) if uid == own_uid() => "the server's user".into(),
+            (source, None) => source.to_string(),
+        }
+    }
+
+    /// A session of this client that uses so much.
+    pub fn share(&self, memory: u64) -> Share {
+        Share {
+            client: self.lasting_name(),
+            source: self.source(),
+            memory,
         }
     }
 }
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.identity, &self.user, &self.address) {
-            (Identity::User(_), Some(name), _) => write!(f, "user {name}"),
-            (Identity::User(uid), None, _) => write!(f, "uid {uid}"),
-            (Identity::Network(_), _, Some(address)) => address.fmt(f),
-            (Identity::Network(source), _, None) => source.fmt(f),
+        match (&self.user, &self.address) {
+            (Some(name), _) => write!(f, "user {name}"),
+            (None, Some(address)) => address.fmt(f),
+            (None, None) => self.source().fmt(f),
         }
     }
 }

@@ -7,21 +7,23 @@ mod process;
 use crate::binary_key;
 use crate::control::{Cause, Limit, Session};
 use crate::error::ServerError;
-use crate::memory::{self, RESERVE};
+use crate::memory::{self, too_much, Share, RESERVE};
 use crate::options::{Options, SessionReport};
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Level, Profile};
 use crate::tile::is_allowed;
 use audit::{Reason, Refusal, RefusalLog, Subject};
-use identity::{Claim, Identity, Peer};
+use identity::{Claim, Peer};
+use mgn_fabric::admission::Source;
 use mgn_fabric::{printable, Incoming, Listener, Token};
 use mgn_render::BinaryKey;
 use mgn_wall::Target;
 use mgn_wire::hello::{self, Hello, Role, Shown};
+use mgn_wire::{Blame, End};
 use process::{Ending, Process, Standing, WORDS_MAX};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -34,8 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 /// How long after the beginning of a session the next worker is started, if nobody waits for it: a session that begins wants the processors.
 const MOMENT: Duration = Duration::from_secs(1);
-/// Between measurements of the memory that sessions use.
-const MEASURE_EVERY: Duration = Duration::from_secs(1);
+/// Between looks at what sessions use, and at whose tokens have been revoked.
+const REVIEW_EVERY: Duration = Duration::from_secs(1);
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that follows.
 const LOOK: Timespec = Timespec {
     tv_sec: 1,
@@ -101,7 +103,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         failure: None,
         binary_key,
         refusals: RefusalLog::default(),
-        measured: None,
+        reviewed: None,
     };
     server.announce(&abilities);
     let result = server.serve(&signals);
@@ -125,10 +127,11 @@ struct Server {
     begun: Option<Instant>,
     /// Why the last worker that did not come up did not.
     failure: Option<String>,
+    /// Clients' keys are derived from it. Workers learn those only.
     binary_key: BinaryKey,
     refusals: RefusalLog,
-    /// When the sessions' memory was last measured.
-    measured: Option<Instant>,
+    /// When the sessions were last looked at.
+    reviewed: Option<Instant>,
 }
 
 struct Waiting {
@@ -191,7 +194,7 @@ impl Server {
             }
             self.serve_queue();
             let now = Instant::now();
-            self.watch_memory(now);
+            self.review(now);
             self.refusals.report(now);
             self.tell_follower();
             let over =
@@ -326,7 +329,7 @@ impl Server {
     }
 
     fn begin(&mut self, incoming: Incoming, peer: Peer, claim: Claim, shown: Option<Shown>) {
-        if let Err(why) = self.has_room_for(&peer.identity) {
+        if let Err(why) = self.has_room_for(&peer) {
             return self.refuse(incoming, &peer, Some(&claim), why);
         }
         self.came += 1;
@@ -345,81 +348,126 @@ impl Server {
     }
 
     /// Whether there may be another session, of this client.
-    fn has_room_for(&self, identity: &Identity) -> Result<(), Refusal> {
+    fn has_room_for(&self, peer: &Peer) -> Result<(), Refusal> {
         let options = &self.options;
         let most = options.max_sessions;
         if self.busy() + self.queue.len() >= most {
             return Err(Refusal::Sessions(most));
         }
-        let of_client = match (options.max_sessions_per_client, identity) {
+        let of_client = match (options.max_sessions_per_client, peer.source()) {
             (Some(most), _) => Some(most),
             // Only the server's own user and root can connect to its unix sockets.
-            (None, Identity::User(_)) => None,
-            (None, Identity::Network(_)) => Some(Options::max_sessions_of_address(most)),
+            (None, Source::User(_)) => None,
+            (None, _) => Some(Options::max_sessions_of_address(most)),
         };
         if let Some(most) = of_client {
             let subjects = self.processes.iter().filter_map(Process::subject);
             let peers = subjects.map(|subject| &subject.peer);
             let peers = peers.chain(self.queue.iter().map(|waiting| &waiting.peer));
-            if peers.filter(|peer| peer.identity == *identity).count() >= most {
+            let its = peers.filter(|other| other.source() == peer.source());
+            if its.count() >= most {
                 return Err(Refusal::SessionsOfClient(most));
             }
         }
+        // Where no memory is left, a client that would lose a session gets no other. The rest do:
+        // what they ask for is held by somebody else.
+        let serving = self.processes.iter().filter_map(Process::share);
+        let mut shares: Vec<Share> = serving
+            .map(|share| Share {
+                memory: memory::counted(share.memory),
+                ..share
+            })
+            .collect();
+        let waiting = self.queue.iter().map(|waiting| &waiting.peer);
+        let new = peer.share(RESERVE);
+        shares.extend(waiting.map(|peer| peer.share(RESERVE)));
+        shares.push(new.clone());
         let total = options.memory_total;
-        let used = self.memory() + RESERVE * self.queue.len() as u64;
+        let used: u64 = shares.iter().map(|share| share.memory).sum();
+        let is_its = |at| {
+            let share: &Share = &shares[at];
+            (&share.client, share.source) == (&new.client, new.source)
+        };
         // A single session is always tried.
-        let is_alone = self.busy() + self.queue.len() == 0;
-        match used + RESERVE > total && !is_alone {
-            true => Err(Refusal::Memory { used, total }),
+        let is_refused = used > total && shares.len() > 1 && too_much(&shares).is_some_and(is_its);
+        match is_refused {
+            true => Err(Refusal::Memory {
+                used: used - RESERVE,
+                total,
+            }),
             false => Ok(()),
         }
     }
 
-    /// What all sessions count for.
-    fn memory(&self) -> u64 {
-        let serving = self.processes.iter().filter(|p| p.session().is_some());
-        serving.map(|p| memory::counted(p.memory)).sum()
-    }
-
-    /// Measures now and then how much memory sessions use. If it is more than all may use together,
-    /// the session that uses the most has to end, of the client that uses the most.
-    fn watch_memory(&mut self, now: Instant) {
+    /// Looks now and then at what sessions use, and whether they may go on.
+    fn review(&mut self, now: Instant) {
         for process in &mut self.processes {
             process.enforce_end(now);
         }
-        if self.measured.is_some_and(|then| now - then < MEASURE_EVERY) {
+        if self.reviewed.is_some_and(|then| now - then < REVIEW_EVERY) {
             return;
         }
-        self.measured = Some(now);
-        let mut of_client: HashMap<Identity, u64> = HashMap::new();
-        let (mut used, mut is_ending) = (0, false);
+        self.reviewed = Some(now);
+        self.end_revoked(now);
+        self.watch_memory(now);
+    }
+
+    /// Ends the sessions of clients whose tokens have been revoked.
+    fn end_revoked(&mut self, now: Instant) {
+        let access = &self.options.access;
         for process in &mut self.processes {
-            process.measure();
-            if let Some(subject) = process.subject() {
-                *of_client.entry(subject.peer.identity.clone()).or_default() += process.memory;
-                used += process.memory;
-                is_ending |= process.ordered.is_some();
+            let is_going = process.ordered.is_some();
+            let subject = process.subject().filter(|_| !is_going);
+            if let Some(why) = subject.and_then(|subject| access.revoked(&subject.peer.caller)) {
+                let cause = Cause::from(End::new(Blame::Nobody, why.clone()));
+                process.order_end(cause, Reason::Revoked(why), now);
             }
         }
+        let mut at = 0;
+        while let Some(waiting) = self.queue.get(at) {
+            match self.options.access.revoked(&waiting.peer.caller) {
+                None => at += 1,
+                Some(why) => {
+                    if let Some(waiting) = self.queue.remove(at) {
+                        self.send_away(waiting, Refusal::Revoked(why));
+                    }
+                }
+            }
+        }
+    }
+
+    /// If sessions use more memory than all may use together, one of them has to end.
+    fn watch_memory(&mut self, now: Instant) {
+        for process in &mut self.processes {
+            process.measure();
+        }
+        let all = self.processes.iter().enumerate();
+        let (places, shares): (Vec<_>, Vec<_>) = all
+            .filter_map(|(at, process)| Some((at, process.share()?)))
+            .unzip();
+        let used: u64 = shares.iter().map(|share| share.memory).sum();
         let total = self.options.memory_total;
+        let is_ending = places
+            .iter()
+            .any(|at| self.processes[*at].ordered.is_some());
         if used <= total || is_ending {
             return;
         }
-        let most = self.processes.iter_mut().max_by_key(|process| {
-            let identity = process.subject().map(|subject| &subject.peer.identity);
-            (identity.map(|identity| of_client[identity]), process.memory)
-        });
-        if let Some(most) = most {
-            let mib = |bytes: u64| bytes >> 20;
-            let why = format!(
-                "the sessions of the server use {} MiB of memory, of {} allowed (--memory-total), \
-                 and this one uses {} MiB",
-                mib(used),
-                mib(total),
-                mib(most.memory)
-            );
-            most.order_end(Cause::limit(Limit::MemoryTotal, why), now);
-        }
+        let Some(most) = too_much(&shares) else {
+            return;
+        };
+        let mib = |bytes: u64| bytes >> 20;
+        let of_client = shares.iter().filter(|s| s.client == shares[most].client);
+        let why = format!(
+            "the sessions of the server use {} MiB of memory, of {} allowed (--memory-total); \
+             those of this client use the most, {} MiB, and this one {} MiB",
+            mib(used),
+            mib(total),
+            mib(of_client.map(|share| share.memory).sum()),
+            mib(shares[most].memory)
+        );
+        let cause = Cause::limit(Limit::MemoryTotal, why);
+        self.processes[places[most]].order_end(cause.clone(), Reason::Told(cause), now);
     }
 
     /// Sends a client away that waits for a worker.
@@ -517,9 +565,9 @@ impl Server {
                 token: self
                     .token_for_viewers(client.shown.as_ref(), &client.incoming)
                     .map(Token::to_text),
-                way_back: client
+                callback: client
                     .incoming
-                    .way_back()
+                    .callback()
                     .filter(|_| client.shown.is_some())
                     .map(|token| token.to_text()),
                 shown: client.shown,
@@ -527,7 +575,7 @@ impl Server {
                 chain: self.options.chain.clone(),
                 memory_limit: self.options.memory_limit.min(self.options.memory_total),
                 watchdog: self.options.watchdog,
-                binary_key: self.binary_key.clone(),
+                binary_key: self.binary_key.of_client(&client.peer.lasting_name()),
                 spirv: self.options.spirv || client.incoming.peer().is_some(),
                 idle_timeout: self.options.idle_timeout,
             });

@@ -3,6 +3,7 @@
 use super::audit::{Reason, Subject};
 use crate::control::{Cause, FromWorker, Inbox, Outbox, Session, ToWorker};
 use crate::error::ServerError;
+use crate::memory::Share;
 use crate::options::WorkerCommand;
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
@@ -230,9 +231,14 @@ impl Process {
         }
     }
 
-    /// Has the session ended, for a reason that its client is told.
-    pub fn order_end(&mut self, cause: Cause, now: Instant) {
-        self.reason.get_or_insert(Reason::Told(cause.clone()));
+    /// What its session uses, if it serves one.
+    pub fn share(&self) -> Option<Share> {
+        Some(self.subject()?.peer.share(self.memory))
+    }
+
+    /// Has the session ended. The client is told the cause; the log has the reason.
+    pub fn order_end(&mut self, cause: Cause, reason: Reason, now: Instant) {
+        self.reason.get_or_insert(reason);
         self.ordered.get_or_insert(now);
         self.tell(&ToWorker::End(cause), None);
     }
@@ -324,10 +330,12 @@ impl fmt::Display for Ending {
 
 #[cfg(test)]
 mod tests {
-    use super::super::identity::{Claim, Identity, Peer};
+    use super::super::identity::{Claim, Peer};
     use super::*;
     use crate::control::{self, Limit};
     use crate::options::Options;
+    use mgn_fabric::admission::Source;
+    use mgn_fabric::Caller;
     use mgn_render::BinaryKey;
 
     /// A worker that the test speaks for.
@@ -346,7 +354,7 @@ mod tests {
             shown: None,
             present: Vec::new(),
             token: None,
-            way_back: None,
+            callback: None,
             client: Vec::new(),
             chain: Default::default(),
             memory_limit: 0,
@@ -358,10 +366,9 @@ mod tests {
         let subject = Box::new(Subject {
             session: 1,
             peer: Peer {
-                identity: Identity::User(0),
+                caller: Caller::new(Source::User(0), None),
                 user: None,
                 address: None,
-                token: None,
             },
             claim: Claim {
                 program: String::new(),

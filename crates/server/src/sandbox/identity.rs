@@ -142,8 +142,8 @@ pub(super) fn limit() {
             tracing::debug!("a limit stays: {error}");
         }
     };
-    // Processes are counted per user, and lengths of files hold for shared memory too, so these are
-    // not limited.
+    // Processes are counted per user, so these are not limited. How long files may be is known with
+    // the session.
     lower(Resource::Core, 0);
     lower(Resource::Nofile, FILES_MOST);
     let file = "/proc/self/oom_score_adj";

@@ -175,10 +175,16 @@ pub(crate) fn confine(profile: &Profile) -> Confined {
 }
 
 /// Confines all threads of this process to what it needs to serve a session with the driver that it
-/// has opened.
-pub(crate) fn tighten(profile: &Profile, is_software: bool) {
+/// has opened. A file, in memory or not, may be as long as what a session may use.
+pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64) {
     if profile.level == Level::Open {
         return;
+    }
+    // Recordings that a server's stages write may be longer.
+    if profile.stages.is_empty() {
+        if let Err(error) = mgn_sys::process::limit_file_lengths(memory_limit) {
+            tracing::debug!("lengths of files are not limited: {error}");
+        }
     }
     // Where the kernel cannot, the first step has said so.
     if let Err(error) = calls::after_driver(profile, is_software) {

@@ -18,6 +18,9 @@ const FOLDER: &str = "MGN_TEST_CONFINED";
 /// Names the part of the sandbox that a child does without.
 const WITHOUT: &str = "MGN_TEST_WITHOUT";
 
+/// What a child may use of memory.
+const MEMORY: u64 = 1 << 20;
+
 /// Runs the test of that name as a child.
 fn child(name: &str, folder: &Path, without: &str) -> Output {
     let name = format!("sandbox::tests::{name}");
@@ -137,7 +140,7 @@ fn confined(profile: &Profile) -> Option<PathBuf> {
     if has("landlock") && has("seccomp") {
         let confined = confine(profile);
         println!("{confined}");
-        tighten(profile, true);
+        tighten(profile, true, MEMORY);
         return Some(folder);
     }
     identity::forbid_privileges().unwrap();
@@ -273,6 +276,40 @@ fn does_what_rendering_takes() {
     assert!(read.unwrap() > 0);
     assert!(File::open("/usr/share").is_ok());
     assert!(File::options().write(true).open("/dev/null").is_ok());
+}
+
+#[test]
+fn no_file_in_memory_is_longer_than_a_session_may_use() {
+    let user = User::new("lengths");
+    if let Err(said) = user.run("makes_long_files", "") {
+        panic!("{said}");
+    }
+}
+
+#[test]
+fn makes_long_files() {
+    if confined(&Profile::default()).is_none() {
+        return;
+    }
+    let shared = mgn_sys::memory::create("mgn-test", MEMORY as usize).unwrap();
+    assert!(mgn_sys::memory::create("mgn-test", MEMORY as usize + 1).is_err());
+    for fd in [
+        &shared,
+        &rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::empty()).unwrap(),
+    ] {
+        let longer = rustix::fs::ftruncate(fd, MEMORY + 1);
+        assert!(longer.is_err());
+        let more = rustix::io::pwrite(fd, &[1; 4096], MEMORY);
+        assert!(more.is_err());
+    }
+    let raised = rustix::process::setrlimit(
+        rustix::process::Resource::Fsize,
+        rustix::process::Rlimit {
+            current: None,
+            maximum: None,
+        },
+    );
+    assert!(raised.is_err());
 }
 
 #[test]

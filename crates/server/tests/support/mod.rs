@@ -1,7 +1,7 @@
 //! A server in a process of its own, and a client in miniature. Each test uses a part of it.
 
 use mgn_fabric::{
-    connect, Address, Connection, Error, Message, Receiver, Sender, Token, Transport,
+    connect, Address, Connection, Error, Message, Receiver, Sender, Store, Token, Transport,
 };
 use mgn_server::{Options, WorkerCommand};
 use mgn_spu::Chain;
@@ -16,6 +16,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_secs(20);
@@ -43,7 +44,10 @@ pub fn be_server() {
             .parse()
             .expect("an address")],
         inherited: Vec::new(),
-        access: get("TEST_TOKEN").map(|text| token(&text)).into(),
+        access: match get("TEST_STORE") {
+            Some(store) => Arc::new(Store::open(store.as_ref()).expect("a store")).into(),
+            None => get("TEST_TOKEN").map(|text| token(&text)).into(),
+        },
         token: None,
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
