@@ -16,6 +16,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
+use crate::Address;
+
 /// A connection that has come no further for this long is dropped before those that have. It is
 /// longer than a step takes between any two places on Earth.
 const IDLE: Duration = Duration::from_secs(1);
@@ -36,6 +38,21 @@ pub enum Source {
     /// A user of this machine.
     User(u32),
     Unknown,
+}
+
+impl Source {
+    /// The user, if it is one.
+    pub fn uid(&self) -> Option<u32> {
+        match self {
+            Source::User(uid) => Some(*uid),
+            _ => None,
+        }
+    }
+
+    /// Whether it is in the network.
+    fn is_far(&self) -> bool {
+        matches!(self, Source::V4(_) | Source::V6(_))
+    }
 }
 
 impl From<IpAddr> for Source {
@@ -263,14 +280,17 @@ impl Refusals {
         false
     }
 
-    /// A connection was not let in: logs that, or counts it for the next [`Refusals::log_report`].
-    pub fn log(&mut self, source: Source, why: &str) {
+    /// A connection was not let in at a listener, if one is named: logs that, or counts it for the
+    /// next report. `who` is for people.
+    pub fn log(&mut self, source: Source, who: &str, listener: Option<&Address>, why: &str) {
         if self.note(source, why, Instant::now()) {
             tracing::warn!(
                 target: "audit",
                 event = "refused",
-                from = %source,
-                "somebody from {source} was turned away: {why}"
+                uid = source.uid(),
+                address = source.is_far().then(|| tracing::field::display(source)),
+                listener = listener.map(tracing::field::display),
+                "{who} was turned away: {why}"
             );
         }
     }

@@ -296,16 +296,9 @@ impl Listener {
             let (socket, source, who) = match self.identify(socket, &address) {
                 Ok(found) => found,
                 Err((source, why)) => {
-                    if state.refusals.note(source, &why, now) {
-                        tracing::warn!(
-                            target: "audit",
-                            event = "refused",
-                            from = %source,
-                            listener = %self.address,
-                            "a client at {} was turned away: {why}",
-                            self.address
-                        );
-                    }
+                    let who = format!("a client at {}", self.address);
+                    let listener = Some(&self.address);
+                    state.refusals.log(source, &who, listener, &why);
                     continue;
                 }
             };
@@ -413,16 +406,10 @@ impl Listener {
     }
 
     fn turn_away(&self, state: &mut State, pending: &Pending, why: &str) {
-        if state.refusals.note(pending.source, why, Instant::now()) {
-            tracing::warn!(
-                target: "audit",
-                event = "refused",
-                from = %pending.source,
-                listener = %self.address,
-                "{} was turned away: {why}",
-                pending.who
-            );
-        }
+        let listener = Some(&self.address);
+        state
+            .refusals
+            .log(pending.source, &pending.who, listener, why);
     }
 }
 

@@ -482,7 +482,7 @@ mod tests {
     fn old_files_are_for_this_host() {
         let folder = crate::testing::Folder::new();
         let path = folder.path().join("token");
-        secret_file::create(&path, WHAT, &"a".repeat(64)).unwrap();
+        secret_file::create(&path, WHAT, "a".repeat(64)).unwrap();
         let token = Token::read(&path).unwrap();
         assert!(token.is_old());
         for here in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {

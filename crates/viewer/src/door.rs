@@ -27,7 +27,7 @@ pub fn serve(listener: &Listener, access: &Arc<Access>, board: &Arc<Board>, stop
             Ok(Some(incoming)) => {
                 let source = incoming.caller().source();
                 if let Err(why) = welcome(incoming, access, board) {
-                    refusals.log(source, &why);
+                    refusals.log(source, "a feed", Some(listener.address()), &why);
                 }
             }
             Ok(None) => {}

@@ -51,13 +51,13 @@ impl Connections {
         let opening: Option<Opening> = protocol::decode(incoming.opening());
         if opening.is_none_or(|opening| opening.version != protocol::VERSION) {
             let why = "the mothership is of another release; use the same on both ends";
-            self.refusals.log(caller.source(), why);
+            self.refuse(&caller, why);
             incoming.refuse(why);
             return false;
         }
         if self.all.len() >= MOST {
             let why = format!("the mothership has its limit of {MOST} connections");
-            self.refusals.log(caller.source(), &why);
+            self.refuse(&caller, &why);
             incoming.refuse(&why);
             return false;
         }
@@ -76,7 +76,7 @@ impl Connections {
             });
         if let Err(error) = spawned {
             let why = format!("there is no thread for it: {error}");
-            self.refusals.log(caller.source(), &why);
+            self.refuse(&caller, &why);
             return false;
         }
         let connection = Connection {
@@ -110,9 +110,14 @@ impl Connections {
     /// Closes a connection for something that whoever is there must not do, and logs that.
     pub fn turn_away(&mut self, conn: Conn, why: &str) {
         if let Some(connection) = self.all.get(&conn) {
-            self.refusals.log(connection.caller.source(), why);
+            self.refuse(&connection.caller.clone(), why);
         }
         self.close(conn);
+    }
+
+    fn refuse(&mut self, caller: &Caller, why: &str) {
+        let who = format!("somebody from {}", caller.source());
+        self.refusals.log(caller.source(), &who, None, why);
     }
 
     /// Logs the sum of those who were turned away, when it is due.

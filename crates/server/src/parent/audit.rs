@@ -26,6 +26,25 @@ macro_rules! event {
     };
 }
 
+/// Emits an event about a session, with who has it.
+macro_rules! session_event {
+    ($subject:expr, $level:expr, $event:literal, $($what:tt)+) => {
+        event!(
+            $level,
+            event = $event,
+            session = $subject.session,
+            user = $subject.peer.user.as_deref(),
+            uid = $subject.peer.uid(),
+            address = $subject.peer.address.map(tracing::field::display),
+            token = $subject.peer.token(),
+            claimed_program = $subject.claim.program.as_str(),
+            claimed_pid = $subject.claim.pid,
+            tile = $subject.claim.tile,
+            $($what)+
+        )
+    };
+}
+
 enum Level {
     Info,
     Warn,
@@ -164,37 +183,21 @@ pub(super) struct Subject {
 
 impl Subject {
     pub fn log_begin(&self) {
-        let (peer, claim) = (&self.peer, &self.claim);
-        tracing::info!(
-            target: TARGET,
-            event = "session-begin",
-            session = self.session,
-            user = peer.user.as_deref(),
-            uid = peer.uid(),
-            address = peer.address.map(tracing::field::display),
-            token = peer.token(),
-            claimed_program = claim.program.as_str(),
-            claimed_pid = claim.pid,
-            tile = claim.tile,
-            "session {} begins",
-            self.session
+        let session = self.session;
+        session_event!(
+            self,
+            Level::Info,
+            "session-begin",
+            "session {session} begins"
         );
     }
 
     /// `drawn` are frames, and bytes of commands.
     pub fn log_end(&self, reason: &Reason, drawn: (u64, u64), now: Instant) {
-        let (peer, claim) = (&self.peer, &self.claim);
-        event!(
+        session_event!(
+            self,
             reason.level(),
-            event = "session-end",
-            session = self.session,
-            user = peer.user.as_deref(),
-            uid = peer.uid(),
-            address = peer.address.map(tracing::field::display),
-            token = peer.token(),
-            claimed_program = claim.program.as_str(),
-            claimed_pid = claim.pid,
-            tile = claim.tile,
+            "session-end",
             seconds = seconds(now - self.began),
             bytes = drawn.1,
             frames = drawn.0,

@@ -40,10 +40,7 @@ impl Peer {
     }
 
     pub fn uid(&self) -> Option<u32> {
-        match self.source() {
-            Source::User(uid) => Some(uid),
-            _ => None,
-        }
+        self.source().uid()
     }
 
     /// The name of the token that the client has proved, for TCP.
