@@ -44,7 +44,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Set when this process was told to end: then what it measures is given up.
 static IS_OVER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// From now on SIGINT and SIGTERM end the programs that are run here, and what is being measured is given up. A second one ends this process at once.
+/// From now on SIGINT and SIGTERM end the programs that are run here, and what is being measured is
+/// given up. A second one ends this process at once.
 pub fn heed_signals() -> Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let flag = IS_OVER.get_or_init(Default::default);
@@ -61,7 +62,8 @@ pub fn is_over() -> bool {
     flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-/// Runs a program to its end and reads what it says. After `limit` it is told to end, with all that it has started in its process group.
+/// Runs a program to its end and reads what it says. After `limit` it is told to end, with all that
+/// it has started in its process group.
 pub fn output(command: &mut Command, limit: Duration) -> Result<Done> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -161,7 +163,8 @@ fn reader(from: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     told
 }
 
-/// What was said until nobody is left who could say more. A process that has left its group may live on, and is not waited for long.
+/// What was said until nobody is left who could say more. A process that has left its group may
+/// live on, and is not waited for long.
 fn text(told: mpsc::Receiver<Vec<u8>>) -> String {
     let deadline = Instant::now() + GRACE;
     let mut bytes = Vec::new();

@@ -1,8 +1,10 @@
-//! What this machine's communication and rendering can do: the measurements of `mgn bench`, and the parts that they share with the two programs of
-//! `make bench`, which hold Manganese to what is wanted of it.
+//! What this machine's communication and rendering can do: the measurements of `mgn bench`, and the
+//! parts that they share with the two programs of `make bench`, which hold Manganese to what is
+//! wanted of it.
 //!
-//! A [suite](suites::Suite) plans [experiments](plan::Experiment). The [runner] measures them, round by round; what came out is a [record], of which there
-//! are a [table], CSV, a [comparison](compare) and a [page](report).
+//! A [suite](suites::Suite) plans [experiments](plan::Experiment). The [runner] measures them,
+//! round by round; what came out is a [record], of which there are a [table], CSV, a
+//! [comparison](compare) and a [page](report).
 #![deny(unsafe_code)]
 
 pub mod argv;

@@ -28,7 +28,8 @@ pub struct Machine {
     pub hypervisor: bool,
     /// Of TCP, unless a link says otherwise.
     pub congestion_control: String,
-    /// Of Manganese, of what draws, and of what it is compared with: "Open MPI", "4.1.4"; "installed" where a program does not say.
+    /// Of Manganese, of what draws, and of what it is compared with: "Open MPI", "4.1.4";
+    /// "installed" where a program does not say.
     pub versions: Vec<(String, String)>,
     /// How Manganese was compiled: "release" or "debug".
     pub build: String,
@@ -97,7 +98,8 @@ fn settings() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What programs say of their versions, where they are installed: the first word with a digit and a dot in it.
+/// What programs say of their versions, where they are installed: the first word with a digit and a
+/// dot in it.
 fn versions(mgn: &Path) -> Vec<(String, String)> {
     let said = |program: &Path, argument: &str| {
         let limit = Duration::from_secs(10);

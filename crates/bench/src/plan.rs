@@ -77,7 +77,8 @@ pub trait Way {
         None
     }
 
-    /// Measures once. Takes no longer than its own limits allow: whatever it starts is ended when it hangs.
+    /// Measures once. Takes no longer than its own limits allow: whatever it starts is ended when
+    /// it hangs.
     fn run(&mut self) -> Result<Vec<Figure>>;
 }
 

@@ -25,7 +25,8 @@ pub fn place() -> Option<Place> {
 /// A probe that takes longer, on one processor say, is given up.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Nanoseconds in which a cache line changes hands, one way, between the [processors](processor) of two processes. Infinite where they don't hand it over.
+/// Nanoseconds in which a cache line changes hands, one way, between the [processors](processor) of
+/// two processes. Infinite where they don't hand it over.
 pub fn line() -> f64 {
     #[repr(align(128))]
     struct Line(AtomicU32);

@@ -21,7 +21,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// How many of its numbers are resolved, and how many of those are sure; none where nothing is a median.
+    /// How many of its numbers are resolved, and how many of those are sure; none where nothing is
+    /// a median.
     pub fn sureness(&self) -> Option<String> {
         let (mut all, mut resolved, mut sure) = (0, 0, 0);
         for outcome in &self.outcomes {
@@ -50,7 +51,8 @@ impl Record {
     }
 }
 
-/// Where and how it was measured: the first line of the file that a run grows, and the beginning of the JSON file.
+/// Where and how it was measured: the first line of the file that a run grows, and the beginning of
+/// the JSON file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Head {
     pub schema: String,
@@ -180,7 +182,8 @@ pub struct Series {
 pub struct Point {
     pub x: f64,
     pub place: Place,
-    /// A value for each round that counts, and those rounds' numbers: values of two ways in the same round were measured one right after the other.
+    /// A value for each round that counts, and those rounds' numbers: values of two ways in the
+    /// same round were measured one right after the other.
     pub values: Vec<f64>,
     pub rounds: Vec<u32>,
     /// What the values come to.
@@ -213,7 +216,8 @@ pub enum State {
     Noisy,
 }
 
-/// Of many single values within one run, in the plot's unit. None where they are too few for any to lie beyond it.
+/// Of many single values within one run, in the plot's unit. None where they are too few for any to
+/// lie beyond it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Percentiles {
     pub p50: Option<f64>,

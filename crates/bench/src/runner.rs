@@ -54,7 +54,8 @@ impl Surroundings for Here {
     }
 }
 
-/// Measures until all intervals are narrow or the time is over. `step` is told which round begins, and of which way. None if this process was told to end.
+/// Measures until all intervals are narrow or the time is over. `step` is told which round begins,
+/// and of which way. None if this process was told to end.
 pub fn measure(experiment: &mut Experiment, step: impl FnMut(u32, &str)) -> Option<Outcome> {
     measure_in(&Here(Instant::now()), experiment, step)
 }
@@ -270,7 +271,8 @@ mod tests {
     use crate::record::{Axis, Better, Kind};
     use crate::suites::Suite;
 
-    /// A processor that goes from place to place, and a clock that goes on by a second with each run.
+    /// A processor that goes from place to place, and a clock that goes on by a second with each
+    /// run.
     struct Fake {
         /// What the probe says, one after the other; then the last one for ever.
         places: RefCell<Vec<Option<Place>>>,

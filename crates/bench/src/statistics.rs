@@ -11,9 +11,10 @@ pub const SURE: f64 = 0.15;
 /// Values whose interval is wider to either side, as a share of the median, mean nothing.
 pub const NOISY: f64 = 0.5;
 
-/// The median with the interval in which the true one lies in at least 93 % of all cases, whatever the distribution: the k-th of the values in order from
-/// either end, where k is the largest for which so few of n tosses of a coin come out one way that rarely. Of 5 values those are the least and the greatest
-/// (93.75 %). See H. A. David and H. N. Nagaraja, Order Statistics, 7.1.
+/// The median with the interval in which the true one lies in at least 93 % of all cases, whatever
+/// the distribution: the k-th of the values in order from either end, where k is the largest for
+/// which so few of n tosses of a coin come out one way that rarely. Of 5 values those are the least
+/// and the greatest (93.75 %). See H. A. David and H. N. Nagaraja, Order Statistics, 7.1.
 pub fn median(values: &[f64]) -> (f64, f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -48,7 +49,8 @@ pub fn histogram() -> Histogram<u64> {
     Histogram::new(4).expect("a histogram can have four digits")
 }
 
-/// What so many percent of these values do not exceed. None where they are too few for any to lie beyond it, except for 100 %, which is the greatest one.
+/// What so many percent of these values do not exceed. None where they are too few for any to lie
+/// beyond it, except for 100 %, which is the greatest one.
 pub fn percentile(values: &Histogram<u64>, percent: f64) -> Option<f64> {
     let beyond = values.len() as f64 * (100.0 - percent) / 100.0;
     // What is not exact in binary shall make no difference.

@@ -1,4 +1,5 @@
-//! Where a run is kept: a file of JSON lines that grows by one with each experiment, so that a run that was interrupted goes on where it was.
+//! Where a run is kept: a file of JSON lines that grows by one with each experiment, so that a run
+//! that was interrupted goes on where it was.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -22,7 +23,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Goes on with the run in a folder, or begins one: in any case if it is to be a fresh one. Until this is dropped nobody else can.
+    /// Goes on with the run in a folder, or begins one: in any case if it is to be a fresh one.
+    /// Until this is dropped nobody else can.
     pub fn open(folder: &Path, head: Head, is_fresh: bool) -> Result<Store> {
         let path = folder.join(FILE);
         fs::create_dir_all(folder)

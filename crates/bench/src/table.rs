@@ -4,7 +4,8 @@ use comfy_table::{presets, CellAlignment, Table};
 
 use crate::record::{Kind, Outcome, Place, Plot, Point, Series, State};
 
-/// The tables of an experiment: one for each plot and place, a row for each way, a column for each x.
+/// The tables of an experiment: one for each plot and place, a row for each way, a column for each
+/// x.
 pub fn lines(outcome: &Outcome) -> String {
     let mut text = String::new();
     for plot in &outcome.plots {

@@ -1,4 +1,5 @@
-//! The page of a run in Chromium: that nothing overlaps, and that it can be read, at a desk and on a phone, by day and by night.
+//! The page of a run in Chromium: that nothing overlaps, and that it can be read, at a desk and on
+//! a phone, by day and by night.
 
 mod sample;
 
@@ -134,7 +135,8 @@ fn what_was_said_is_not_markup() {
     assert!(mgn_bench::report::page(&nothing).contains("synthetic"));
 }
 
-/// At any width: nothing is wider than the page, each plot is shown once, with letters of nearly their size, and no text lies on other text.
+/// At any width: nothing is wider than the page, each plot is shown once, with letters of nearly
+/// their size, and no text lies on other text.
 fn is_in_order(browser: &mut Browser, width: u32) {
     let all = browser.eval("document.documentElement.scrollWidth");
     assert!(all.as_f64() <= Some(f64::from(width)), "{all} of {width}");

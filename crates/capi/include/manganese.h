@@ -57,18 +57,22 @@ typedef enum {
 // What an error means. Never null.
 const char *mgn_strerror(int error);
 
-// What the last call in this thread that failed has to say, valid until the next one fails. Never null.
+// What the last call in this thread that failed has to say, valid until the next one fails. Never
+// null.
 const char *mgn_last_error(void);
 
 /* The job --------------------------------------------------------------------------------------- */
 
-// Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm, or a job of one.
+// Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm,
+// or a job of one.
 int mgn_init(void);
 
-// Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all are on this host.
+// Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all
+// are on this host.
 int mgn_init_as(const char *job, uint32_t rank, uint32_t size, const char *const *hosts);
 
-// Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages first. mgn_init may follow.
+// Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages
+// first. mgn_init may follow.
 int mgn_finalize(void);
 
 // This process's rank, from 0.
@@ -77,10 +81,12 @@ int mgn_rank(void);
 // The number of processes.
 int mgn_size(void);
 
-// Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the whole name.
+// Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the
+// whole name.
 int mgn_host(uint32_t rank, char *name, size_t room);
 
-// Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1, ib0 10.1.0.1".
+// Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1,
+// ib0 10.1.0.1".
 int mgn_interfaces(char *names, size_t room);
 
 /* Connections ----------------------------------------------------------------------------------- */
@@ -91,7 +97,8 @@ typedef uint64_t mgn_conn;
 // Instead of a connection: whichever.
 #define MGN_ANY 0
 
-// The connection to a rank, made if there is none yet, from whichever end. Waits for that process to start. host is null, or what it has to be.
+// The connection to a rank, made if there is none yet, from whichever end. Waits for that process
+// to start. host is null, or what it has to be.
 int mgn_open(const char *host, uint32_t rank, int timeout, mgn_conn *conn);
 
 // The rank at a connection's other end.
@@ -124,7 +131,8 @@ int mgn_recv(mgn_conn conn, void *data, size_t room, mgn_status *status);
 
 /* Operations that go on by themselves ----------------------------------------------------------- */
 
-// For mgn_isend: it ends when the receiver has taken the message, not when the memory may be used again.
+// For mgn_isend: it ends when the receiver has taken the message, not when the memory may be used
+// again.
 #define MGN_SYNC 1
 
 // For mgn_isend: the message may overtake others.
@@ -133,23 +141,28 @@ int mgn_recv(mgn_conn conn, void *data, size_t room, mgn_status *status);
 // An operation that has begun. 0 is one that has ended: it can be waited for.
 typedef uint64_t mgn_request;
 
-// Begins to send a message made of count pieces, one behind the other. They stay unchanged until the request has ended. flags: 0, MGN_SYNC, …
+// Begins to send a message made of count pieces, one behind the other. They stay unchanged until
+// the request has ended. flags: 0, MGN_SYNC, …
 int mgn_isend(mgn_conn conn, uint64_t tag, const struct iovec *pieces, size_t count, int flags, mgn_request *request);
 
-// Begins to receive a message from conn (or MGN_ANY) into the pieces, whose memory stays until the request has ended. It takes the first message whose
-// tag equals tag in all bits that are not set in ignore: 0 takes this tag only, UINT64_MAX any.
+// Begins to receive a message from conn (or MGN_ANY) into the pieces, whose memory stays until the
+// request has ended. It takes the first message whose tag equals tag in all bits that are not set
+// in ignore: 0 takes this tag only, UINT64_MAX any.
 int mgn_irecv(mgn_conn conn, uint64_t tag, uint64_t ignore, const struct iovec *pieces, size_t count, mgn_request *request);
 
 // 1: the request has ended; it is set to 0. 0: it has not. status may be null.
 int mgn_test(mgn_request *request, mgn_status *status);
 
-// Waits until the request has ended, and sets it to 0. After MGN_ERR_TIMEOUT it goes on. How it ended is returned.
+// Waits until the request has ended, and sets it to 0. After MGN_ERR_TIMEOUT it goes on. How it
+// ended is returned.
 int mgn_wait(mgn_request *request, int timeout, mgn_status *status);
 
-// Waits until one of several requests has ended, sets it to 0, and tells its place. Those that are 0 are passed over; if all are, index is count.
+// Waits until one of several requests has ended, sets it to 0, and tells its place. Those that are
+// 0 are passed over; if all are, index is count.
 int mgn_waitany(mgn_request *requests, size_t count, int timeout, size_t *index, mgn_status *status);
 
-// Gives a request up. 1: nothing had happened, and it has ended with MGN_ERR_CANCELLED. 0: it ends as it ends. It is waited for in either case.
+// Gives a request up. 1: nothing had happened, and it has ended with MGN_ERR_CANCELLED. 0: it ends
+// as it ends. It is waited for in either case.
 int mgn_cancel(mgn_request request);
 
 // Waits for a message with such a tag, as for mgn_irecv, and tells of it. It stays.
@@ -163,18 +176,21 @@ typedef uint64_t mgn_message;
 // Memory that a message is being written into.
 typedef uint64_t mgn_reservation;
 
-// Waits for a message and gives it where it is, without a copy if its sender could put it there. It is valid until mgn_release; until then its sender can
-// do without that memory. Over shared memory a hostile sender could still change it.
+// Waits for a message and gives it where it is, without a copy if its sender could put it there.
+// It is valid until mgn_release; until then its sender can do without that memory. Over shared
+// memory a hostile sender could still change it.
 int mgn_take(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, const void **data, mgn_status *status, mgn_message *message);
 
 // Gives the message's memory back.
 int mgn_release(mgn_message message);
 
-// Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory the receiver takes it right there. Does not wait.
+// Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory
+// the receiver takes it right there. Does not wait.
 int mgn_reserve(mgn_conn conn, size_t length, void **data, mgn_reservation *reservation);
 
-// Begins to send the first length bytes of it, after which data is no longer the program's. Nobody has to wait: request may be null. After
-// MGN_ERR_ARGUMENT the reservation is as before, after other errors it is gone.
+// Begins to send the first length bytes of it, after which data is no longer the program's. Nobody
+// has to wait: request may be null. After MGN_ERR_ARGUMENT the reservation is as before, after
+// other errors it is gone.
 int mgn_commit(mgn_reservation reservation, size_t length, uint64_t tag, int flags, mgn_request *request);
 
 // Gives the memory back without sending anything.
@@ -182,7 +198,8 @@ int mgn_discard(mgn_reservation reservation);
 
 /* Active messages ------------------------------------------------------------------------------- */
 
-// Called for a message, from any thread, one at a time. data is valid during the call, which may send, and should not wait.
+// Called for a message, from any thread, one at a time. data is valid during the call, which may
+// send, and should not wait.
 typedef void (*mgn_handler)(void *context, mgn_conn from, uint64_t tag, const void *data, size_t length);
 
 // Sets what is called for messages to handler number.
@@ -193,20 +210,23 @@ int mgn_isend_active(mgn_conn conn, uint16_t number, uint64_t tag, const struct 
 
 /* Memory offered to other processes ------------------------------------------------------------- */
 
-// What another process needs to know to write to or read from offered memory: send it there. Whoever has it may; nobody can guess it.
+// What another process needs to know to write to or read from offered memory: send it there.
+// Whoever has it may; nobody can guess it.
 typedef struct {
     uint8_t bytes[16];
 } mgn_key;
 
-// Offers memory to those who are told its key. They write and read at any time, without this program's doing, until mgn_withdraw; so long the memory
-// stays. The program looks at it when messages, or the like, say that nobody writes.
+// Offers memory to those who are told its key. They write and read at any time, without this
+// program's doing, until mgn_withdraw; so long the memory stays. The program looks at it when
+// messages, or the like, say that nobody writes.
 int mgn_offer(void *memory, size_t length, mgn_key *key);
 
 // Ends an offer. Waits for what is under way.
 int mgn_withdraw(const mgn_key *key);
 
-// Begins to write the pieces, one behind the other, to memory that the other process offers, from byte offset on. They stay unchanged until the
-// request has ended, which says that they are there. Neither messages nor others of its kind are waited for: two at once are in no order.
+// Begins to write the pieces, one behind the other, to memory that the other process offers, from
+// byte offset on. They stay unchanged until the request has ended, which says that they are there.
+// Neither messages nor others of its kind are waited for: two at once are in no order.
 int mgn_put(mgn_conn conn, const mgn_key *key, uint64_t offset, const struct iovec *pieces, size_t count, mgn_request *request);
 
 // Begins to read from such memory as many bytes as the pieces hold.
@@ -214,26 +234,32 @@ int mgn_get(mgn_conn conn, const mgn_key *key, uint64_t offset, const struct iov
 
 /* One writer, many readers ---------------------------------------------------------------------- */
 
-// An end of a broadcast connection: every message of its writer goes to all readers, who share one copy of it on a host.
+// An end of a broadcast connection: every message of its writer goes to all readers, who share one
+// copy of it on a host.
 typedef uint64_t mgn_broadcast;
 
-// Opens a broadcast connection to write to, by a number of the program's choice, and waits until so many readers have joined. Those who join later get
-// what is sent from then on. No message is longer than longest bytes, at most 16 MiB. After MGN_ERR_TIMEOUT it is not open.
+// Opens a broadcast connection to write to, by a number of the program's choice, and waits until
+// so many readers have joined. Those who join later get what is sent from then on. No message is
+// longer than longest bytes, at most 16 MiB. After MGN_ERR_TIMEOUT it is not open.
 int mgn_broadcast_open(uint32_t number, size_t longest, uint32_t readers, int timeout, mgn_broadcast *broadcast);
 
-// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it to be opened.
+// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it
+// to be opened.
 int mgn_broadcast_join(uint32_t rank, uint32_t number, int timeout, mgn_broadcast *broadcast);
 
-// Sends a message to all readers that there are; the memory may be used again. Waits while one of them holds too much; one that died is passed over.
+// Sends a message to all readers that there are; the memory may be used again. Waits while one of
+// them holds too much; one that died is passed over.
 int mgn_broadcast_send(mgn_broadcast broadcast, const void *data, size_t length);
 
 // Writer: the number of readers, but for those that have not been found to be gone.
 int mgn_broadcast_readers(mgn_broadcast broadcast);
 
-// Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it back. MGN_ERR_CLOSED: there will be no more.
+// Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it
+// back. MGN_ERR_CLOSED: there will be no more.
 int mgn_broadcast_take(mgn_broadcast broadcast, int timeout, const void **data, size_t *length, mgn_message *message);
 
-// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in mgn_broadcast_send or mgn_broadcast_take get that, too.
+// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in
+// mgn_broadcast_send or mgn_broadcast_take get that, too.
 int mgn_broadcast_close(mgn_broadcast broadcast);
 
 #ifdef __cplusplus

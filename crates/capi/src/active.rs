@@ -11,7 +11,8 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::requests::{begin, how, mgn_request};
 
-/// Called for a message, from any thread, one at a time. data is valid during the call, which may send, and should not wait.
+/// Called for a message, from any thread, one at a time. data is valid during the call, which may
+/// send, and should not wait.
 #[allow(non_camel_case_types)]
 pub type mgn_handler = Option<
     unsafe extern "C" fn(

@@ -14,12 +14,14 @@ use crate::fault::{call, Code, Fault};
 use crate::library::Library;
 use crate::place::mgn_message;
 
-/// An end of a broadcast connection: every message of its writer goes to all readers, who share one copy of it on a host.
+/// An end of a broadcast connection: every message of its writer goes to all readers, who share one
+/// copy of it on a host.
 #[allow(non_camel_case_types)]
 pub type mgn_broadcast = u64;
 
-/// Opens a broadcast connection to write to, by a number of the program's choice, and waits until so many readers have joined. Those who join later get
-/// what is sent from then on. No message is longer than longest bytes, at most 16 MiB. After MGN_ERR_TIMEOUT it is not open.
+/// Opens a broadcast connection to write to, by a number of the program's choice, and waits until
+/// so many readers have joined. Those who join later get what is sent from then on. No message is
+/// longer than longest bytes, at most 16 MiB. After MGN_ERR_TIMEOUT it is not open.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_open(
     number: u32,
@@ -48,7 +50,8 @@ pub unsafe extern "C" fn mgn_broadcast_open(
     unsafe { give(broadcast, open) }
 }
 
-/// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it to be opened.
+/// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it
+/// to be opened.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_join(
     rank: u32,
@@ -86,7 +89,8 @@ unsafe fn give(
     })
 }
 
-/// Sends a message to all readers that there are; the memory may be used again. Waits while one of them holds too much; one that died is passed over.
+/// Sends a message to all readers that there are; the memory may be used again. Waits while one of
+/// them holds too much; one that died is passed over.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_send(
     broadcast: mgn_broadcast,
@@ -96,7 +100,8 @@ pub unsafe extern "C" fn mgn_broadcast_send(
     call(|| {
         let broadcast = Library::current()?.broadcast(broadcast)?;
         let (start, len) = input(data, length)?;
-        // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller promises.
+        // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller
+        // promises.
         let bytes = unsafe { std::slice::from_raw_parts(start, len) };
         broadcast.writer()?.send(bytes)?;
         Ok(0)
@@ -112,7 +117,8 @@ pub extern "C" fn mgn_broadcast_readers(broadcast: mgn_broadcast) -> c_int {
     })
 }
 
-/// Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it back. MGN_ERR_CLOSED: there will be no more.
+/// Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it
+/// back. MGN_ERR_CLOSED: there will be no more.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_take(
     broadcast: mgn_broadcast,
@@ -139,7 +145,8 @@ pub unsafe extern "C" fn mgn_broadcast_take(
     })
 }
 
-/// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in mgn_broadcast_send or mgn_broadcast_take get that, too.
+/// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in
+/// mgn_broadcast_send or mgn_broadcast_take get that, too.
 #[no_mangle]
 pub extern "C" fn mgn_broadcast_close(broadcast: mgn_broadcast) -> c_int {
     call(|| {

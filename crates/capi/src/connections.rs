@@ -17,7 +17,8 @@ pub const MGN_ANY: mgn_conn = 0;
 /// How long to open something when nobody said an end: what no program outlives.
 pub(crate) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// The connection to a rank, made if there is none yet, from whichever end. Waits for that process to start. host is null, or what it has to be.
+/// The connection to a rank, made if there is none yet, from whichever end. Waits for that process
+/// to start. host is null, or what it has to be.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_open(
     host: *const c_char,

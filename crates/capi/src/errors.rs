@@ -44,7 +44,8 @@ pub extern "C" fn mgn_strerror(error: c_int) -> *const c_char {
     CStr::as_ptr(fault::meaning(error))
 }
 
-/// What the last call in this thread that failed has to say, valid until the next one fails. Never null.
+/// What the last call in this thread that failed has to say, valid until the next one fails. Never
+/// null.
 #[no_mangle]
 pub extern "C" fn mgn_last_error() -> *const c_char {
     fault::last()

@@ -125,7 +125,8 @@ pub(crate) fn last() -> *const c_char {
         .unwrap_or(c"".as_ptr())
 }
 
-/// Runs a call's body: a failure becomes its number, and its text the thread's last one. A panic is a failure, too.
+/// Runs a call's body: a failure becomes its number, and its text the thread's last one. A panic is
+/// a failure, too.
 pub(crate) fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
     let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let said = panic

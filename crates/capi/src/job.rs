@@ -8,13 +8,15 @@ use crate::arguments::{copy_text, text};
 use crate::fault::call;
 use crate::library::Library;
 
-/// Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm, or a job of one.
+/// Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm,
+/// or a job of one.
 #[no_mangle]
 pub extern "C" fn mgn_init() -> c_int {
     call(|| Library::begin(Job::find).map(|()| 0))
 }
 
-/// Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all are on this host.
+/// Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all
+/// are on this host.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_init_as(
     job: *const c_char,
@@ -26,7 +28,8 @@ pub unsafe extern "C" fn mgn_init_as(
         // SAFETY: as the caller promises.
         let job = unsafe { text(job, "job") }?;
         let host = |at: usize| {
-            // SAFETY: so many pointers are there, and each is one to a string, as the caller promises.
+            // SAFETY: so many pointers are there, and each is one to a string, as the caller
+            // promises.
             unsafe { text(hosts.add(at).read_unaligned(), "a host") }.map(String::from)
         };
         let names = match hosts.is_null() {
@@ -37,7 +40,8 @@ pub unsafe extern "C" fn mgn_init_as(
     })
 }
 
-/// Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages first. mgn_init may follow.
+/// Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages
+/// first. mgn_init may follow.
 #[no_mangle]
 pub extern "C" fn mgn_finalize() -> c_int {
     call(|| Library::end().map(|()| 0))
@@ -55,7 +59,8 @@ pub extern "C" fn mgn_size() -> c_int {
     call(|| Ok(Library::current()?.member.size() as c_int))
 }
 
-/// Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the whole name.
+/// Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the
+/// whole name.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_host(rank: u32, name: *mut c_char, room: usize) -> c_int {
     call(|| {
@@ -65,7 +70,8 @@ pub unsafe extern "C" fn mgn_host(rank: u32, name: *mut c_char, room: usize) -> 
     })
 }
 
-/// Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1, ib0 10.1.0.1".
+/// Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1,
+/// ib0 10.1.0.1".
 #[no_mangle]
 pub unsafe extern "C" fn mgn_interfaces(names: *mut c_char, room: usize) -> c_int {
     call(|| {

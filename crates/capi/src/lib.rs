@@ -1,9 +1,12 @@
 //! `libmanganese`: the messages of `mgn-fabric` for C programs.
 //!
-//! `include/manganese.h` is made of these modules by `cargo xtask generate`: a module's first line is a heading there, and its public items and their
-//! comments, written for C programmers, follow in their order. They also say what pointers have to be: that is what "as the caller promises" means.
+//! `include/manganese.h` is made of these modules by `cargo xtask generate`: a module's first line
+//! is a heading there, and its public items and their comments, written for C programmers, follow
+//! in their order. They also say what pointers have to be: that is what "as the caller promises"
+//! means.
 //!
-//! Handles are numbers, looked up where they are used, so that a wrong one is an error. No panic leaves a function.
+//! Handles are numbers, looked up where they are used, so that a wrong one is an error. No panic
+//! leaves a function.
 
 mod active;
 mod arguments;

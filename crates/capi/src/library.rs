@@ -25,7 +25,8 @@ pub(crate) struct Library {
     next: AtomicU64,
 }
 
-/// Null outside of `mgn_init` and `mgn_finalize`. What it points to is never freed: another thread may be in a call.
+/// Null outside of `mgn_init` and `mgn_finalize`. What it points to is never freed: another thread
+/// may be in a call.
 static CURRENT: AtomicPtr<Library> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Held while `CURRENT` changes. The libraries of the past, so that they don't look lost.
@@ -177,7 +178,8 @@ fn prepare() {
     unsafe { libc::pthread_atfork(None, None, Some(forget)) };
 }
 
-/// A forked child has none of the threads, and its parent's connections are not its own: it is as before `mgn_init`.
+/// A forked child has none of the threads, and its parent's connections are not its own: it is as
+/// before `mgn_init`.
 extern "C" fn forget() {
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }

@@ -11,7 +11,8 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::requests::{begin, mgn_request};
 
-/// What another process needs to know to write to or read from offered memory: send it there. Whoever has it may; nobody can guess it.
+/// What another process needs to know to write to or read from offered memory: send it there.
+/// Whoever has it may; nobody can guess it.
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types)]
 #[repr(C)]
@@ -19,8 +20,9 @@ pub struct mgn_key {
     pub bytes: [u8; 16],
 }
 
-/// Offers memory to those who are told its key. They write and read at any time, without this program's doing, until mgn_withdraw; so long the memory
-/// stays. The program looks at it when messages, or the like, say that nobody writes.
+/// Offers memory to those who are told its key. They write and read at any time, without this
+/// program's doing, until mgn_withdraw; so long the memory stays. The program looks at it when
+/// messages, or the like, say that nobody writes.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_offer(memory: *mut c_void, length: usize, key: *mut mgn_key) -> c_int {
     call(|| {
@@ -28,7 +30,8 @@ pub unsafe extern "C" fn mgn_offer(memory: *mut c_void, length: usize, key: *mut
         let piece = input(memory, length)?;
         // SAFETY: as the caller promises.
         let key = unsafe { out(key, "key") }?;
-        // SAFETY: the caller's memory stays until `mgn_withdraw` or `mgn_finalize`, and is looked at as that of other processes.
+        // SAFETY: the caller's memory stays until `mgn_withdraw` or `mgn_finalize`, and is looked
+        // at as that of other processes.
         key.bytes = library.offer(unsafe { library.endpoint().offer(piece) });
         Ok(0)
     })
@@ -45,8 +48,9 @@ pub unsafe extern "C" fn mgn_withdraw(key: *const mgn_key) -> c_int {
     })
 }
 
-/// Begins to write the pieces, one behind the other, to memory that the other process offers, from byte offset on. They stay unchanged until the
-/// request has ended, which says that they are there. Neither messages nor others of its kind are waited for: two at once are in no order.
+/// Begins to write the pieces, one behind the other, to memory that the other process offers, from
+/// byte offset on. They stay unchanged until the request has ended, which says that they are there.
+/// Neither messages nor others of its kind are waited for: two at once are in no order.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_put(
     conn: mgn_conn,

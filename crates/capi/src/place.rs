@@ -19,8 +19,9 @@ pub type mgn_message = u64;
 #[allow(non_camel_case_types)]
 pub type mgn_reservation = u64;
 
-/// Waits for a message and gives it where it is, without a copy if its sender could put it there. It is valid until mgn_release; until then its sender can
-/// do without that memory. Over shared memory a hostile sender could still change it.
+/// Waits for a message and gives it where it is, without a copy if its sender could put it there.
+/// It is valid until mgn_release; until then its sender can do without that memory. Over shared
+/// memory a hostile sender could still change it.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_take(
     conn: mgn_conn,
@@ -55,7 +56,8 @@ pub extern "C" fn mgn_release(message: mgn_message) -> c_int {
     call(|| Library::current()?.release(message).map(|()| 0))
 }
 
-/// Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory the receiver takes it right there. Does not wait.
+/// Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory
+/// the receiver takes it right there. Does not wait.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_reserve(
     conn: mgn_conn,
@@ -74,8 +76,9 @@ pub unsafe extern "C" fn mgn_reserve(
     })
 }
 
-/// Begins to send the first length bytes of it, after which data is no longer the program's. Nobody has to wait: request may be null. After
-/// MGN_ERR_ARGUMENT the reservation is as before, after other errors it is gone.
+/// Begins to send the first length bytes of it, after which data is no longer the program's. Nobody
+/// has to wait: request may be null. After MGN_ERR_ARGUMENT the reservation is as before, after
+/// other errors it is gone.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_commit(
     reservation: mgn_reservation,

@@ -15,13 +15,15 @@ use crate::whole::mgn_status;
 #[allow(non_camel_case_types)]
 pub type mgn_request = u64;
 
-/// For mgn_isend: it ends when the receiver has taken the message, not when the memory may be used again.
+/// For mgn_isend: it ends when the receiver has taken the message, not when the memory may be used
+/// again.
 pub const MGN_SYNC: c_int = 1;
 
 /// For mgn_isend: the message may overtake others.
 pub const MGN_UNORDERED: c_int = 2;
 
-/// Begins to send a message made of count pieces, one behind the other. They stay unchanged until the request has ended. flags: 0, MGN_SYNC, …
+/// Begins to send a message made of count pieces, one behind the other. They stay unchanged until
+/// the request has ended. flags: 0, MGN_SYNC, …
 #[no_mangle]
 pub unsafe extern "C" fn mgn_isend(
     conn: mgn_conn,
@@ -39,8 +41,9 @@ pub unsafe extern "C" fn mgn_isend(
     unsafe { begin(pieces, count, request, send) }
 }
 
-/// Begins to receive a message from conn (or MGN_ANY) into the pieces, whose memory stays until the request has ended. It takes the first message whose
-/// tag equals tag in all bits that are not set in ignore: 0 takes this tag only, UINT64_MAX any.
+/// Begins to receive a message from conn (or MGN_ANY) into the pieces, whose memory stays until the
+/// request has ended. It takes the first message whose tag equals tag in all bits that are not set
+/// in ignore: 0 takes this tag only, UINT64_MAX any.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_irecv(
     conn: mgn_conn,
@@ -60,7 +63,8 @@ pub unsafe extern "C" fn mgn_irecv(
     unsafe { begin(pieces, count, request, receive) }
 }
 
-/// Begins an operation on pieces of the program's memory, and tells its request: 0 where it has ended already.
+/// Begins an operation on pieces of the program's memory, and tells its request: 0 where it has
+/// ended already.
 ///
 /// # Safety
 /// `pieces` are `count`; `request` is null or a place for one.
@@ -86,7 +90,8 @@ pub unsafe extern "C" fn mgn_test(request: *mut mgn_request, status: *mut mgn_st
     call(|| unsafe { finish(request, 0, status) }.map(c_int::from))
 }
 
-/// Waits until the request has ended, and sets it to 0. After MGN_ERR_TIMEOUT it goes on. How it ended is returned.
+/// Waits until the request has ended, and sets it to 0. After MGN_ERR_TIMEOUT it goes on. How it
+/// ended is returned.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_wait(
     request: *mut mgn_request,
@@ -126,7 +131,8 @@ unsafe fn finish(
     Ok(true)
 }
 
-/// Waits until one of several requests has ended, sets it to 0, and tells its place. Those that are 0 are passed over; if all are, index is count.
+/// Waits until one of several requests has ended, sets it to 0, and tells its place. Those that are
+/// 0 are passed over; if all are, index is count.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_waitany(
     requests: *mut mgn_request,
@@ -170,7 +176,8 @@ pub unsafe extern "C" fn mgn_waitany(
     })
 }
 
-/// Gives a request up. 1: nothing had happened, and it has ended with MGN_ERR_CANCELLED. 0: it ends as it ends. It is waited for in either case.
+/// Gives a request up. 1: nothing had happened, and it has ended with MGN_ERR_CANCELLED. 0: it ends
+/// as it ends. It is waited for in either case.
 #[no_mangle]
 pub extern "C" fn mgn_cancel(request: mgn_request) -> c_int {
     call(|| {

@@ -50,7 +50,8 @@ impl Cli {
     }
 }
 
-/// A flag whose value is optional, followed by a word that looks like its value but would be run as the program.
+/// A flag whose value is optional, followed by a word that looks like its value but would be run as
+/// the program.
 fn value_without_equals(words: &[OsString], program: &[OsString]) -> Option<(String, String)> {
     let first = program.first()?.to_str()?;
     let is_port = first.parse::<u16>().is_ok();
@@ -104,7 +105,8 @@ pub enum Command {
     /// Write the manual pages and shell completions
     #[command(hide = true)]
     Pages(Pages),
-    /// List the OpenGL that a program gets in this environment; started by `mgn info --gl` and `mgn bench`
+    /// List the OpenGL that a program gets in this environment; started by `mgn info --gl` and
+    /// `mgn bench`
     #[command(hide = true)]
     GlList,
     /// The second process of `mgn tune`
@@ -123,10 +125,12 @@ pub enum Command {
 
 /// Run a program and execute its OpenGL on a render server.
 ///
-/// The program needs no changes. Without --server, a server is started for this run, unless the settings name one.
+/// The program needs no changes. Without --server, a server is started for this run, unless the
+/// settings name one.
 ///
-/// The exit status is the program's. It is 128 plus the signal's number if a signal ended the program, 1 if its
-/// OpenGL did not reach the server, and 125 to 127 if the program could not be started.
+/// The exit status is the program's. It is 128 plus the signal's number if a signal ended the
+/// program, 1 if its OpenGL did not reach the server, and 125 to 127 if the program could not be
+/// started.
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
@@ -138,7 +142,8 @@ pub struct Run {
 
     /// Show the program live in browsers too, on a page at ADDR
     ///
-    /// ADDR is tcp:HOST:PORT, or a port of this machine. May be repeated, for example to give each --wall a page.
+    /// ADDR is tcp:HOST:PORT, or a port of this machine. May be repeated, for example to give each
+    /// --wall a page.
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "tcp:127.0.0.1:0", value_parser = crate::viewer::page)]
     #[arg(conflicts_with = "ssh")]
@@ -167,14 +172,15 @@ pub struct Run {
 
     /// Add a stage that commands pass before the server's renderer
     ///
-    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the order of the flags. See
-    /// share/doc/manganese/spu.md for a list of stages.
+    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the
+    /// order of the flags. See share/doc/manganese/spu.md for a list of stages.
     #[arg(long, value_name = "STAGE", conflicts_with_all = ["server", "ssh"])]
     pub spu: Vec<Stage>,
 
     /// Add a stage that commands pass in the program's own process, before they are sent
     ///
-    /// STAGE is written as for --spu. Stages that need answers from the server are refused. May be repeated.
+    /// STAGE is written as for --spu. Stages that need answers from the server are refused. May be
+    /// repeated.
     #[arg(long, value_name = "STAGE")]
     pub client_spu: Vec<Stage>,
 
@@ -204,9 +210,9 @@ pub struct Run {
 pub struct Through {
     /// Render on the server at ADDR
     ///
-    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). Append /NAME for the server NAME
-    /// behind the relay at HOST. `own` starts a server for this run. Default: $MGN_SERVER, then `server` in config.toml,
-    /// then `own`.
+    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). Append
+    /// /NAME for the server NAME behind the relay at HOST. `own` starts a server for this run.
+    /// Default: $MGN_SERVER, then `server` in config.toml, then `own`.
     ///
     /// With --wall, give it once for all tiles, or once for each tile of all walls.
     #[arg(id = "server", long = "server", value_name = "ADDR")]
@@ -228,8 +234,9 @@ pub struct Through {
 
     /// Divide the picture among several renderers, one for each tile of WALL
     ///
-    /// WALL is COLUMNSxROWS, the wall in FILE.toml (FILE.toml:NAME if the file has several; see manganese-walls(5)), or
-    /// the name of a wall that the mothership knows. May be repeated: all walls then show the same picture.
+    /// WALL is COLUMNSxROWS, the wall in FILE.toml (FILE.toml:NAME if the file has several; see
+    /// manganese-walls(5)), or the name of a wall that the mothership knows. May be repeated:
+    /// all walls then show the same picture.
     #[arg(long, value_name = "WALL")]
     pub wall: Vec<WallName>,
 
@@ -244,7 +251,8 @@ pub struct Through {
 
     /// Versions, extensions and limits that servers chosen by the mothership must have
     ///
-    /// NEEDS is a list of gl=4.5 (or core=, es=, es1=), GL_EXTENSION and max_texture_size=N, separated by commas.
+    /// NEEDS is a list of gl=4.5 (or core=, es=, es1=), GL_EXTENSION and max_texture_size=N,
+    /// separated by commas.
     #[arg(long, value_name = "NEEDS")]
     pub needs: Option<Needs>,
 
@@ -273,9 +281,9 @@ pub struct Through {
 
 /// Run a program on another host, render it on this machine, and show it here.
 ///
-/// Manganese must be installed on HOST. ssh's X forwarding shows the program's windows on this display, and its OpenGL
-/// comes through ssh to a server that is started here for this run. Nothing has to be set up except ssh. The exit status
-/// is the program's, as with `mgn run`.
+/// Manganese must be installed on HOST. ssh's X forwarding shows the program's windows on this
+/// display, and its OpenGL comes through ssh to a server that is started here for this run. Nothing
+/// has to be set up except ssh. The exit status is the program's, as with `mgn run`.
 #[derive(Debug, Args)]
 pub struct Ssh {
     /// Host to run the program on: HOST or USER@HOST, as for ssh
@@ -324,10 +332,11 @@ pub struct SshHold {
 
 /// Run a program directly and through a server, and compare its frames.
 ///
-/// The clock and random numbers are fixed in both runs, so the content of a frame depends only on its number.
+/// The clock and random numbers are fixed in both runs, so the content of a frame depends only on
+/// its number.
 ///
-/// The exit status is 0 if all frames are bit-identical, 1 if some differ, 2 if they could not be compared, and 125 to
-/// 127 if the program could not be started.
+/// The exit status is 0 if all frames are bit-identical, 1 if some differ, 2 if they could not be
+/// compared, and 125 to 127 if the program could not be started.
 #[derive(Debug, Args)]
 pub struct Verify {
     #[command(flatten)]
@@ -345,7 +354,8 @@ pub struct Verify {
 
     /// Save frames that differ in DIR
     ///
-    /// Each such frame is saved as three pictures: drawn directly, drawn through the server, and the difference.
+    /// Each such frame is saved as three pictures: drawn directly, drawn through the server, and
+    /// the difference.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -378,14 +388,14 @@ pub struct Verify {
 
 /// Start a render server, which executes programs' OpenGL on this machine.
 ///
-/// Each program is rendered by a process of its own, so a program that crashes the driver or never ends does not
-/// disturb the others. A server needs no X server.
+/// Each program is rendered by a process of its own, so a program that crashes the driver or never
+/// ends does not disturb the others. A server needs no X server.
 #[derive(Debug, Args)]
 pub struct Server {
     /// Listen on ADDR; may be repeated
     ///
-    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). The default port is 7500. Sockets
-    /// that systemd passes are served as well.
+    /// ADDR is unix:/path, unix:@name, tcp:HOST[:PORT] or tls:HOST[:PORT] (encrypted). The default
+    /// port is 7500. Sockets that systemd passes are served as well.
     ///
     /// [default: unix:@manganese, if systemd passes no socket]
     #[arg(long, value_name = "ADDR", value_parser = Address::of_server)]
@@ -404,8 +414,8 @@ pub struct Server {
 
     /// Add a stage that commands pass before the renderer
     ///
-    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the order of the flags. See
-    /// share/doc/manganese/spu.md for a list of stages.
+    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the
+    /// order of the flags. See share/doc/manganese/spu.md for a list of stages.
     #[arg(long, value_name = "STAGE")]
     pub spu: Vec<Stage>,
 
@@ -415,19 +425,20 @@ pub struct Server {
     #[arg(long, value_name = "PLACE")]
     pub present: Vec<mgn_wall::Target>,
 
-    /// Serve at most N sessions at the same time; a program on a wall has one session for each tile
+    /// Serve at most N sessions at the same time; a program on a wall has one session for each
+    /// tile
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_sessions: u32,
 
     /// Serve at most N sessions of one client at the same time
     ///
-    /// Over the network, a client is an IPv4 address or a /64 network of IPv6 addresses. On unix sockets, it is a user.
-    /// On a wall, a program has one session for each tile that this server draws. All clients of a relay have the
-    /// relay's address.
+    /// Over the network, a client is an IPv4 address or a /64 network of IPv6 addresses. On unix
+    /// sockets, it is a user. On a wall, a program has one session for each tile that this
+    /// server draws. All clients of a relay have the relay's address.
     ///
-    /// [default: for addresses a quarter of --max-sessions, but at least 32; for users no limit of their own; or
-    /// `max_sessions_per_client` in config.toml]
+    /// [default: for addresses a quarter of --max-sessions, but at least 32; for users no limit of
+    /// their own; or `max_sessions_per_client` in config.toml]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_sessions_per_client: Option<u32>,
 
@@ -440,12 +451,13 @@ pub struct Server {
 
     /// Memory limit for all sessions together, in MiB
     ///
-    /// If the sessions leave no room for another one, programs of the client that uses the most are refused. A session
-    /// counts for what it uses, but for at least 64 MiB. If sessions grow beyond the limit, the largest session of the
-    /// client that uses the most is ended. A client is who has a token, or a user on a unix socket.
+    /// If the sessions leave no room for another one, programs of the client that uses the most
+    /// are refused. A session counts for what it uses, but for at least 64 MiB. If sessions
+    /// grow beyond the limit, the largest session of the client that uses the most is ended. A
+    /// client is who has a token, or a user on a unix socket.
     ///
-    /// [default: three quarters of the memory of the machine, or of the server's control group; or `memory_total` in
-    /// config.toml]
+    /// [default: three quarters of the memory of the machine, or of the server's control group; or
+    /// `memory_total` in config.toml]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(64..1 << 40))]
     pub memory_total: Option<u64>,
 
@@ -459,8 +471,8 @@ pub struct Server {
 
     /// Append a line of JSON to FILE when a session begins or ends, and when clients are refused
     ///
-    /// The log has the same lines. Fields whose names begin with `claimed_` are what the client says of itself. The file
-    /// is opened for each line, so it may be renamed at any time.
+    /// The log has the same lines. Fields whose names begin with `claimed_` are what the client
+    /// says of itself. The file is opened for each line, so it may be renamed at any time.
     ///
     /// [default: none, or `audit` in config.toml]
     #[arg(long, value_name = "FILE")]
@@ -468,15 +480,15 @@ pub struct Server {
 
     /// Do not confine sessions' processes to what rendering needs
     ///
-    /// Use it if a driver does not work in the sandbox. A client that finds a flaw in the driver can then do what the
-    /// server's user can.
+    /// Use it if a driver does not work in the sandbox. A client that finds a flaw in the driver
+    /// can then do what the server's user can.
     #[arg(long, env = "MGN_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
     pub no_sandbox: bool,
 
     /// Let programs that come by network make shaders of SPIR-V
     ///
-    /// Drivers do not check whether SPIR-V is valid, and an invalid module can make a driver do anything. Programs of
-    /// the server's user on the same host may always use it.
+    /// Drivers do not check whether SPIR-V is valid, and an invalid module can make a driver do
+    /// anything. Programs of the server's user on the same host may always use it.
     #[arg(long, env = "MGN_SPIRV", value_parser = clap::builder::FalseyValueParser::new())]
     pub spirv: bool,
 
@@ -506,7 +518,8 @@ pub struct Server {
 
 /// Show a wall live in browsers, in its real arrangement.
 ///
-/// The command prints the address of the page. The address contains a token: anyone who has it can watch.
+/// The command prints the address of the page. The address contains a token: anyone who has it can
+/// watch.
 #[derive(Debug, Args)]
 pub struct Viewer {
     /// The wall to show: COLUMNSxROWS tiles, or the wall in FILE.toml
@@ -533,13 +546,15 @@ pub struct Viewer {
 
 /// Connect programs to servers that only this machine can reach.
 ///
-/// Clients that know the token reach the server NAME at tls:HOST:PORT/NAME, where HOST:PORT is the relay's address. Such
-/// an address works wherever a server's address does. The connection is encrypted end to end: the relay cannot read it.
+/// Clients that know the token reach the server NAME at tls:HOST:PORT/NAME, where HOST:PORT is the
+/// relay's address. Such an address works wherever a server's address does. The connection is
+/// encrypted end to end: the relay cannot read it.
 #[derive(Debug, Args)]
 pub struct Relay {
     /// Listen on ADDR; may be repeated
     ///
-    /// ADDR is tls:HOST[:PORT], or tcp:HOST[:PORT] for servers at tcp: addresses. The default port is 7600.
+    /// ADDR is tls:HOST[:PORT], or tcp:HOST[:PORT] for servers at tcp: addresses. The default port
+    /// is 7600.
     #[arg(long, value_name = "ADDR", required = true, value_parser = Address::of_relay)]
     pub listen: Vec<Address>,
 
@@ -563,8 +578,8 @@ pub struct Replay {
 
     /// Add a stage that commands pass before the renderer
     ///
-    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the order of the flags. See
-    /// share/doc/manganese/spu.md for a list of stages.
+    /// STAGE is NAME[:key=value[,key=value]]. May be repeated; commands pass the stages in the
+    /// order of the flags. See share/doc/manganese/spu.md for a list of stages.
     #[arg(long, value_name = "STAGE")]
     pub spu: Vec<Stage>,
 
@@ -617,11 +632,11 @@ pub struct Info {
 
 /// Measure which message settings suit this machine, and write them to a file.
 ///
-/// Two processes send messages to each other for 15 seconds. Nothing else should run during that time. The command shows
-/// the results, and the file gives the reason for each setting.
+/// Two processes send messages to each other for 15 seconds. Nothing else should run during that
+/// time. The command shows the results, and the file gives the reason for each setting.
 ///
-/// Endpoints of the message layer read the file when they are created. `MGN_TUNE` names another file to read, and a
-/// variable such as `MGN_EAGER_SHM=16K` changes one setting.
+/// Endpoints of the message layer read the file when they are created. `MGN_TUNE` names another
+/// file to read, and a variable such as `MGN_EAGER_SHM=16K` changes one setting.
 #[derive(Debug, Args)]
 pub struct Tune {
     /// Show the settings, but do not write them
@@ -644,31 +659,34 @@ pub struct Tune {
 pub struct Keys {
     /// File with the tokens that are admitted over TCP; see `mgn token`
     ///
-    /// [default: the token in --token-file, if that is given; otherwise $MGN_TOKEN_STORE, then token_store in
-    /// config.toml, then ~/.config/manganese/tokens]
+    /// [default: the token in --token-file, if that is given; otherwise $MGN_TOKEN_STORE, then
+    /// token_store in config.toml, then ~/.config/manganese/tokens]
     #[arg(long, value_name = "FILE")]
     pub token_store: Option<PathBuf>,
 
-    /// File with the token that this process uses to connect to a mothership, a viewer or another relay
+    /// File with the token that this process uses to connect to a mothership, a viewer or another
+    /// relay
     ///
-    /// If you give this flag without --token-store, this is also the only token that is admitted. [default: token_file in
-    /// config.toml, then ~/.config/manganese/token]
+    /// If you give this flag without --token-store, this is also the only token that is admitted.
+    /// [default: token_file in config.toml, then ~/.config/manganese/token]
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
     /// File with the private key for tls: addresses; it is created if it does not exist
     ///
-    /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then ~/.local/state/manganese/server.key]
+    /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then
+    /// ~/.local/state/manganese/server.key]
     #[arg(long, value_name = "FILE")]
     pub server_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Token {
-    /// Create a token file for a machine where programs run, and add the token to this machine's store
+    /// Create a token file for a machine where programs run, and add the token to this machine's
+    /// store
     ///
-    /// Run this on the server's machine. The token contains the public key of this machine's servers. At tls: addresses,
-    /// programs with this token connect to no other server.
+    /// Run this on the server's machine. The token contains the public key of this machine's
+    /// servers. At tls: addresses, programs with this token connect to no other server.
     New(NewToken),
 
     /// Add the token in FILE to this machine's store
@@ -701,7 +719,8 @@ pub enum Token {
     Key {
         /// File with the private key; it is created if it does not exist
         ///
-        /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then ~/.local/state/manganese/server.key]
+        /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then
+        /// ~/.local/state/manganese/server.key]
         #[arg(long, value_name = "FILE")]
         server_key: Option<PathBuf>,
     },
@@ -718,15 +737,17 @@ pub struct NewToken {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// What the token allows: client (have programs rendered), server (register with a mothership, send pictures to a
-    /// viewer) or admin (everything, including mgn status and mgn stop over the network)
+    /// What the token allows: client (have programs rendered), server (register with a mothership,
+    /// send pictures to a viewer) or admin (everything, including mgn status and mgn stop over
+    /// the network)
     #[arg(long, value_name = "ROLE", default_value = "client")]
     pub role: Role,
 
     #[command(flatten)]
     pub store: StoreFile,
 
-    /// Public key of a server that the token is valid for, instead of this machine's; may be repeated
+    /// Public key of a server that the token is valid for, instead of this machine's; may be
+    /// repeated
     ///
     /// `mgn token key` on a server's machine shows its key.
     #[arg(long, value_name = "KEY")]
@@ -734,7 +755,8 @@ pub struct NewToken {
 
     /// File with the private key of servers on this machine; it is created if it does not exist
     ///
-    /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then ~/.local/state/manganese/server.key]
+    /// [default: $MGN_SERVER_KEY, then server_key in config.toml, then
+    /// ~/.local/state/manganese/server.key]
     #[arg(long, value_name = "FILE", conflicts_with = "key")]
     pub server_key: Option<PathBuf>,
 }
@@ -744,7 +766,8 @@ pub struct NewToken {
 pub struct StoreFile {
     /// File with the tokens that servers admit
     ///
-    /// [default: $MGN_TOKEN_STORE, then token_store in config.toml, then ~/.config/manganese/tokens]
+    /// [default: $MGN_TOKEN_STORE, then token_store in config.toml, then
+    /// ~/.config/manganese/tokens]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
 }
@@ -804,7 +827,8 @@ pub enum OnLoss {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Tiling {
-    /// As the wall is configured; otherwise `offset` only if the mural is larger than a framebuffer can be
+    /// As the wall is configured; otherwise `offset` only if the mural is larger than a
+    /// framebuffer can be
     Auto,
     /// Each renderer holds the whole window
     Scissor,

@@ -14,7 +14,8 @@ use crate::settings;
 /// How long servers may take to come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Asks the mothership, if the flags say that it shall be asked. `flag` is one that is for a server of our own.
+/// Asks the mothership, if the flags say that it shall be asked. `flag` is one that is for a server
+/// of our own.
 pub fn find(
     through: &Through,
     flag: Option<&str>,

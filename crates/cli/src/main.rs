@@ -80,8 +80,8 @@ fn prepare(command: &mut Command) -> anyhow::Result<()> {
 }
 
 /// Says on standard error what `MGN_LOG` (off, error, warn, info, debug or trace) asks for: by
-/// default what goes wrong, and of a server, viewer or relay also who comes and goes. A server within a run leaves
-/// the word to the program's side, which is told why a session ends.
+/// default what goes wrong, and of a server, viewer or relay also who comes and goes. A server
+/// within a run leaves the word to the program's side, which is told why a session ends.
 ///
 /// The file of `--audit` gets its lines whatever is logged.
 fn log(command: &Command) -> anyhow::Result<()> {

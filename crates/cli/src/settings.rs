@@ -1,4 +1,5 @@
-//! What is in force where no flag says otherwise: environment variables, then the user's file, then what is always so.
+//! What is in force where no flag says otherwise: environment variables, then the user's file, then
+//! what is always so.
 
 use std::fmt;
 use std::ops::Range;
@@ -207,7 +208,8 @@ impl Settings {
         self.file.is_some()
     }
 
-    /// The servers of programs that are told no other. In a program that `mgn run` has started, the variable is what the client library was told.
+    /// The servers of programs that are told no other. In a program that `mgn run` has started, the
+    /// variable is what the client library was told.
     pub fn servers(&self) -> anyhow::Result<Option<Set<Vec<Address>>>> {
         let is_within_run = std::env::var_os("MGN_RUN_DIR").is_some();
         if let Some(text) = variable("MGN_SERVER").filter(|_| !is_within_run) {
@@ -455,7 +457,8 @@ pub fn default_token() -> Option<PathBuf> {
     Some(settings_folder()?.join("token"))
 }
 
-/// Puts what is in force into what the flags left open. `own` is a flag that is for a server of the run's own.
+/// Puts what is in force into what the flags left open. `own` is a flag that is for a server of the
+/// run's own.
 ///
 /// # Errors
 /// One line on a setting that makes no sense, or contradicts a flag.
@@ -541,7 +544,8 @@ fn fill<T>(flag: &mut Option<T>, set: Option<Set<T>>) {
     }
 }
 
-/// The file with the token: what the flag or the variable says, or what is in force; none where that is the default place and nothing is there.
+/// The file with the token: what the flag or the variable says, or what is in force; none where
+/// that is the default place and nothing is there.
 pub fn token_file(flag: Option<PathBuf>, settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
     if flag.is_some() {
         return Ok(flag);
@@ -568,7 +572,8 @@ pub struct Serving {
     pub token: Option<(PathBuf, Token)>,
 }
 
-/// Reads what is needed to listen at `addresses` and to connect to `others`. Files are read only where they are needed, or named by a flag.
+/// Reads what is needed to listen at `addresses` and to connect to `others`. Files are read only
+/// where they are needed, or named by a flag.
 ///
 /// # Errors
 /// Where nobody could be admitted, or a file cannot be read.

@@ -57,7 +57,8 @@ pub fn plan(through: &Through, program: &[OsString]) -> anyhow::Result<Plan> {
     })
 }
 
-/// Us as the driver, in `run`, and the servers that were found. What the flags say is added to `settings`.
+/// Us as the driver, in `run`, and the servers that were found. What the flags say is added to
+/// `settings`.
 pub fn ours(
     through: &Through,
     run: &RunDir,

@@ -29,8 +29,8 @@ pub fn serve(args: Viewer) -> anyhow::Result<()> {
     anyhow::bail!("the viewer has ended")
 }
 
-/// Starts viewers for one run, which its servers are told of, and says where their pages are. Each shows a wall, in the order of both; where there are
-/// fewer walls, the last.
+/// Starts viewers for one run, which its servers are told of, and says where their pages are. Each
+/// shows a wall, in the order of both; where there are fewer walls, the last.
 pub fn of_run(
     listen: &[Address],
     run: &RunDir,
@@ -76,7 +76,8 @@ pub fn of_run(
     Ok(viewers)
 }
 
-/// Where the `n`-th viewer of a run takes pictures: one address for all servers, which those on other hosts reach as well.
+/// Where the `n`-th viewer of a run takes pictures: one address for all servers, which those on
+/// other hosts reach as well.
 fn feeds(
     server: &Server,
     settings: &ClientSettings,

@@ -667,7 +667,8 @@ fn tokens_are_made_listed_and_revoked() {
     assert!(stderr(&output).contains("mgn token list"));
 }
 
-/// What is best here is not known; that two processes measure it, show it, and say it where they were told to, is.
+/// What is best here is not known; that two processes measure it, show it, and say it where they
+/// were told to, is.
 #[test]
 fn settings_are_measured_and_written() {
     let folder = Folder::new("tune");

@@ -1,4 +1,5 @@
-//! The mothership with real servers: who comes, who is matched, what a restart leaves, and who is turned away.
+//! The mothership with real servers: who comes, who is matched, what a restart leaves, and who is
+//! turned away.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -744,7 +745,8 @@ fn patience_ends_with_the_reason() {
     );
 }
 
-/// A relay that the mothership tells where its servers are carries to those that have come, and goes on without the mothership.
+/// A relay that the mothership tells where its servers are carries to those that have come, and
+/// goes on without the mothership.
 #[test]
 fn a_relay_finds_servers_by_asking() {
     let mut stage = Stage::new("relay");
@@ -783,7 +785,8 @@ fn a_relay_finds_servers_by_asking() {
     assert!(refused("b").contains("there is no mothership"));
 }
 
-/// Servers that the mothership starts with tokens of their own. Who has one of them uses that server and no other.
+/// Servers that the mothership starts with tokens of their own. Who has one of them uses that
+/// server and no other.
 #[test]
 fn a_servers_token_opens_no_other() {
     let mut stage = Stage::new("tokens");

@@ -1,5 +1,6 @@
-//! Entry points on a context that nobody serves, with whatever they do to memory of their own and of the program's. They run under Miri too, which finds
-//! a reference to the context that was made while another was in use: `make miri`.
+//! Entry points on a context that nobody serves, with whatever they do to memory of their own and
+//! of the program's. They run under Miri too, which finds a reference to the context that was made
+//! while another was in use: `make miri`.
 
 use crate::context::{Context, Request};
 use crate::generated::entries::*;

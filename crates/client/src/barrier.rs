@@ -1,9 +1,11 @@
-//! The swap barrier: frames are shown one after the other, each when all servers have shown the one before.
+//! The swap barrier: frames are shown one after the other, each when all servers have shown the one
+//! before.
 
 use mgn_wire::frames::Release;
 use std::collections::VecDeque;
 
-/// Frames that are complete, in their order, with the parts that they are made of. What is to be done next is taken out of it.
+/// Frames that are complete, in their order, with the parts that they are made of. What is to be
+/// done next is taken out of it.
 pub struct Barrier<P> {
     frames: VecDeque<Waiting<P>>,
 }

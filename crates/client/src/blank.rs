@@ -1,4 +1,5 @@
-//! What the program is told where no server tells it: when commands are thrown away or recorded, or the server is lost.
+//! What the program is told where no server tells it: when commands are thrown away or recorded, or
+//! the server is lost.
 
 use crate::config::egl::{ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use mgn_wire::gl;
@@ -31,7 +32,8 @@ pub fn server_info() -> ServerInfo {
     }
 }
 
-/// The constants of a context that nobody renders: what OpenGL 4.5 and OpenGL ES 3.2 guarantee, or commonly give.
+/// The constants of a context that nobody renders: what OpenGL 4.5 and OpenGL ES 3.2 guarantee, or
+/// commonly give.
 pub fn context_info(api: u32, major: u32, minor: u32) -> ContextInfo {
     use mgn_wire::hello::api::{CORE, ES, ES1};
     let (version, glsl) = match api {

@@ -20,7 +20,8 @@ use std::sync::Arc;
 #[repr(C)]
 pub struct Context {
     pub enc: Encoder,
-    /// The end of the room that there really is; the encoder's own end is null while immediate mode writes a run into the room.
+    /// The end of the room that there really is; the encoder's own end is null while immediate
+    /// mode writes a run into the room.
     room_end: *mut u8,
     /// Where the message begins whose records are being written; null without room.
     room_start: *mut u8,
@@ -35,7 +36,8 @@ pub struct Context {
     pub draw: Option<Arc<Surface>>,
     pub read: Option<Arc<Surface>>,
     pub request: Request,
-    /// The program's Xlib display that it was made current with, as an address; 0 where it has none.
+    /// The program's Xlib display that it was made current with, as an address; 0 where it has
+    /// none.
     display: usize,
     /// In which frame the X server was last asked for the window's size.
     asked_in_frame: Option<u32>,
@@ -49,8 +51,9 @@ pub struct Context {
     requests: u64,
 }
 
-/// Contexts that may hold memory of the transport, be it only because their thread has stopped in the middle of something. Others write to memory of
-/// their own, which is copied: if each held a chunk there would soon be none left.
+/// Contexts that may hold memory of the transport, be it only because their thread has stopped in
+/// the middle of something. Others write to memory of their own, which is copied: if each held a
+/// chunk there would soon be none left.
 const ROOMS_MAX: usize = 8;
 
 /// What a program asks of a context.
@@ -60,7 +63,8 @@ pub struct Request {
     pub api: u32,
     pub major: u32,
     pub minor: u32,
-    /// Bits of the ARB_create_context flags: 1 debug, 2 forward compatible, 4 robust; and of [`flag`].
+    /// Bits of the ARB_create_context flags: 1 debug, 2 forward compatible, 4 robust; and of
+    /// [`flag`].
     pub flags: u32,
     /// `None` for contexts without a config.
     pub format: Option<Format>,
@@ -105,21 +109,24 @@ pub enum Refused {
 }
 
 impl Context {
-    /// Sends what was written. Nothing of it is executed before. Between glBegin and glEnd nothing can be sent.
+    /// Sends what was written. Nothing of it is executed before. Between glBegin and glEnd nothing
+    /// can be sent.
     pub fn flush(&mut self) {
         if !self.gl.immediate.hides_room() {
             self.send();
         }
     }
 
-    /// Ends a primitive that the program has left open when it calls the window system, where GL would leave everything undefined.
+    /// Ends a primitive that the program has left open when it calls the window system, where GL
+    /// would leave everything undefined.
     pub fn leave_begin(&mut self) {
         if self.gl.in_begin() {
             self.end();
         }
     }
 
-    /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where nobody answers.
+    /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where
+    /// nobody answers.
     pub fn answer(&mut self, op: u16) -> Answer {
         let line = self.line();
         let turn = line.as_ref().map(|line| line.asking());
@@ -132,7 +139,8 @@ impl Context {
         Answer::new(answered.bytes)
     }
 
-    /// The same, of each renderer of a wall that has an answer of its own, in the order of their tiles. None of those that are lost.
+    /// The same, of each renderer of a wall that has an answer of its own, in the order of their
+    /// tiles. None of those that are lost.
     pub fn answers(&mut self, op: u16) -> Vec<Option<Answer>> {
         let line = self.line();
         let turn = line.as_ref().map(|line| line.asking());
@@ -182,7 +190,8 @@ impl Context {
         }
     }
 
-    /// Waits until everything the context was told is done, and shown where it is drawn to something visible.
+    /// Waits until everything the context was told is done, and shown where it is drawn to
+    /// something visible.
     pub fn finish(&mut self) {
         // A primitive in an open list continues after glFinish.
         if !self.gl.lists.is_open() {
@@ -198,7 +207,8 @@ impl Context {
         self.draw.as_ref().is_some_and(|s| Arc::ptr_eq(s, surface))
     }
 
-    /// Shows what is drawn without swapping: to a single-buffered window, a pixmap, or a front buffer. Called at glFlush and glFinish.
+    /// Shows what is drawn without swapping: to a single-buffered window, a pixmap, or a front
+    /// buffer. Called at glFlush and glFinish.
     pub fn present_front(&mut self) {
         let Some(surface) = self.draw.clone() else {
             return;
@@ -248,7 +258,8 @@ impl Context {
         self.follow_window();
     }
 
-    /// Makes the framebuffer as large as its window. Called after each swap and at glViewport; costs no round trip.
+    /// Makes the framebuffer as large as its window. Called after each swap and at glViewport;
+    /// costs no round trip.
     pub fn follow_window(&mut self) {
         let Some(surface) = self.draw.as_ref().filter(|_| !self.gl.in_begin()) else {
             return;
@@ -256,7 +267,8 @@ impl Context {
         resize(&mut self.enc, surface);
     }
 
-    /// The next command will be the first of a frame. It finds no room, and so comes by where `begin_frame` is called.
+    /// The next command will be the first of a frame. It finds no room, and so comes by where
+    /// `begin_frame` is called.
     pub fn end_frame(&mut self) {
         self.follow_counts();
         if !self.gl.immediate.hides_room() {
@@ -265,8 +277,9 @@ impl Context {
         }
     }
 
-    /// Makes the framebuffer as large as its window before anything is drawn to it. If the program has asked for anything of X since it was last looked
-    /// at, that may have been another size, and the X server is asked.
+    /// Makes the framebuffer as large as its window before anything is drawn to it. If the program
+    /// has asked for anything of X since it was last looked at, that may have been another
+    /// size, and the X server is asked.
     fn begin_frame(&mut self) {
         self.begins_frame = false;
         self.enc.end = self.room_end;
@@ -287,8 +300,9 @@ impl Context {
         resize(&mut self.enc, &surface);
     }
 
-    /// The program sets a viewport of this size. Where that is not the framebuffer's, the program may know of a new size that we were not told of yet:
-    /// then the X server is asked, which takes a round trip, once a frame.
+    /// The program sets a viewport of this size. Where that is not the framebuffer's, the program
+    /// may know of a new size that we were not told of yet: then the X server is asked, which
+    /// takes a round trip, once a frame.
     pub fn follow_viewport(&mut self, size: (u32, u32)) {
         self.follow_window();
         let Some(surface) = &self.draw else { return };
@@ -469,10 +483,12 @@ pub unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     if std::ptr::eq(encoder.cast::<Context>(), idle::idle_context()) {
         return idle::nowhere();
     }
-    // SAFETY: every other encoder with this hook is the first field of a Context, which its thread has for itself.
+    // SAFETY: every other encoder with this hook is the first field of a Context, which its thread
+    // has for itself.
     let cx = unsafe { &mut *encoder.cast::<Context>() };
     if cx.gl.immediate.hides_room() {
-        // A command that is not allowed between glBegin and glEnd. It is written where nobody reads it.
+        // A command that is not allowed between glBegin and glEnd. It is written where nobody reads
+        // it.
         cx.set_error(mgn_wire::gl::GL_INVALID_OPERATION);
         return idle::nowhere();
     }

@@ -33,7 +33,8 @@ struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ContextPtr(*mut Context);
 
-// SAFETY: only a name here; the context itself is used by the thread in which it is current, and under the table's lock when it is current nowhere.
+// SAFETY: only a name here; the context itself is used by the thread in which it is current, and
+// under the table's lock when it is current nowhere.
 unsafe impl Send for ContextPtr {}
 
 impl Contexts {

@@ -9,13 +9,15 @@ const LAST_FRAMES: Duration = Duration::from_secs(5);
 /// How long another thread of the program may hold a stdio lock against us.
 const STDIO: Duration = Duration::from_secs(1);
 
-/// Ends the process without running the program's own exit handlers, after what it has printed is written out.
+/// Ends the process without running the program's own exit handlers, after what it has printed is
+/// written out.
 pub fn end_process(status: i32) -> ! {
     if let Some(session) = existing_session() {
         session.end_stages();
     }
     let (flushed, done) = mpsc::channel::<()>();
-    // Another thread may sit in a read with its stream locked, which would hold fflush for ever: so it is somebody else's wait.
+    // Another thread may sit in a read with its stream locked, which would hold fflush for ever: so
+    // it is somebody else's wait.
     let flusher = std::thread::Builder::new().spawn(move || {
         // SAFETY: a null stream means all of them.
         unsafe { libc::fflush(std::ptr::null_mut()) };
@@ -36,7 +38,8 @@ pub fn enough_frames() -> ! {
     end_process(0)
 }
 
-/// Runs when the program exits by itself: the frames it has handed over are still shown and saved. Not in forked children, which have no session.
+/// Runs when the program exits by itself: the frames it has handed over are still shown and saved.
+/// Not in forked children, which have no session.
 extern "C" fn at_exit() {
     if let Some(session) = existing_session() {
         if !session.is_lost() {

@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 /// Frames of one surface that may be handed over and not yet finished.
 pub const IN_FLIGHT: u32 = 2;
 
-/// The same of frames that nobody sees, for as long as the first of them was handed over less than a moment ago. So threads that take turns with short
-/// frames are woken once for several.
+/// The same of frames that nobody sees, for as long as the first of them was handed over less than
+/// a moment ago. So threads that take turns with short frames are woken once for several.
 pub const UNSEEN: u32 = 64;
 const MOMENT: u64 = 1_000_000;
 
-/// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where that was wanted.
+/// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where
+/// that was wanted.
 #[derive(Default)]
 pub struct Frames {
     surfaces: Mutex<HashMap<u32, Weak<Surface>>>,
@@ -45,8 +46,9 @@ impl Frames {
         self.surfaces().get(&id)?.upgrade()
     }
 
-    /// Whether it is the window that the wall shows: the first one with a frame that the wall takes, for as long as it is there. With the fit
-    /// [`Fit::Window`] it is made as large as the mural when it becomes that.
+    /// Whether it is the window that the wall shows: the first one with a frame that the wall
+    /// takes, for as long as it is there. With the fit [`Fit::Window`] it is made as large as
+    /// the mural when it becomes that.
     pub fn is_on_wall(&self, surface: &Arc<Surface>, wall: &Wall) -> bool {
         let Kind::Window { watch, window } = &surface.kind else {
             return false;
@@ -103,7 +105,8 @@ impl Frames {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Waits until there may be another frame after `frame`, which nobody sees and which was handed over at `now`.
+    /// Waits until there may be another frame after `frame`, which nobody sees and which was handed
+    /// over at `now`.
     pub fn wait_unseen(&self, surface: &Surface, frame: u32, now: u64) {
         let at = |frame: u32| &surface.unseen[(frame % UNSEEN) as usize];
         let first = frame.wrapping_sub(self.under_way(surface).min(UNSEEN)) + 1;
@@ -115,7 +118,8 @@ impl Frames {
     /// Waits until nothing is under way, but not longer than `limit`.
     pub fn wait_all(&self, limit: Duration) {
         let end = Instant::now() + limit;
-        // Held until after the lock: letting go of the last reference to a surface takes more than memory.
+        // Held until after the lock: letting go of the last reference to a surface takes more than
+        // memory.
         let live: Vec<_> = self.surfaces().values().filter_map(Weak::upgrade).collect();
         let mut surfaces = self.surfaces();
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -152,7 +156,8 @@ impl Frames {
 }
 
 impl OnWall {
-    /// Counts a window as soon as it fits, and says whether it is one to be shown. Until it fits, the X server is asked what it is called.
+    /// Counts a window as soon as it fits, and says whether it is one to be shown. Until it fits,
+    /// the X server is asked what it is called.
     fn takes(&mut self, windows: &Windows, watch: &Watch, window: &Followed) -> bool {
         let mut nth = window.fitting.load(Ordering::Relaxed);
         if nth == 0 && windows.fits(window.size(), || watch.names(window.xid)) {

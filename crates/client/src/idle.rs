@@ -10,10 +10,11 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::Arc;
 
-/// What the thread's word points at without a context: an encoder without room, and memory for nobody's state.
+/// What the thread's word points at without a context: an encoder without room, and memory for
+/// nobody's state.
 ///
-/// GLVND gives programs functions that do nothing while no context is current, so entry points do not run on this. It is there so that one that does
-/// finds mapped memory and not a null pointer.
+/// GLVND gives programs functions that do nothing while no context is current, so entry points do
+/// not run on this. It is there so that one that does finds mapped memory and not a null pointer.
 #[repr(C)]
 pub struct Idle {
     context: UnsafeCell<IdleContext>,
@@ -46,14 +47,16 @@ pub fn has_current() -> bool {
 
 /// Works on the calling thread's context, if it has one.
 ///
-/// Window-system calls use it, which have no other reference to the context. `work` calls no entry point and none of the functions that do: they make a
-/// reference of their own. In builds that check themselves, doing so within another such call is a panic.
+/// Window-system calls use it, which have no other reference to the context. `work` calls no entry
+/// point and none of the functions that do: they make a reference of their own. In builds that
+/// check themselves, doing so within another such call is a panic.
 pub fn with_current<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
     if !has_current() {
         return None;
     }
     let _only = Only::new();
-    // SAFETY: not the idle one, so it is a context that this thread has for itself, and nobody above uses a reference to it.
+    // SAFETY: not the idle one, so it is a context that this thread has for itself, and nobody
+    // above uses a reference to it.
     Some(work(unsafe { &mut *tls::current() }))
 }
 
@@ -145,7 +148,8 @@ pub fn prepare_orphan() {
     }
 }
 
-/// In a forked child: what the calling thread goes on drawing is drawn nowhere. Takes no lock and allocates nothing.
+/// In a forked child: what the calling thread goes on drawing is drawn nowhere. Takes no lock and
+/// allocates nothing.
 pub fn orphan_current() {
     let orphan = ORPHAN.load(Ordering::Acquire);
     if has_current() && !orphan.is_null() {

@@ -1,4 +1,5 @@
-//! The state of a new context as the specification has it, for contexts whose driver nobody can ask.
+//! The state of a new context as the specification has it, for contexts whose driver nobody can
+//! ask.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;

@@ -1,7 +1,8 @@
 //! Manganese's client: a GLVND vendor library that writes a program's OpenGL into a command stream.
 //!
-//! libGLX and libEGL load this one library under two names and find [`__glx_Main`](vendor::glx::__glx_Main) and
-//! [`__egl_Main`](vendor::egl::__egl_Main), which is all it exports. From there on `vendor` is the window system, `gl` is OpenGL, and both work on
+//! libGLX and libEGL load this one library under two names and find
+//! [`__glx_Main`](vendor::glx::__glx_Main) and [`__egl_Main`](vendor::egl::__egl_Main), which is
+//! all it exports. From there on `vendor` is the window system, `gl` is OpenGL, and both work on
 //! [`context::Context`], which writes to the process's [`session::Session`].
 
 #[cfg(test)]

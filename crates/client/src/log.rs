@@ -1,7 +1,7 @@
 //! What the library says: single lines on the terminal for the person, `MGN_LOG` for the developer.
 //!
-//! The subscriber is a small one of our own, because the usual one keeps a good deal of thread-local storage, of which this library must have little
-//! (see `tls`).
+//! The subscriber is a small one of our own, because the usual one keeps a good deal of
+//! thread-local storage, of which this library must have little (see `tls`).
 
 use std::fmt::{self, Display, Write as _};
 use std::io::Write;
@@ -18,7 +18,8 @@ pub fn line(message: impl Display) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Done once when GLVND loads the library: logging where `MGN_LOG` names a level, and panics as one line.
+/// Done once when GLVND loads the library: logging where `MGN_LOG` names a level, and panics as one
+/// line.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -21,8 +21,9 @@ const UNPACK: [u32; 8] = [
     GL_UNPACK_LSB_FIRST,
 ];
 
-/// Defines the image of the texture that is bound to `target`: rows of red, green, blue and perhaps alpha, without gaps. The program's unpack state
-/// stays as it was. Without a context nothing is defined.
+/// Defines the image of the texture that is bound to `target`: rows of red, green, blue and perhaps
+/// alpha, without gaps. The program's unpack state stays as it was. Without a context nothing is
+/// defined.
 ///
 /// # Panics
 /// If `pixels` are not as many as that.
@@ -45,7 +46,8 @@ pub fn define(target: u32, with_alpha: bool, (width, height): (u32, u32), pixels
         false => 0,
     };
     let changed = || before.iter().filter(|(name, v)| *v != tight(*name));
-    // SAFETY: our own entry points, in a thread with a context that nothing refers to; the image holds as many pixels as is said.
+    // SAFETY: our own entry points, in a thread with a context that nothing refers to; the image
+    // holds as many pixels as is said.
     unsafe {
         changed().for_each(|(name, _)| glPixelStorei(*name, tight(*name)));
         if buffer != 0 {
@@ -69,7 +71,8 @@ pub fn define(target: u32, with_alpha: bool, (width, height): (u32, u32), pixels
     }
 }
 
-/// Defines the image of the two-dimensional texture that is bound as a copy of `surface`. Without a context nothing is defined.
+/// Defines the image of the two-dimensional texture that is bound as a copy of `surface`. Without a
+/// context nothing is defined.
 pub fn copy(surface: &Arc<Surface>, with_alpha: bool) {
     let bound = with_current(|cx| {
         let (draw, read) = (cx.draw.clone(), cx.read.clone());

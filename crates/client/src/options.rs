@@ -10,7 +10,8 @@ use std::str::FromStr;
 /// Read once, when the program first needs a server.
 #[derive(Debug)]
 pub struct Options {
-    /// One for all tiles of the wall, or one for each. Where commands are thrown away or recorded, one that nobody is.
+    /// One for all tiles of the wall, or one for each. Where commands are thrown away or recorded,
+    /// one that nobody is.
     pub servers: Vec<Server>,
     pub wall: Option<Wall>,
     /// Of servers that have no other.
@@ -77,7 +78,8 @@ impl Options {
         self.present && wall.is_none_or(|wall| wall.tiles.iter().any(Tile::is_in_program))
     }
 
-    /// The server that `mgn run` has been given for a tile since the run began, in place of one that was lost.
+    /// The server that `mgn run` has been given for a tile since the run began, in place of one
+    /// that was lost.
     pub fn successor(&self, tile: usize) -> Option<Server> {
         let file = self.run_dir.as_ref()?.join(format!("tile-{tile}"));
         let text = std::fs::read_to_string(file).ok()?;
@@ -180,8 +182,8 @@ fn chain(text: &str) -> Result<Chain, String> {
     chain.map_err(|e| format!("MGN_CLIENT_CHAIN: {e}"))
 }
 
-/// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may have a file's name a line,
-/// and `keys` a server's public key.
+/// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may
+/// have a file's name a line, and `keys` a server's public key.
 fn servers(
     addresses: &str,
     transports: &str,

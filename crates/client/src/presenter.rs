@@ -1,8 +1,9 @@
 //! The threads that read frames connections, one a renderer, and hand pictures to where they go.
 //!
-//! On a wall each renderer sends its part of a frame. The parts are shown together when the last has come and all servers have shown the frame before, so
-//! that a frame is never seen in pieces (swap barrier): those that the client shows by itself, and those that servers show when they are told. Where a
-//! renderer is lost, its part is a hole.
+//! On a wall each renderer sends its part of a frame. The parts are shown together when the last
+//! has come and all servers have shown the frame before, so that a frame is never seen in pieces
+//! (swap barrier): those that the client shows by itself, and those that servers show when they are
+//! told. Where a renderer is lost, its part is a hole.
 
 use crate::barrier::{Barrier, Step};
 use crate::log::line;
@@ -21,7 +22,8 @@ use std::str::FromStr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Starts the threads. All signals are blocked in them, so that the program's handlers run on its own threads.
+/// Starts the threads. All signals are blocked in them, so that the program's handlers run on its
+/// own threads.
 ///
 /// # Errors
 /// One sentence, if pictures cannot be saved where they should be.
@@ -147,7 +149,8 @@ struct Pictured {
 /// What is known of a tile's renderer.
 enum Seat {
     Lost,
-    /// Frames come from it, but for the first of some surfaces up to the one that is named, which it may not have been told of.
+    /// Frames come from it, but for the first of some surfaces up to the one that is named, which
+    /// it may not have been told of.
     There(HashMap<u32, u32>),
 }
 
@@ -187,7 +190,8 @@ struct Presenter {
 }
 
 impl Presenter {
-    /// Files what the renderer of `tile` has sent of a frame, which is shown when it is complete and its turn has come.
+    /// Files what the renderer of `tile` has sent of a frame, which is shown when it is complete
+    /// and its turn has come.
     fn take(&mut self, tile: usize, part: Part) {
         let frame = release(&part.header);
         let surface = self.session.frames.surface(frame.surface);
@@ -421,7 +425,8 @@ impl Presenter {
     }
 }
 
-/// What nobody has drawn of a surface, whose parts of some tiles are missing. Of less than all of it nobody knows.
+/// What nobody has drawn of a surface, whose parts of some tiles are missing. Of less than all of
+/// it nobody knows.
 fn holes(surface: &Surface, parts: &[Pictured], missing: &[bool]) -> Vec<Rect> {
     if !missing.contains(&true) {
         return Vec::new();
@@ -503,8 +508,8 @@ impl Rows for Pixels {
     fn read(&self, offset: usize, into: &mut [u8]) {
         assert!(offset <= self.len() && into.len() <= self.len() - offset);
         match self {
-            // SAFETY: checked to be inside the message, whose memory stays while `self` lives; a server that writes meanwhile changes only what is
-            // copied.
+            // SAFETY: checked to be inside the message, whose memory stays while `self` lives; a
+            // server that writes meanwhile changes only what is copied.
             Pixels::Message(message) => unsafe {
                 let from = message.as_ptr().add(HEADER + offset);
                 std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len());

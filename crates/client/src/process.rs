@@ -1,8 +1,9 @@
 //! Everything this process has, in one place that a forked child starts afresh.
 //!
-//! A child must not touch what its parent uses: neither the stream, nor locks that another thread of the parent held at the moment of the fork. So all
-//! global state hangs off one pointer, and the child's fork handler takes the pointer away: the child gets a state of its own when it first needs
-//! one, and the parent's copy is left alone, locks and all.
+//! A child must not touch what its parent uses: neither the stream, nor locks that another thread
+//! of the parent held at the moment of the fork. So all global state hangs off one pointer, and the
+//! child's fork handler takes the pointer away: the child gets a state of its own when it first
+//! needs one, and the parent's copy is left alone, locks and all.
 
 use crate::contexts::Contexts;
 use crate::gl::debug::later::Later;
@@ -28,7 +29,8 @@ pub struct Process {
 
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Descriptors of private X connections, for a child to close: the X server sees the end of a connection only when all copies are closed.
+/// Descriptors of private X connections, for a child to close: the X server sees the end of a
+/// connection only when all copies are closed.
 static X_SOCKETS: [AtomicI32; 8] = [const { AtomicI32::new(-1) }; 8];
 
 /// This process's state.
@@ -105,14 +107,16 @@ fn watch_forks() {
     });
 }
 
-/// Runs in a forked child, in which no thread but the caller exists and any lock may be held for ever: it takes none and allocates nothing.
+/// Runs in a forked child, in which no thread but the caller exists and any lock may be held for
+/// ever: it takes none and allocates nothing.
 unsafe extern "C" fn in_the_child() {
     PROCESS.store(std::ptr::null_mut(), Ordering::Release);
     crate::idle::orphan_current();
     for slot in &X_SOCKETS {
         let fd = slot.swap(-1, Ordering::AcqRel);
         if fd >= 0 {
-            // SAFETY: the child's copy of a descriptor whose owner was left behind with the parent's state.
+            // SAFETY: the child's copy of a descriptor whose owner was left behind with the
+            // parent's state.
             unsafe { libc::close(fd) };
         }
     }

@@ -29,7 +29,8 @@ pub struct Renderer {
     replies: Option<Replies>,
     /// Tells apart the keys that program binaries are sealed with.
     binary_key: [u8; 16],
-    /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came later was told others before.
+    /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came
+    /// later was told others before.
     ahead: u32,
     /// The last message before it came, if it came later.
     since: Option<u32>,
@@ -147,7 +148,8 @@ impl Renderers {
         }
     }
 
-    /// Waits for the answer to what `context` has asked in message `number`, which one of the renderers gives for all.
+    /// Waits for the answer to what `context` has asked in message `number`, which one of the
+    /// renderers gives for all.
     pub fn answer(
         &self,
         context: u32,
@@ -160,7 +162,8 @@ impl Renderers {
         }
     }
 
-    /// The same where each has an answer of its own, in the order of their tiles. Of those that are lost there is none, of all together one at least.
+    /// The same where each has an answer of its own, in the order of their tiles. Of those that are
+    /// lost there is none, of all together one at least.
     pub fn answers(
         &self,
         context: u32,
@@ -184,8 +187,9 @@ impl Renderers {
         }
     }
 
-    /// Opens another session at the server of `tile`, whose renderer is lost, unless one is `opened` already, and fills it from one that is left. `info`
-    /// is what all of them can do, and `accepted` which binaries they accept. The connection for frames.
+    /// Opens another session at the server of `tile`, whose renderer is lost, unless one is
+    /// `opened` already, and fills it from one that is left. `info` is what all of them can do,
+    /// and `accepted` which binaries they accept. The connection for frames.
     pub fn succeed(
         &self,
         options: &Options,
@@ -413,7 +417,8 @@ fn token(options: &Options, server: &Server) -> Result<Option<Token>, String> {
     Ok(token.map(|token| token.vouched(server.key)))
 }
 
-/// What a session is opened with: the server's welcome, the connection for commands, and that for frames.
+/// What a session is opened with: the server's welcome, the connection for commands, and that for
+/// frames.
 type Opened = (Welcome, Connection, (Sender, Receiver));
 
 /// Opens a session for a tile, or for a picture that is not divided.

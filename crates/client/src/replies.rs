@@ -1,7 +1,7 @@
 //! Answers of the server, handed to the threads that wait for them.
 //!
-//! There is no thread for this: whoever waits reads the connection, keeps answers to others, and wakes them. So a round trip costs no switch of
-//! threads.
+//! There is no thread for this: whoever waits reads the connection, keeps answers to others, and
+//! wakes them. So a round trip costs no switch of threads.
 
 use mgn_fabric::{Error, Receiver};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -42,7 +42,8 @@ struct Partial {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answered {
     pub bytes: Vec<u8>,
-    /// The context's first error that was not reported yet, 0 for none. All commands up to the request are counted in.
+    /// The context's first error that was not reported yet, 0 for none. All commands up to the
+    /// request are counted in.
     pub error: u32,
     /// Whether messages of debug output wait for the context.
     pub told: bool,
@@ -69,7 +70,8 @@ impl Replies {
         }
     }
 
-    /// Waits for the answer to the request that `context` has outstanding, in message `number` if there may be answers to former ones.
+    /// Waits for the answer to the request that `context` has outstanding, in message `number` if
+    /// there may be answers to former ones.
     pub fn wait(
         &self,
         context: u32,

@@ -58,11 +58,13 @@ impl SessionSlot {
     }
 }
 
-/// The exit status of a program whose session could not begin: that of `mgn run` for a program that could not be started.
+/// The exit status of a program whose session could not begin: that of `mgn run` for a program that
+/// could not be started.
 const NOT_BEGUN: i32 = 125;
 
-/// The process's session, which the first call begins. If that fails, it is said on the terminal and the program ends: what it would say itself, of visuals or
-/// displays, would mislead. `None` for a program that is to go on without its server.
+/// The process's session, which the first call begins. If that fails, it is said on the terminal
+/// and the program ends: what it would say itself, of visuals or displays, would mislead. `None`
+/// for a program that is to go on without its server.
 pub fn session() -> Option<&'static Session> {
     *process().session.0.get_or_init(|| match begin() {
         Ok(session) => Some(session),
@@ -175,7 +177,8 @@ impl Session {
         self.options.frames.is_some_and(|limit| frames >= limit)
     }
 
-    /// Memory for records of `bytes` bytes or more, and the message's header before them. `None` if the session is lost.
+    /// Memory for records of `bytes` bytes or more, and the message's header before them. `None` if
+    /// the session is lost.
     pub fn reserve(&self, bytes: usize) -> Option<Reservation> {
         if self.is_lost() {
             return None;
@@ -190,8 +193,8 @@ impl Session {
         }
     }
 
-    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's number, unless it has to pass stages first. Whether more `follows`
-    /// soon.
+    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's
+    /// number, unless it has to pass stages first. Whether more `follows` soon.
     pub fn commit(&self, reservation: &mut Reservation, used: usize, follows: bool) -> u32 {
         if self.options.count_commands {
             // SAFETY: so much was written there.
@@ -251,12 +254,14 @@ impl Session {
         self.renderers.send_wait()
     }
 
-    /// Sends single commands outside any context, and says the message's number. They are executed after all that was flushed before.
+    /// Sends single commands outside any context, and says the message's number. They are executed
+    /// after all that was flushed before.
     pub fn control(&self, write: impl FnOnce(&mut Encoder)) -> u32 {
         self.message(0, CONTROL_BYTES, write)
     }
 
-    /// Sends commands of at most `bytes` bytes to `context` in a message of their own, and says its number.
+    /// Sends commands of at most `bytes` bytes to `context` in a message of their own, and says its
+    /// number.
     pub fn message(&self, context: u32, bytes: usize, write: impl FnOnce(&mut Encoder)) -> u32 {
         let Some(mut reservation) = self.reserve(bytes) else {
             return 0;
@@ -265,7 +270,8 @@ impl Session {
         self.commit(&mut reservation, used, false)
     }
 
-    /// Waits for the answer to what `context` has asked by command `op` in message `number`. Nothing where nobody answers.
+    /// Waits for the answer to what `context` has asked by command `op` in message `number`.
+    /// Nothing where nobody answers.
     pub fn answer(&self, context: u32, op: u16, number: u32) -> Answered {
         if mgn_wire::everyone_answers(op) {
             let mut answers = self.answers(context, op, number).into_iter().flatten();
@@ -282,7 +288,8 @@ impl Session {
         answered
     }
 
-    /// The same of each renderer of a wall that has an answer of its own, in the order of their tiles. None of those that are lost.
+    /// The same of each renderer of a wall that has an answer of its own, in the order of their
+    /// tiles. None of those that are lost.
     pub fn answers(&self, context: u32, op: u16, number: u32) -> Vec<Option<Answered>> {
         let Asked { number, .. } = self.asked(context, number);
         let given_up = || self.is_lost();
@@ -322,7 +329,8 @@ impl Session {
         None
     }
 
-    /// The renderer of `tile` is lost. The others go on, or there is none and the session has come to its end.
+    /// The renderer of `tile` is lost. The others go on, or there is none and the session has come
+    /// to its end.
     pub fn lose_renderer(&self, tile: usize, why: impl Display) {
         if self.is_lost() {
             return;
@@ -337,11 +345,13 @@ impl Session {
         ));
     }
 
-    /// Waits until the server of `tile`, whose renderer is lost, is there again, or another in its place, and has it take the tile over. The connection for its
-    /// frames; none if that can never be.
+    /// Waits until the server of `tile`, whose renderer is lost, is there again, or another in its
+    /// place, and has it take the tile over. The connection for its frames; none if that can
+    /// never be.
     pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
         const PAUSE: Duration = Duration::from_millis(500);
-        /// As often nobody may be there before another server is asked for: one that is started again takes a moment.
+        /// As often nobody may be there before another server is asked for: one that is started
+        /// again takes a moment.
         const TRIES: u32 = 6;
         /// Before it is looked again whether a server with another driver has the right one.
         const LONG: Duration = Duration::from_secs(10);
@@ -429,8 +439,8 @@ impl Session {
         tile.map_or_else(String::new, Tile::to_string)
     }
 
-    /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends
-    /// for `error` alone.
+    /// The command connection failed. The server's reason comes by the other one and may still be
+    /// under way, so it gets a moment before the session ends for `error` alone.
     pub fn break_off(&self, error: impl Display) {
         const MOMENT: Duration = Duration::from_millis(200);
         const STEP: Duration = Duration::from_millis(5);
@@ -441,7 +451,8 @@ impl Session {
         self.lose(error);
     }
 
-    /// The session has come to its end. Says so once; then the program ends, or goes on blank if that was asked for.
+    /// The session has come to its end. Says so once; then the program ends, or goes on blank if
+    /// that was asked for.
     pub fn lose(&self, why: impl Display) {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;

@@ -1,7 +1,8 @@
 //! Stages in the program's own process: what is sent, to whomever, has passed them.
 //!
-//! They have a thread of their own, which is given copies of messages and sends what comes out at the chain's end. So nothing that stages do is done in
-//! the program's threads, which wait for it only where they ask something.
+//! They have a thread of their own, which is given copies of messages and sends what comes out at
+//! the chain's end. So nothing that stages do is done in the program's threads, which wait for it
+//! only where they ask something.
 
 use crate::ending::end_process;
 use crate::session::Session;
@@ -104,7 +105,8 @@ impl Stages {
         let _ = told.recv_timeout(LAST_WORDS);
     }
 
-    /// The thread goes on for as long as the process does, unless a stage has panicked, which it has said.
+    /// The thread goes on for as long as the process does, unless a stage has panicked, which it
+    /// has said.
     fn give(&self, what: Given) {
         if self.given.send(what).is_err() {
             end_process(1);
@@ -230,7 +232,8 @@ impl Passage {
     }
 }
 
-/// A stage has answered the question `op` itself. The program waits for more than that, such as errors of former commands: so something harmless is asked.
+/// A stage has answered the question `op` itself. The program waits for more than that, such as
+/// errors of former commands: so something harmless is asked.
 fn ask_anything(pack: &mut Pack, context: u32, op: u16) -> Result<(), Fault> {
     if context == 0 || everyone_answers(op) {
         let why = format!("{} has to be passed on, and is not", name(op));

@@ -1,9 +1,13 @@
-//! Counters of this process, in a file that `mgn run --stats` maps and reads while the program runs.
+//! Counters of this process, in a file that `mgn run --stats` maps and reads while the program
+//! runs.
 //!
-//! The file `stats-<pid>` in `MGN_RUN_DIR` is [`FILE_BYTES`] long and holds native 64-bit words, each written atomically. Word 0 is [`MAGIC`], whose
-//! last byte is the version of this layout; the others are named by [`Word`]. From [`ROUND_TRIPS_BY_OP`] on there is one count of round trips for each op
-//! number of the command stream, and from [`DOUBTS_BY_OP`] on one of those that glGetError needed, by the command whose success was not known. Times are nanoseconds of `CLOCK_MONOTONIC`. The words of a program that replaces itself by exec are
-//! overwritten by its successor.
+//! The file `stats-<pid>` in `MGN_RUN_DIR` is [`FILE_BYTES`] long and holds native 64-bit words,
+//! each written atomically. Word 0 is [`MAGIC`], whose last byte is the version of this layout; the
+//! others are named by [`Word`]. From [`ROUND_TRIPS_BY_OP`] on there is one count of round trips
+//! for each op number of the command stream, and from [`DOUBTS_BY_OP`] on one of those that
+//! glGetError needed, by the command whose success was not known. Times are nanoseconds of
+//! `CLOCK_MONOTONIC`. The words of a program that replaces itself by exec are overwritten by its
+//! successor.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -63,7 +67,8 @@ unsafe impl Send for Stats {}
 unsafe impl Sync for Stats {}
 
 impl Stats {
-    /// Makes the file in `run_dir`. Statistics are never a reason to fail: without the file they are kept to ourselves.
+    /// Makes the file in `run_dir`. Statistics are never a reason to fail: without the file they
+    /// are kept to ourselves.
     pub fn create(run_dir: Option<&Path>) -> Stats {
         let words = run_dir.and_then(map_file).unwrap_or_else(|| {
             let private: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();

@@ -166,7 +166,8 @@ impl Surface {
         ((both >> 32) as u32, both as u32)
     }
 
-    /// The window's size, if it is another than the framebuffer's; from then on the framebuffer counts as having it. Never waits for the X server.
+    /// The window's size, if it is another than the framebuffer's; from then on the framebuffer
+    /// counts as having it. Never waits for the X server.
     pub fn resized(&self) -> Option<(u32, u32)> {
         let Kind::Window { watch, window } = &self.kind else {
             return None;
@@ -199,7 +200,8 @@ impl Surface {
         }
     }
 
-    /// Whether it is a window that was drawn to by its own name, and which was destroyed; the X server may use the number again.
+    /// Whether it is a window that was drawn to by its own name, and which was destroyed; the X
+    /// server may use the number again.
     fn went_with_its_window(&self) -> bool {
         match &self.kind {
             Kind::Window { window, .. } => window.is_gone() && window.xid == self.xid,

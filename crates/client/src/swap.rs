@@ -12,7 +12,8 @@ use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in bits of [`want`].
+/// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in bits
+/// of [`want`].
 pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
     let frame = surface.handed_over.fetch_add(1, Ordering::AcqRel) + 1;
     if !session.is_answered() {
@@ -35,8 +36,8 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
     (frame, wants.map(|(_, want)| want).sum())
 }
 
-/// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than [`IN_FLIGHT`] frames of the surface are under way, or
-/// some more that nobody sees.
+/// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than
+/// [`IN_FLIGHT`] frames of the surface are under way, or some more that nobody sees.
 ///
 /// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
@@ -61,7 +62,8 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     });
 }
 
-/// glXCopySubBufferMESA: shows the part `[x, y, width, height]` of the back buffer, counted from the lower left corner.
+/// glXCopySubBufferMESA: shows the part `[x, y, width, height]` of the back buffer, counted from
+/// the lower left corner.
 pub fn copy_sub_buffer(session: &'static Session, surface: &Arc<Surface>, part: [i32; 4]) {
     let (frame, want) = hand_over(session, surface);
     let [x, y, w, h] = part;

@@ -1,7 +1,8 @@
 //! Surfaces on a wall: which renderer draws, shows and answers for what.
 //!
-//! A surface is drawn in tiles until something needs all of it. Then it is made *whole*: every renderer is given the tiles of all others, and draws all of it
-//! from there on, up to the end of the first frame in which nothing has needed that.
+//! A surface is drawn in tiles until something needs all of it. Then it is made *whole*: every
+//! renderer is given the tiles of all others, and draws all of it from there on, up to the end of
+//! the first frame in which nothing has needed that.
 
 use crate::context::Context;
 use crate::gl::Need;
@@ -18,7 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What a surface is made whole for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Whole {
-    /// A command reads this rectangle of the framebuffer that is bound for reading: x, y, width, height.
+    /// A command reads this rectangle of the framebuffer that is bound for reading: x, y, width,
+    /// height.
     Reading([i32; 4]),
     /// A command needs all of what is drawn to.
     Drawing,
@@ -57,7 +59,8 @@ pub struct Needs {
     lists: AtomicBool,
     /// One has been compiled that draws on condition of a query.
     conditions: AtomicBool,
-    /// One has been compiled with a command that knows of scissor boxes: what lists draw is not cut to tiles any more.
+    /// One has been compiled with a command that knows of scissor boxes: what lists draw is not
+    /// cut to tiles any more.
     scissors: AtomicBool,
     /// How many contexts have queries that count whole surfaces, be they current or not.
     counting: AtomicU32,
@@ -167,7 +170,8 @@ pub fn asked(parts: &[Part]) -> Vec<i32> {
     parts.iter().flat_map(Part::numbers).collect()
 }
 
-/// What each renderer has of the rectangle `[x, y, width, height]` of a surface that is `height` high, in the order of their tiles.
+/// What each renderer has of the rectangle `[x, y, width, height]` of a surface that is `height`
+/// high, in the order of their tiles.
 pub fn parts(areas: &[Area], [x, y, width, height]: [i32; 4], total: u32) -> Vec<Part> {
     let end = |from: i32, length: i32| {
         (i64::from(from) + i64::from(length)).clamp(0, i64::from(u32::MAX)) as u32
@@ -246,7 +250,8 @@ impl Context {
         self.follow_counts();
     }
 
-    /// A query has begun or ended, or goes on with another surface or frame: makes the surface whole if that is needed to count each of its pixels once.
+    /// A query has begun or ended, or goes on with another surface or frame: makes the surface
+    /// whole if that is needed to count each of its pixels once.
     pub fn follow_counts(&mut self) {
         let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
             return;
@@ -263,7 +268,8 @@ impl Context {
         }
     }
 
-    /// Notes for the session whether this context's queries count whole surfaces: other contexts may end their frames.
+    /// Notes for the session whether this context's queries count whole surfaces: other contexts
+    /// may end their frames.
     pub fn count_whole(&mut self, session: &Session, is_whole: bool) {
         let counting = &session.needs.counting;
         match (self.counts_whole, is_whole) {
@@ -405,7 +411,8 @@ impl Context {
         }
     }
 
-    /// With offset tiling: has the next command that reads a surface find what all renderers have of a part of it.
+    /// With offset tiling: has the next command that reads a surface find what all renderers have
+    /// of a part of it.
     fn lend(&mut self, surface: &Surface, areas: &[Area], part: [i32; 4]) {
         let (width, height) = surface.size();
         let all = parts(areas, part, height);
@@ -427,7 +434,8 @@ impl Context {
     }
 }
 
-/// Tells the renderers that a surface is drawn in tiles again, if nothing has needed it whole in frame `frame`, which ends.
+/// Tells the renderers that a surface is drawn in tiles again, if nothing has needed it whole in
+/// frame `frame`, which ends.
 ///
 /// # Safety
 /// The encoder can be written to.

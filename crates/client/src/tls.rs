@@ -1,10 +1,12 @@
 //! The current context of a thread: one initial-exec TLS word.
 //!
-//! `thread_local!` in a shared library goes through `__tls_get_addr`, which doubles the cost of a scalar command. An initial-exec word is one load
-//! from the library's global offset table and one from the thread's block. The price is that the library's whole TLS segment must fit the loader's
+//! `thread_local!` in a shared library goes through `__tls_get_addr`, which doubles the cost of a
+//! scalar command. An initial-exec word is one load from the library's global offset table and one
+//! from the thread's block. The price is that the library's whole TLS segment must fit the loader's
 //! surplus of static TLS, so it is kept small (`tests/exports.rs` looks).
 //!
-//! The word is never null: without a context it points at [`idle_context`](crate::idle::idle_context), a context without room whose commands go nowhere.
+//! The word is never null: without a context it points at
+//! [`idle_context`](crate::idle::idle_context), a context without room whose commands go nowhere.
 
 use crate::context::Context;
 
@@ -45,7 +47,8 @@ mod word {
     #[inline(always)]
     pub fn load() -> *mut Context {
         let context: *mut Context;
-        // SAFETY: reads the calling thread's own word; the symbol is defined above in this library and the linker fills the offset in.
+        // SAFETY: reads the calling thread's own word; the symbol is defined above in this library
+        // and the linker fills the offset in.
         unsafe {
             asm!(
                 "mov {0}, qword ptr [rip + mgn_current_context@GOTTPOFF]",

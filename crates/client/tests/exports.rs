@@ -1,4 +1,5 @@
-//! The library as the loader sees it: what it exports, how much thread-local storage it takes, what it needs.
+//! The library as the loader sees it: what it exports, how much thread-local storage it takes, what
+//! it needs.
 
 mod common;
 
@@ -81,8 +82,9 @@ fn the_loader_finds_what_it_should() {
     const TLS: usize = 7;
     let tls = elf.segments().find(|(kind, _)| *kind == TLS);
     let bytes = tls.map_or(0, |(_, at)| elf.long(at + 0x28));
-    // glibc keeps 512 bytes (its tunable `rtld.optional_static_tls`) for all libraries that are loaded later. Half of that is ours: what differs between
-    // releases of Rust is the standard library's part, 80 bytes or so.
+    // glibc keeps 512 bytes (its tunable `rtld.optional_static_tls`) for all libraries that are
+    // loaded later. Half of that is ours: what differs between releases of Rust is the standard
+    // library's part, 80 bytes or so.
     assert!(
         bytes <= 256,
         "{bytes} bytes of initial-exec TLS: dlopen may fail"

@@ -1,6 +1,8 @@
-//! The window system as programs see it, without a server: commands are thrown away, but contexts, drawables, errors and forks are real.
+//! The window system as programs see it, without a server: commands are thrown away, but contexts,
+//! drawables, errors and forks are real.
 //!
-//! The program under test is plain C (`window_system.c`) and knows nothing of us. Needs Xvfb, a C compiler, and the headers of GL and X11.
+//! The program under test is plain C (`window_system.c`) and knows nothing of us. Needs Xvfb, a C
+//! compiler, and the headers of GL and X11.
 
 mod common;
 

@@ -72,8 +72,9 @@ impl Color {
         }
     }
 
-    /// That of pictures between two rounds. Where an operation rounds, it is wider than the picture's
-    /// own, so that the result differs by at most 1 LSB from the exact one in any schedule.
+    /// That of pictures between two rounds. Where an operation rounds, it is wider than the
+    /// picture's own, so that the result differs by at most 1 LSB from the exact one in any
+    /// schedule.
     pub const fn partial(self, operation: Operation) -> Channel {
         match (self, operation) {
             (Color::Rgba8, Operation::Over) => Channel::U16,

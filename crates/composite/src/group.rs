@@ -93,8 +93,9 @@ pub enum CompositeError {
 }
 
 impl<'a> Group<'a> {
-    /// Opens a link to each other member of the job. All of them have to make their group, which may
-    /// take up to `patience`; so long may a member also make the others wait during a composition.
+    /// Opens a link to each other member of the job. All of them have to make their group, which
+    /// may take up to `patience`; so long may a member also make the others wait during a
+    /// composition.
     ///
     /// # Errors
     /// [`CompositeError::Unreachable`].
@@ -123,8 +124,8 @@ impl<'a> Group<'a> {
         Ok(group)
     }
 
-    /// Waits until all others have opened their links to this member, too: it may have nothing to do
-    /// in any frame, and leave before they come.
+    /// Waits until all others have opened their links to this member, too: it may have nothing to
+    /// do in any frame, and leave before they come.
     fn meet(&self) -> Result<(), CompositeError> {
         let all = || self.links.iter().enumerate();
         let links = || all().filter_map(|(rank, link)| Some((rank, (*link)?)));
@@ -156,12 +157,12 @@ impl<'a> Group<'a> {
         self.links.len()
     }
 
-    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which they
-    /// are: all of them, a piece, or none.
+    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which
+    /// they are: all of them, a piece, or none.
     ///
     /// # Errors
-    /// [`CompositeError`]. Links by which something was still under way are closed then: the members
-    /// at their other ends count as lost.
+    /// [`CompositeError`]. Links by which something was still under way are closed then: the
+    /// members at their other ends count as lost.
     pub fn composite(
         &mut self,
         picture: &Picture,
@@ -274,7 +275,8 @@ struct Run<'g, 'a> {
     frame: u32,
     terms: &'g Terms,
     order: Vec<usize>,
-    /// This member's picture, and what it had after each round. All of it may be on its way to others.
+    /// This member's picture, and what it had after each round. All of it may be on its way to
+    /// others.
     own: &'g Picture,
     merged: Vec<Pixels>,
     /// Pieces that are coming, or have come: their requests until then.
@@ -287,8 +289,8 @@ struct Run<'g, 'a> {
 impl Run<'_, '_> {
     fn go(&mut self) -> Result<(Range<usize>, Picture), CompositeError> {
         let place = |rank: usize| self.order.iter().position(|other| *other == rank);
-        // A rank that has nothing to show may be the one that sees the picture: then the first one in
-        // order collects it, and sends it there.
+        // A rank that has nothing to show may be the one that sees the picture: then the first one
+        // in order collects it, and sends it there.
         let (outlet, beyond) = match self.terms.to {
             None => (Outlet::Spread, None),
             Some(to) => match place(to) {
@@ -477,9 +479,9 @@ impl Run<'_, '_> {
         let layer = self.held().layer(pixels);
         let memory = [layer.color, layer.depth].map(|part| (part.as_ptr().cast_mut(), part.len()));
         let (endpoint, tag) = (self.group.endpoint, self.tag(round));
-        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged, until
-        // the request has ended: `end_sends` waits for that, and `give_up` ends those of a frame that
-        // has failed.
+        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged,
+        // until the request has ended: `end_sends` waits for that, and `give_up` ends those
+        // of a frame that has failed.
         let sent = unsafe { endpoint.isend(link, tag, &memory, How::default()) };
         let sent = sent.map_err(|source| CompositeError::Lost { rank: to, source })?;
         self.sending.extend(sent.map(|request| (to, request)));

@@ -1,14 +1,14 @@
 //! Sort-last compositing: many pictures of one view, each with a share of the data, become one.
 //!
-//! The crate has two halves that know nothing of each other, and [`Group`], which puts them together. [`merge()`] merges pixels of up to any
-//! number of pictures in one pass: an [`Operation`] on pictures of a [`Format`]. A [`Schedule`] says
-//! which member of a group sends which pixels to which other member; its [`Plan`] is data, and
-//! [`Member`] executes it as a state machine without I/O. A [`Group`] is the processes of a job, which
-//! send the pieces to each other.
+//! The crate has two halves that know nothing of each other, and [`Group`], which puts them
+//! together. [`merge()`] merges pixels of up to any number of pictures in one pass: an
+//! [`Operation`] on pictures of a [`Format`]. A [`Schedule`] says which member of a group sends
+//! which pixels to which other member; its [`Plan`] is data, and [`Member`] executes it as a state
+//! machine without I/O. A [`Group`] is the processes of a job, which send the pieces to each other.
 //!
 //! The schedules are those of the field: direct send (Hsu 1993), binary swap (Ma et al. 1994), 2-3
-//! swap (Yu et al. 2008), radix-k (Peterka et al. 2009), and trees, of which a cascade of nodes with
-//! eight inputs is one (the compositor of the VG Cluster).
+//! swap (Yu et al. 2008), radix-k (Peterka et al. 2009), and trees, of which a cascade of nodes
+//! with eight inputs is one (the compositor of the VG Cluster).
 
 mod format;
 mod group;

@@ -10,8 +10,8 @@ use crate::plan::{Merge, Plan};
 pub enum Event {
     /// Send these pixels of what this member has.
     Send(Piece),
-    /// Merge, in a place of its own, what this member has with the pieces of `round`; it then has the
-    /// result. In the last round the result is the picture itself, in its own format.
+    /// Merge, in a place of its own, what this member has with the pieces of `round`; it then has
+    /// the result. In the last round the result is the picture itself, in its own format.
     Merge {
         round: usize,
         is_last: bool,
@@ -19,8 +19,8 @@ pub enum Event {
     },
     /// Send these pixels of the merged picture.
     Deliver(Piece),
-    /// There is nothing more to do: these pixels of the merged picture are here, and all others that
-    /// were collected.
+    /// There is nothing more to do: these pixels of the merged picture are here, and all others
+    /// that were collected.
     Done(Range<usize>),
 }
 

@@ -1,12 +1,12 @@
-//! What one member of a composition sends, receives and merges, in each round. Plain data: all of it
-//! follows from the schedule, the number of members and the number of pixels.
+//! What one member of a composition sends, receives and merges, in each round. Plain data: all of
+//! it follows from the schedule, the number of members and the number of pixels.
 
 use std::ops::Range;
 
 use crate::Schedule;
 
-/// Pieces of a picture begin at multiples of so many pixels, so that no two members write to one cache
-/// line.
+/// Pieces of a picture begin at multiples of so many pixels, so that no two members write to one
+/// cache line.
 const ALIGN: usize = 16;
 
 /// Where the merged picture goes.
@@ -18,8 +18,8 @@ pub enum Outlet {
     Spread,
 }
 
-/// One member's part of a composition. Members are numbered in the order of their pictures, front to
-/// back; pixels row by row.
+/// One member's part of a composition. Members are numbered in the order of their pictures, front
+/// to back; pixels row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub rounds: Vec<Round>,
@@ -54,8 +54,8 @@ pub struct Receive {
     pub is_merged: bool,
 }
 
-/// Pixels, and the members whose layers they are merged from, in order. This member itself stands for
-/// what it has.
+/// Pixels, and the members whose layers they are merged from, in order. This member itself stands
+/// for what it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
     pub pixels: Range<usize>,

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 /// Which members merge their pixels with each other, round by round.
 ///
-/// In each round, neighbouring blocks of members join to larger blocks, until one is left. In all but
-/// trees the members of a block share its pixels, so that all of them work in every round.
+/// In each round, neighbouring blocks of members join to larger blocks, until one is left. In all
+/// but trees the members of a block share its pixels, so that all of them work in every round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// One round: each member merges its stripe of all pictures.
@@ -18,8 +18,8 @@ pub enum Schedule {
     TwoThreeSwap,
     /// So many blocks join at a time, at least 2.
     RadixK(usize),
-    /// So many members send all they have to the first of them, at least 2. With 8 it is a cascade of
-    /// the nodes that hardware compositors have.
+    /// So many members send all they have to the first of them, at least 2. With 8 it is a cascade
+    /// of the nodes that hardware compositors have.
     Tree(usize),
 }
 

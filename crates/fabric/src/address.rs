@@ -9,8 +9,9 @@ use std::str::FromStr;
 
 use crate::Error;
 
-/// `unix:/path`, `unix:@name` (Linux's abstract names), `tcp:HOST:PORT`, or `tls:HOST:PORT`, where an
-/// IPv6 host is written in brackets. `tls:HOST:PORT/NAME` is a server behind the relay that listens there.
+/// `unix:/path`, `unix:@name` (Linux's abstract names), `tcp:HOST:PORT`, or `tls:HOST:PORT`, where
+/// an IPv6 host is written in brackets. `tls:HOST:PORT/NAME` is a server behind the relay that
+/// listens there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     Unix(PathBuf),
@@ -165,7 +166,8 @@ impl Address {
     }
 }
 
-/// Whether somebody may be called so: by 1 to 64 letters, digits and `. _ - ,` that begin with neither `-` nor `.`.
+/// Whether somebody may be called so: by 1 to 64 letters, digits and `. _ - ,` that begin with
+/// neither `-` nor `.`.
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
     (1..=64).contains(&name.len()) && name.chars().all(plain) && !name.starts_with(['-', '.'])

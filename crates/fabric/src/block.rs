@@ -37,12 +37,14 @@ impl Block {
         let layout = Block::layout(size).ok_or(Error::NoMemory(size))?;
         // SAFETY: the layout's size is not zero.
         let whole = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(Error::NoMemory(size))?;
-        // SAFETY: there are `ALIGN` bytes more than the block's, and the next multiple is no further.
+        // SAFETY: there are `ALIGN` bytes more than the block's, and the next multiple is no
+        // further.
         let base = unsafe { whole.add(whole.align_offset(ALIGN)) };
         Ok(Block { whole, base, size })
     }
 
-    /// Memory that the system has not given out before is zeroed when it is touched; allocators that are asked for more alignment touch all of it.
+    /// Memory that the system has not given out before is zeroed when it is touched; allocators
+    /// that are asked for more alignment touch all of it.
     fn layout(size: usize) -> Option<Layout> {
         Layout::from_size_align(size.checked_add(ALIGN)?, align_of::<usize>()).ok()
     }
@@ -117,8 +119,8 @@ impl Stock {
         self.max
     }
 
-    /// A block with [`HEAD`] bytes, at least `len` bytes for a message, and padding behind it. Gives
-    /// the block and the capacity of its message part.
+    /// A block with [`HEAD`] bytes, at least `len` bytes for a message, and padding behind it.
+    /// Gives the block and the capacity of its message part.
     pub(crate) fn take(&self, len: usize) -> Result<(Block, usize), Error> {
         let mut spare = self
             .spare

@@ -1,7 +1,8 @@
 //! One writer, many readers, each of which gets every message from the moment it came in.
 //!
-//! On one host the readers share one copy: the writer puts a message into a chunk, and its descriptor into each reader's lane. The chunk is free again
-//! when the last of them has released it. Readers can't write to the chunks. Over sockets each reader is sent its own copy.
+//! On one host the readers share one copy: the writer puts a message into a chunk, and its
+//! descriptor into each reader's lane. The chunk is free again when the last of them has released
+//! it. Readers can't write to the chunks. Over sockets each reader is sent its own copy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -59,7 +60,8 @@ struct Reader {
 }
 
 impl Broadcast {
-    /// A writer without readers. Of the sizes those count that are named for messages to the client, and `message_max`, which no message exceeds.
+    /// A writer without readers. Of the sizes those count that are named for messages to the
+    /// client, and `message_max`, which no message exceeds.
     ///
     /// # Errors
     /// [`Error::Misuse`] for impossible sizes.
@@ -108,10 +110,12 @@ impl Broadcast {
         Ok(())
     }
 
-    /// Sends a message to all readers. Waits while one of them holds too much; those that have gone or died are dropped.
+    /// Sends a message to all readers. Waits while one of them holds too much; those that have gone
+    /// or died are dropped.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Closed`] once it is stopped, and then some readers may get the message.
+    /// [`Error::TooLong`]; [`Error::Closed`] once it is stopped, and then some readers may get the
+    /// message.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let max = self.config.message_max;
         if bytes.len() > max {
@@ -213,7 +217,8 @@ impl Shared {
         let chunk = self.memory.map.len() / self.pool.len();
         let start = span.chunk as usize * chunk + span.offset as usize;
         let room = self.memory.map.range(start, bytes.len());
-        // SAFETY: `range` has checked that the room is inside the mapping, and the pool has given it to nobody else.
+        // SAFETY: `range` has checked that the room is inside the mapping, and the pool has given
+        // it to nobody else.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), room, bytes.len()) };
         self.pool.commit(span.chunk);
         for reader in &self.readers {

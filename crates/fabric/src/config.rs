@@ -130,8 +130,8 @@ impl Sizes {
         chunks as usize * self.chunk as usize
     }
 
-    /// Of so many chunks of a link, those at the end that are for messages that are written where they are sent from. Chunks for others are left, whatever
-    /// a server says.
+    /// Of so many chunks of a link, those at the end that are for messages that are written where
+    /// they are sent from. Chunks for others are left, whatever a server says.
     pub(crate) fn arena(&self, chunks: u32) -> u32 {
         let wanted = (self.large_max - self.message_max) / self.chunk;
         wanted.min(chunks.saturating_sub(3))

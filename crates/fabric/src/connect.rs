@@ -29,8 +29,9 @@ use crate::{file, null, relay, shm, stream, Address, Connection, Error, Token, T
 /// server: the address is not looked at and the welcome is empty.
 ///
 /// # Errors
-/// [`Error::Unreachable`], [`Error::TimedOut`], [`Error::Auth`], [`Error::OtherKey`], [`Error::Forbidden`], [`Error::OldToken`], [`Error::Refused`] with the
-/// server's reason, [`Error::Version`], [`Error::NotManganese`], and the like.
+/// [`Error::Unreachable`], [`Error::TimedOut`], [`Error::Auth`], [`Error::OtherKey`],
+/// [`Error::Forbidden`], [`Error::OldToken`], [`Error::Refused`] with the server's reason,
+/// [`Error::Version`], [`Error::NotManganese`], and the like.
 pub fn connect(
     address: &Address,
     transport: Transport,
@@ -66,7 +67,8 @@ pub(crate) struct Way {
     pub(crate) fds: Vec<OwnedFd>,
 }
 
-/// Connects to a server, by shm, unix or tcp. `watch` is set where the process that listens is the one that stays at the other end.
+/// Connects to a server, by shm, unix or tcp. `watch` is set where the process that listens is the
+/// one that stays at the other end.
 pub(crate) fn open(
     address: &Address,
     transport: &Transport,
@@ -144,8 +146,9 @@ pub(crate) fn reach(
     Ok(line.into_parts().0)
 }
 
-/// The line on which a handshake takes place, and its token, which is bound to the line where that is encrypted. `is_last` is false for a relay.
-/// A server that shows another key than the token names is told nothing.
+/// The line on which a handshake takes place, and its token, which is bound to the line where that
+/// is encrypted. `is_last` is false for a relay. A server that shows another key than the token
+/// names is told nothing.
 fn secure(
     socket: OwnedFd,
     encrypted: bool,
@@ -231,7 +234,8 @@ fn dial_unix(address: &Address, deadline: &Deadline) -> io::Result<OwnedFd> {
     }
 }
 
-/// The user whose process listens at a unix address. None where nobody does, or so many wait there that nothing is to be found out.
+/// The user whose process listens at a unix address. None where nobody does, or so many wait there
+/// that nothing is to be found out.
 pub(crate) fn sits_at(address: &Address) -> Option<u32> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).ok()?;
     socket.connect(&unix_address(address).ok()?).ok()?;
@@ -311,7 +315,8 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
     }
 }
 
-/// Carries the handshake's bytes to and fro; descriptors that come along are added to `fds`. An error comes with whether the other end has said anything.
+/// Carries the handshake's bytes to and fro; descriptors that come along are added to `fds`. An
+/// error comes with whether the other end has said anything.
 fn talk(
     side: ClientSide<'_>,
     line: &Line,

@@ -227,7 +227,8 @@ impl Receiver {
         self.end.recv(timeout, &mut idle)
     }
 
-    /// From now on goes to sleep at once where there is no message: for what comes rarely, or much at a time.
+    /// From now on goes to sleep at once where there is no message: for what comes rarely, or much
+    /// at a time.
     pub fn never_spin(&mut self) {
         self.end.never_spin();
     }

@@ -37,7 +37,8 @@ pub enum Error {
         key: String,
     },
 
-    /// A token file of 64 digits, which names neither a role nor a server, was to be used over a network.
+    /// A token file of 64 digits, which names neither a role nor a server, was to be used over a
+    /// network.
     #[error("the token {0} has the format of earlier releases and cannot be used over a network; {new}", new = crate::token::NEW)]
     OldToken(String),
 
@@ -64,7 +65,8 @@ pub enum Error {
     #[error("{0} is at the far end of a forwarded socket (by ssh, for one), where no memory can be shared; use --transport unix")]
     Forwarded(String),
 
-    /// A unix socket took the connection, and then closed it before anything was said. Says who should have been there.
+    /// A unix socket took the connection, and then closed it before anything was said. Says who
+    /// should have been there.
     #[error("{0} closed the connection before it said anything; if ssh forwards the socket, no server is at its far end")]
     Mute(String),
 
@@ -108,7 +110,8 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
 
-    /// A receive waits for a message that cannot come: its sender has used up its envelopes on others that nobody receives.
+    /// A receive waits for a message that cannot come: its sender has used up its envelopes on
+    /// others that nobody receives.
     #[error("{0} messages that nobody receives stand before it; receive those first")]
     Starved(u32),
 

@@ -9,10 +9,10 @@
 //!
 //! A proof is a MAC, keyed with the token, over everything that was said, so the token itself never
 //! travels, an old answer cannot be sent again, and each end knows that the other one has it. The
-//! identifier tells the server which of its tokens is meant; with that, the server knows the client's role. The
-//! bytes that follow are not protected by it: a token keeps strangers out, it does not hide anything.
-//! Where everything is encrypted ([`crate::tls`]), this is said inside, and the key is the token bound to
-//! the channel.
+//! identifier tells the server which of its tokens is meant; with that, the server knows the
+//! client's role. The bytes that follow are not protected by it: a token keeps strangers out, it
+//! does not hide anything. Where everything is encrypted ([`crate::tls`]), this is said inside, and
+//! the key is the token bound to the channel.
 //!
 //! Nothing here does I/O: [`ServerSide`] and [`ClientSide`] are told what came and say what to send
 //! and how many bytes they want next, so that they never read what belongs to the connection.

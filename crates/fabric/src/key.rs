@@ -44,7 +44,8 @@ impl ServerKey {
         ServerKey::new(&seed)
     }
 
-    /// The key in `path`, a file that only its owner may read. Where no such file is, a new key is written there.
+    /// The key in `path`, a file that only its owner may read. Where no such file is, a new key is
+    /// written there.
     ///
     /// # Errors
     /// [`Error::Token`] for a file that others can read or that holds no key, [`Error::Io`].

@@ -11,7 +11,8 @@
 //! memory, but for that which a client shares with several servers ([`Multicast`]), and each end
 //! treats whatever it reads there as hostile.
 
-// Heads and descriptors lie in shared memory as this machine writes its numbers, and everything that travels is little-endian.
+// Heads and descriptors lie in shared memory as this machine writes its numbers, and everything
+// that travels is little-endian.
 #[cfg(target_endian = "big")]
 compile_error!("Manganese runs on little-endian machines only");
 

@@ -17,7 +17,8 @@ pub(crate) struct Line {
     socket: OwnedFd,
     /// Set where everything is encrypted.
     pub(crate) seal: Option<Box<Seal>>,
-    /// Something was sent that the peer's machine may not have acknowledged. Set after sending, so that whoever clears it before asking misses nothing.
+    /// Something was sent that the peer's machine may not have acknowledged. Set after sending, so
+    /// that whoever clears it before asking misses nothing.
     pub(crate) is_awaiting: AtomicBool,
 }
 
@@ -43,7 +44,8 @@ impl Line {
         (self.socket, self.seal)
     }
 
-    /// Sends without waiting. After [`Errno::AGAIN`] the same bytes have to be the first that are sent next, see [`Seal::send`].
+    /// Sends without waiting. After [`Errno::AGAIN`] the same bytes have to be the first that are
+    /// sent next, see [`Seal::send`].
     pub(crate) fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
         let sent = self.send_some(slices);
         self.is_awaiting.store(true, Ordering::Relaxed);
@@ -92,7 +94,8 @@ impl Line {
         }
     }
 
-    /// Likewise, and takes the descriptors that come along, as they do with what is not encrypted. 0 at the end.
+    /// Likewise, and takes the descriptors that come along, as they do with what is not encrypted.
+    /// 0 at the end.
     pub(crate) fn recv_with(&self, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
         match &self.seal {
             None => passing::recv(&self.socket, into, fds, false),
@@ -100,7 +103,8 @@ impl Line {
         }
     }
 
-    /// Sends everything, with descriptors along the first byte where nothing is encrypted. TimedOut when it does not go in time.
+    /// Sends everything, with descriptors along the first byte where nothing is encrypted. TimedOut
+    /// when it does not go in time.
     pub(crate) fn send_all(
         &self,
         mut bytes: &[u8],

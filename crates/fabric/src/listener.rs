@@ -76,10 +76,10 @@ const TIMER: u64 = u64::MAX;
 
 impl Listener {
     /// Listens. A TCP port of 0 takes a free one, see [`Listener::address`]; a host name with
-    /// several addresses is served at all of them. Clients by TCP must prove that they have one of the
-    /// tokens of `access`, and TCP is refused without any. At a unix socket the system says whose process a
-    /// client is, so no token is asked for. The socket gets mode 0600, and one that a dead server
-    /// left behind is replaced.
+    /// several addresses is served at all of them. Clients by TCP must prove that they have one of
+    /// the tokens of `access`, and TCP is refused without any. At a unix socket the system says
+    /// whose process a client is, so no token is asked for. The socket gets mode 0600, and one
+    /// that a dead server left behind is replaced.
     ///
     /// # Errors
     /// [`Error::InUse`] where a server is running there already, [`Error::Auth`] for TCP without a
@@ -116,8 +116,8 @@ impl Listener {
         Listener::at(address, sockets, access, cleanup)
     }
 
-    /// Likewise, on a socket that was passed to this process. A socket in the file system stays when
-    /// the listener ends, with the mode that it has.
+    /// Likewise, on a socket that was passed to this process. A socket in the file system stays
+    /// when the listener ends, with the mode that it has.
     ///
     /// # Errors
     /// [`Error::Auth`] for TCP without a token, [`Error::OldToken`], [`Error::Io`].
@@ -228,7 +228,8 @@ impl Listener {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(self.failed(error)),
             }
-            // Connections that have begun come first: one that proceeds leaves a place for a new one.
+            // Connections that have begun come first: one that proceeds leaves a place for a new
+            // one.
             let numbers = || events.iter().map(|event| event.data.u64());
             for client in numbers().filter(|number| *number < FIRST_SOCKET) {
                 self.hear(&mut state, client);

@@ -36,8 +36,8 @@ pub(crate) struct Peer {
     owner: u32,
 }
 
-/// The congestion control between two ends on one host, where no packet is lost and none waits for another one: to be sent at a pace, as by bbr, would only
-/// delay messages there.
+/// The congestion control between two ends on one host, where no packet is lost and none waits for
+/// another one: to be sent at a pace, as by bbr, would only delay messages there.
 const UNPACED: &[u8] = b"cubic";
 
 fn is_within_host(socket: &SockRef<'_>) -> bool {
@@ -60,7 +60,8 @@ impl Peer {
     /// Over TCP, where a machine that has not answered for `silence` counts as dead. Buffer sizes
     /// are left to the kernel, which adapts them to the path.
     pub(crate) fn tcp(line: Line, name: String, silence: Duration) -> Peer {
-        // The kernel counts whole seconds. An idle machine is asked after half the time, and as often in the other half as it can be.
+        // The kernel counts whole seconds. An idle machine is asked after half the time, and as
+        // often in the other half as it can be.
         let seconds = (silence.as_secs() as u32).max(2);
         let (quiet, rest) = (seconds / 2, seconds - seconds / 2);
         let interval = (rest / 4).max(1);
@@ -279,7 +280,8 @@ mod tests {
             peer.line.is_awaiting.load(Ordering::Relaxed)
         };
         while is_asked() {}
-        // More than the sockets hold: in the end nothing is unacknowledged, and something is left to be sent.
+        // More than the sockets hold: in the end nothing is unacknowledged, and something is left
+        // to be sent.
         let mut sent = 0;
         let is_done = || tcp::progress(&peer.line).unwrap().unacknowledged == 0;
         while sent == 0 || !is_done() {

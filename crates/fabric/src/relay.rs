@@ -1,7 +1,9 @@
 //! Carries connections to servers that clients cannot reach themselves.
 //!
-//! A client shows the relay that it knows the token, as it would a server, and names a server in its opening. When it has been let in, all further bytes
-//! on the socket are between the two: they begin with the handshake of that server, encrypted if the address is `tls:`, which the relay does not understand.
+//! A client shows the relay that it knows the token, as it would a server, and names a server in
+//! its opening. When it has been let in, all further bytes on the socket are between the two: they
+//! begin with the handshake of that server, encrypted if the address is `tls:`, which the relay
+//! does not understand.
 
 use std::collections::BTreeMap;
 use std::io::{IoSlice, IoSliceMut};
@@ -23,7 +25,8 @@ use crate::{connect, is_name, printable, Access, Address, Error, Incoming, Liste
 /// Connections at once; a session has two.
 const CONNECTIONS_MAX: usize = 1024;
 
-/// What lies here of what one end has sent and the other has not read, beside what the system keeps.
+/// What lies here of what one end has sent and the other has not read, beside what the system
+/// keeps.
 const BUFFER: usize = 64 << 10;
 
 /// How long a server may take to be reached, which is less than clients wait.
@@ -44,7 +47,8 @@ pub(crate) fn asked_for(opening: &[u8]) -> Option<&str> {
 /// Servers by the names that clients call them.
 pub type Targets = BTreeMap<String, Address>;
 
-/// Who knows of servers beside a relay's targets: gives the address of one that is called so, which is encrypted or not as is wanted, or why there is none.
+/// Who knows of servers beside a relay's targets: gives the address of one that is called so, which
+/// is encrypted or not as is wanted, or why there is none.
 pub trait Directory: std::fmt::Debug + Send + Sync {
     fn find(&self, name: &str, encrypted: bool) -> Result<Address, String>;
 }
@@ -68,11 +72,12 @@ struct Shared {
 
 impl Relay {
     /// Listens for clients that `access` admits, in any role: the server at the far end checks the
-    /// role. Proves `token` to other relays on the way to a server. Asks `others`, if there are any,
-    /// for names that are not targets.
+    /// role. Proves `token` to other relays on the way to a server. Asks `others`, if there are
+    /// any, for names that are not targets.
     ///
     /// # Errors
-    /// As [`Listener::bind`]; [`Error::Address`] where this address or a server's is no `tcp:` or `tls:`, or where one is encrypted and the other is not.
+    /// As [`Listener::bind`]; [`Error::Address`] where this address or a server's is no `tcp:` or
+    /// `tls:`, or where one is encrypted and the other is not.
     pub fn bind(
         address: &Address,
         access: impl Into<Access>,

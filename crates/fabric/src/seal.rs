@@ -4,7 +4,8 @@
 //! record := 23: u8  3: u8  3: u8  length: u16 big-endian  ciphertext      (RFC 8446, 5.2)
 //! ```
 //!
-//! rustls agrees on the keys, and encrypts and decrypts each record. What it does not have is a way to go on in another process, which a server's clients
+//! rustls agrees on the keys, and encrypts and decrypts each record. What it does not have is a way
+//! to go on in another process, which a server's clients
 //! do (see [`crate::Incoming::into_handoff`]). So the numbers of the records are counted here.
 
 use std::io::{IoSlice, IoSliceMut};
@@ -114,7 +115,8 @@ impl Seal {
         }
     }
 
-    /// The seal for another process, of which this one then makes no more use. Nothing may be under way.
+    /// The seal for another process, of which this one then makes no more use. Nothing may be under
+    /// way.
     pub(crate) fn hand_over(&self) -> Vec<u8> {
         let (out, into) = (lock(&self.out), lock(&self.into));
         [out.secrets.encode(), into.secrets.encode()].concat()
@@ -126,8 +128,9 @@ impl Seal {
         Seal::of(secrets(0), secrets(Secrets::BYTES))
     }
 
-    /// Sends without waiting; gives how many bytes are gone. After [`Errno::AGAIN`] the same bytes have to be the first that are sent next: some of what
-    /// they were turned into may be gone already.
+    /// Sends without waiting; gives how many bytes are gone. After [`Errno::AGAIN`] the same bytes
+    /// have to be the first that are sent next: some of what they were turned into may be gone
+    /// already.
     pub(crate) fn send(
         &self,
         socket: BorrowedFd<'_>,
@@ -153,7 +156,8 @@ impl Seal {
         Ok(std::mem::take(&mut out.plain))
     }
 
-    /// Receives without waiting; gives how many bytes came, 0 at the end. [`Errno::BADMSG`]: what came was not encrypted by the other end, or not so.
+    /// Receives without waiting; gives how many bytes came, 0 at the end. [`Errno::BADMSG`]: what
+    /// came was not encrypted by the other end, or not so.
     pub(crate) fn recv(
         &self,
         socket: BorrowedFd<'_>,

@@ -217,7 +217,8 @@ mod tests {
         assert!(why().contains("no ordinary file"), "{}", why());
     }
 
-    /// systemd's credentials: root's, readable by the service's user through an access control list.
+    /// systemd's credentials: root's, readable by the service's user through an access control
+    /// list.
     #[test]
     fn credentials_of_a_service_are_read() {
         if mgn_sys::peer::own_uid() != 0 {

@@ -129,7 +129,8 @@ impl Store {
     /// Reads a store, a file that only its owner may read.
     ///
     /// # Errors
-    /// [`Error::Token`] for a file that others can read or that holds something else, [`Error::Io`].
+    /// [`Error::Token`] for a file that others can read or that holds something else,
+    /// [`Error::Io`].
     pub fn open(path: &Path) -> Result<Store, Error> {
         let (tokens, seen) = read(path)?;
         Ok(Store {

@@ -1,11 +1,15 @@
 //! TLS 1.3 for TCP, by rustls, without certificates.
 //!
-//! The server shows its key alone (RFC 7250). The negotiation only checks that the server has the private key that belongs to it; the caller compares the
-//! public key with those that the client's token names. Then both ends prove the token *bound* to this one channel, by a value that only its two ends can
-//! compute (RFC 9266). Somebody in between who ends the encryption has two channels, whose values differ: proofs that are passed on are wrong at the other
-//! end. That holds for tokens that name no key too; but with those, whoever else has the token can pose as the server.
+//! The server shows its key alone (RFC 7250). The negotiation only checks that the server has the
+//! private key that belongs to it; the caller compares the public key with those that the client's
+//! token names. Then both ends prove the token *bound* to this one channel, by a value that only
+//! its two ends can compute (RFC 9266). Somebody in between who ends the encryption has two
+//! channels, whose values differ: proofs that are passed on are wrong at the other end. That holds
+//! for tokens that name no key too; but with those, whoever else has the token can pose as the
+//! server.
 //!
-//! There is one suite of ciphers, whose keys never wear out, so that none has to be changed as long as a connection lasts.
+//! There is one suite of ciphers, whose keys never wear out, so that none has to be changed as long
+//! as a connection lasts.
 
 use std::sync::{Arc, OnceLock};
 

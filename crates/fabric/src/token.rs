@@ -14,8 +14,8 @@ use crate::{is_name, Error, PublicKey};
 
 const WHAT: &str = "the token file";
 
-/// A name, a role, 256 random bits, and the keys of the servers that the holder may meet. Each end proves that it knows the bits; they are never sent,
-/// and never shown by `Debug`.
+/// A name, a role, 256 random bits, and the keys of the servers that the holder may meet. Each end
+/// proves that it knows the bits; they are never sent, and never shown by `Debug`.
 #[derive(Clone)]
 pub struct Token {
     secret: Zeroizing<[u8; 32]>,
@@ -136,7 +136,8 @@ impl Token {
         Ok(Token::of(secret, identity))
     }
 
-    /// A new secret between processes that trust each other in everything, such as those of one job.
+    /// A new secret between processes that trust each other in everything, such as those of one
+    /// job.
     pub fn generate() -> Token {
         let mut secret = [0; 32];
         random(&mut secret);
@@ -210,7 +211,8 @@ impl Token {
         self
     }
 
-    /// The token for the one server with this key, whatever keys the file names. Relays on the way still have to show one of those.
+    /// The token for the one server with this key, whatever keys the file names. Relays on the way
+    /// still have to show one of those.
     pub fn vouched(mut self, key: Option<PublicKey>) -> Token {
         self.vouched = key;
         self
@@ -259,7 +261,8 @@ impl Token {
         token.ok_or_else(|| Error::Token("a token was handed over that is damaged".into()))
     }
 
-    /// A token of role server that only those have who know this one. With it, a server that has met a client by this token connects back to it.
+    /// A token of role server that only those have who know this one. With it, a server that has
+    /// met a client by this token connects back to it.
     pub fn for_callback(&self) -> Token {
         let mut mac = blake3::Hasher::new_keyed(&self.secret);
         let secret = mac.update(b"mgn fabric callback").finalize().into();
@@ -273,7 +276,8 @@ impl Token {
         }
     }
 
-    /// The token in the form to be proved on one encrypted channel: proofs of it are worth nothing on another one.
+    /// The token in the form to be proved on one encrypted channel: proofs of it are worth nothing
+    /// on another one.
     pub(crate) fn bound_to(&self, channel: &[u8; 32]) -> Token {
         let mut mac = blake3::Hasher::new_keyed(&self.secret);
         mac.update(b"mgn fabric tls").update(channel);

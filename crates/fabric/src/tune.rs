@@ -1,7 +1,8 @@
 //! Measuring which settings are best on this machine.
 //!
-//! Two processes send messages to and fro, as programs do: the one that measures, and a partner that it starts. What is compared is measured in turn, a
-//! little of each again and again, so that whatever else the machine does falls on all of it.
+//! Two processes send messages to and fro, as programs do: the one that measures, and a partner
+//! that it starts. What is compared is measured in turn, a little of each again and again, so that
+//! whatever else the machine does falls on all of it.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Messages of one kind that follow each other take about so long.
 const BURST: Duration = Duration::from_millis(1);
 
-/// Links made anew for each kind, since some are slower than others as long as they last; and bursts by each, at least.
+/// Links made anew for each kind, since some are slower than others as long as they last; and
+/// bursts by each, at least.
 const SETS: u32 = 3;
 const BURSTS: usize = 2;
 
@@ -50,8 +52,8 @@ impl Tuned {
     }
 }
 
-/// Measures for about `time`, and tells `say` what it found, as lines of tables. What is not measured is as by default. `partner` is a program that calls
-/// [`tune_partner`].
+/// Measures for about `time`, and tells `say` what it found, as lines of tables. What is not
+/// measured is as by default. `partner` is a program that calls [`tune_partner`].
 ///
 /// # Errors
 /// What keeps two processes from talking to each other.
@@ -221,7 +223,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// In which chunks a long message goes through shared memory. All chunks together are as large as by default.
+    /// In which chunks a long message goes through shared memory. All chunks together are as large
+    /// as by default.
     fn chunks(&mut self, found: &mut Tuned) -> Result<(), Error> {
         let all = Settings::default().chunk * Settings::default().chunks;
         let sizes = [16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB];
@@ -277,8 +280,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(sizes[best])
     }
 
-    /// From which length on it pays to read messages straight from their sender's memory: all lengths together, since longer ones may take longer and others
-    /// half the time.
+    /// From which length on it pays to read messages straight from their sender's memory: all
+    /// lengths together, since longer ones may take longer and others half the time.
     fn single_copies(&mut self, found: &mut Tuned) -> Result<(), Error> {
         self.head(
             "read from the sender's memory, or sent through shared memory or sockets",
@@ -294,7 +297,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         ];
         for (transport, name, field) in cases {
             let mut threshold = NEVER;
-            // Of all lengths down to one the logarithms of the times together, of one copy to two; and the least of that.
+            // Of all lengths down to one the logarithms of the times together, of one copy to two;
+            // and the least of that.
             let (mut sum, mut least) = (0.0, CLEARLY.ln());
             for len in [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB] {
                 let variants = [with(field, 4 * KIB), with(field, NEVER)];
@@ -324,7 +328,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// For how long a thread that waits looks before it sleeps: as by default, for long messages' sake, where no shorter time is clearly better.
+    /// For how long a thread that waits looks before it sleeps: as by default, for long messages'
+    /// sake, where no shorter time is clearly better.
     fn spinning(&mut self, found: &mut Tuned) -> Result<(), Error> {
         let times_us = [0, 5, 20];
         let columns = times_us.map(|time| format!("{time} us"));
@@ -341,7 +346,8 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(())
     }
 
-    /// How long a message of `len` bytes there and an empty one back take, with each of these settings at both ends: the median of bursts.
+    /// How long a message of `len` bytes there and an empty one back take, with each of these
+    /// settings at both ends: the median of bursts.
     fn compare(
         &mut self,
         transport: &Transport,
@@ -456,7 +462,8 @@ impl Drop for Partner {
     }
 }
 
-/// The shortest time; that of the default settings, which are among them, where none is clearly shorter.
+/// The shortest time; that of the default settings, which are among them, where none is clearly
+/// shorter.
 fn clearly_best(times: &[Duration], variants: &[Settings]) -> usize {
     let usual = variants.iter().position(|one| *one == Settings::default());
     let usual = usual.expect("the default settings are among them");

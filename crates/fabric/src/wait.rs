@@ -20,13 +20,15 @@ const CALM: Duration = Duration::from_millis(4);
 /// How much longer than it spins a thread yields, where it does.
 const YIELDING: u32 = 5;
 
-/// The same where there are more peers than processors: only those that run can answer, and a step of all of them may take that long.
+/// The same where there are more peers than processors: only those that run can answer, and a step
+/// of all of them may take that long.
 const CROWDED: Duration = Duration::from_millis(1);
 
 /// A yield that took longer let others run.
 const SWITCH: Duration = Duration::from_nanos(1500);
 
-/// Others that run for so long in one wait compute. A thread that sleeps is woken while such a one runs, and one that yields is not.
+/// Others that run for so long in one wait compute. A thread that sleeps is woken while such a one
+/// runs, and one that yields is not.
 const LONG: Duration = Duration::from_millis(10);
 
 /// For how long a thread then does not yield.
@@ -43,15 +45,18 @@ const PATIENCE: u32 = 4;
 /// Spinning hands a message over in well under a microsecond where a sleeping thread takes 5 to 30,
 /// but it takes a processor that others may need. So it is bounded to 20 us, never done on one
 /// processor, and given up for more and more of the waits while it keeps failing. A spin that fails
-/// while more threads want to run than there are processors, and did 4 ms before, is the last one for 4 ms: those that
-/// succeed then cost nobody anything, and the others take half a percent of a processor at most.
+/// while more threads want to run than there are processors, and did 4 ms before, is the last one
+/// for 4 ms: those that succeed then cost nobody anything, and the others take half a percent of a
+/// processor at most.
 ///
-/// A spinner that yields does so at once on such a machine. While others run it waits for nothing: only the time between counts.
+/// A spinner that yields does so at once on such a machine. While others run it waits for nothing:
+/// only the time between counts.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     /// How long one spin lasts at most.
     span: Duration,
-    /// How long it goes on after that, leaving the processor to whoever wants it between two looks.
+    /// How long it goes on after that, leaving the processor to whoever wants it between two
+    /// looks.
     yielding: Duration,
     /// Looks between two looks at the clock.
     stride: u32,
@@ -90,8 +95,9 @@ impl Spinner {
         }
     }
 
-    /// One that then yields for some times as long: whom it waits for may have been asleep itself, and takes longer to wake than anybody spins. Two that
-    /// wait for each other would fall asleep in turns.
+    /// One that then yields for some times as long: whom it waits for may have been asleep itself,
+    /// and takes longer to wake than anybody spins. Two that wait for each other would fall
+    /// asleep in turns.
     pub(crate) fn yielding(span: Duration) -> Spinner {
         let mut spinner = Spinner::lasting(span);
         spinner.set_crowded(false);

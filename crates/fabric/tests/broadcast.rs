@@ -58,8 +58,8 @@ fn every_reader_gets_every_message() {
                             let message = receiver.recv(Some(PATIENCE)).unwrap();
                             let message = message.unwrap_or_else(|| panic!("{which} is late"));
                             assert!(message.to_vec() == pattern(i, length(i)), "{which}");
-                            // One is slow, and one keeps a message for a while. It has room for two buffers: two
-                            // messages might hold both.
+                            // One is slow, and one keeps a message for a while. It has room for two
+                            // buffers: two messages might hold both.
                             if at == 1 && i % 200 == 0 {
                                 thread::sleep(Duration::from_millis(5));
                             }

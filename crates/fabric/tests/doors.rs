@@ -74,7 +74,8 @@ fn a_missing_token_is_explained() {
     assert!(matches!(error, Error::Auth(_)), "{error}");
 }
 
-/// The system says whose process is at the other end of a unix socket: a token, or the lack of one, or another server's, changes nothing.
+/// The system says whose process is at the other end of a unix socket: a token, or the lack of one,
+/// or another server's, changes nothing.
 #[test]
 fn clients_of_the_same_user_need_no_token_at_a_unix_socket() {
     let address: Address = format!("unix:@mgn-{}-same-user", std::process::id())

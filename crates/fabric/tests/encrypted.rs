@@ -1,4 +1,5 @@
-//! What encryption is for: somebody in between who listens, changes what he hears, or speaks for the ends.
+//! What encryption is for: somebody in between who listens, changes what he hears, or speaks for
+//! the ends.
 
 mod support;
 
@@ -24,7 +25,8 @@ fn place(listener: &Listener) -> (String, u16) {
     }
 }
 
-/// Somebody in between, and all that went through him. `change` may alter what goes to the client, of which it is told how much went before.
+/// Somebody in between, and all that went through him. `change` may alter what goes to the client,
+/// of which it is told how much went before.
 struct Between {
     address: Address,
     heard: Arc<Mutex<Vec<u8>>>,
@@ -158,7 +160,8 @@ fn who_listens_between_endpoints_learns_nothing() {
     }
 }
 
-/// Somebody who ends the encryption at either side, with what he can make himself, and passes on what is said inside.
+/// Somebody who ends the encryption at either side, with what he can make himself, and passes on
+/// what is said inside.
 #[test]
 fn who_speaks_for_both_ends_is_noticed() {
     let (listener, _folder) = TLS.listen();

@@ -1,5 +1,6 @@
-//! Endpoints in several real processes, of which one is killed, stopped, unplugged, forked, out of descriptors or memory, or somebody else's. The other process is
-//! this test program again, running [`child`] in a role.
+//! Endpoints in several real processes, of which one is killed, stopped, unplugged, forked, out of
+//! descriptors or memory, or somebody else's. The other process is this test program again, running
+//! [`child`] in a role.
 
 mod support;
 
@@ -542,7 +543,8 @@ fn running_out_of_memory_is_an_error_and_passes() {
         let mut early = vec![0; PIECE];
         let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr();
         let pieces = [(early.as_mut_ptr(), PIECE), (nowhere, 1 << 50)];
-        // SAFETY: what goes early is there, and nobody asks for the rest: the message is offered, and never accepted.
+        // SAFETY: what goes early is there, and nobody asks for the rest: the message is offered,
+        // and never accepted.
         let huge = unsafe { endpoint.isend(link, 1, &pieces, How::default()) };
         let huge = huge.unwrap().expect("it is too long to go at once");
         endpoint.send(link, 2, b"short", How::default()).unwrap();
@@ -646,7 +648,8 @@ fn forks(kind: &Kind) {
     let held: Vec<_> = (0..12)
         .map(|_| other.take(&wanted, Some(PATIENCE)).unwrap().unwrap())
         .collect();
-    // SAFETY: the child runs destructors and exits. It locks nothing that another thread may have held.
+    // SAFETY: the child runs destructors and exits. It locks nothing that another thread may have
+    // held.
     let child = unsafe { libc::fork() };
     if child == 0 {
         one.close(here);

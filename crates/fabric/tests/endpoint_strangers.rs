@@ -1,4 +1,5 @@
-//! Who wants something else of an endpoint than there is, and who may want nothing of it: other users.
+//! Who wants something else of an endpoint than there is, and who may want nothing of it: other
+//! users.
 
 mod support;
 

@@ -12,7 +12,8 @@ use mgn_fabric::{Error, Listener};
 use support::links::{self, *};
 use support::Folder;
 
-/// Far more messages than any link has room for: to find by chance that there are some, twice a second, would take too long.
+/// Far more messages than any link has room for: to find by chance that there are some, twice a
+/// second, would take too long.
 const MANY: usize = 20_000;
 const LEN: usize = 200;
 
@@ -413,7 +414,8 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
         other
             .send(there, 9, b"left behind", How::default())
             .unwrap();
-        // Over shared memory a long one, too, is with us when its send has ended, though nobody received it.
+        // Over shared memory a long one, too, is with us when its send has ended, though nobody
+        // received it.
         let long = pattern(100_000, 4);
         if kind.is_shm() {
             other.send(there, 10, &long, How::default()).unwrap();

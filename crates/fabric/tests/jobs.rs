@@ -84,7 +84,8 @@ fn unplugged(member: &Member) {
     println!("took {}", start.elapsed().as_millis());
 }
 
-/// Sends to all others and receives from them, until those that are to die have died. Each of their links ends with an error that says so, both ways.
+/// Sends to all others and receives from them, until those that are to die have died. Each of their
+/// links ends with an error that says so, both ways.
 fn mortal(member: &Member) {
     let victims = std::env::var(VICTIMS).unwrap();
     let is_to_die = |rank: u32| victims.contains(&rank.to_string());
@@ -388,7 +389,8 @@ fn several_hosts() {
     assert!(text.contains("needs a secret"), "{text}");
 }
 
-/// Hosts with networks of their own, which two cables join. One of them is not to be used, or is the second choice.
+/// Hosts with networks of their own, which two cables join. One of them is not to be used, or is
+/// the second choice.
 #[test]
 fn hosts_with_several_interfaces() {
     if !networks::are_there() {
@@ -466,7 +468,8 @@ fn hosts_that_fall_silent() {
     }
 }
 
-/// Whichever of a job's processes are killed amid what they send each other: the others are told soon, and the next job of that name begins at once.
+/// Whichever of a job's processes are killed amid what they send each other: the others are told
+/// soon, and the next job of that name begins at once.
 #[test]
 fn any_of_a_job_may_be_killed() {
     let names = Names::new();
@@ -516,7 +519,8 @@ fn two_jobs_of_one_name() {
     assert!(matches!(error, Error::InUse(_)), "{error}");
 }
 
-/// Takes the names of two ranks, at one of which it answers nobody, and some that look like others of theirs.
+/// Takes the names of two ranks, at one of which it answers nobody, and some that look like others
+/// of theirs.
 fn squat(job: &Address) {
     let Address::Abstract(job) = job else {
         panic!("a job's first name")
@@ -539,7 +543,8 @@ fn squat(job: &Address) {
     drop(taken);
 }
 
-/// Another user takes the names by which ranks are found first: it gets nothing, and stops nobody, also when it comes and goes.
+/// Another user takes the names by which ranks are found first: it gets nothing, and stops nobody,
+/// also when it comes and goes.
 #[test]
 fn names_that_another_user_has_taken() {
     let uid = mgn_sys::peer::own_uid();
@@ -655,7 +660,8 @@ fn links_that_were_closed_are_opened_again() {
         .unwrap();
 }
 
-/// Readers come at any time, also while the writer waits for one that lags, and those of other jobs do not come in.
+/// Readers come at any time, also while the writer waits for one that lags, and those of other jobs
+/// do not come in.
 #[test]
 fn readers_of_a_broadcast_come_at_any_time() {
     let name = format!("broadcast-{}", std::process::id());
@@ -820,7 +826,8 @@ fn under_open_mpi() {
     }
 }
 
-/// Who leaves by TCP takes nothing back of what it has sent, though it has not read all that it was sent.
+/// Who leaves by TCP takes nothing back of what it has sent, though it has not read all that it was
+/// sent.
 #[test]
 fn what_was_sent_before_leaving_arrives() {
     let name = format!("leaving-{}", std::process::id());
@@ -860,7 +867,8 @@ fn what_was_sent_before_leaving_arrives() {
     }
 }
 
-/// Whoever waits for anybody waits for those that have never been there, however many have come and gone; and no longer than for them.
+/// Whoever waits for anybody waits for those that have never been there, however many have come and
+/// gone; and no longer than for them.
 #[test]
 fn those_still_to_come_are_waited_for() {
     let name = format!("late-{}", std::process::id());
@@ -914,7 +922,8 @@ fn those_still_to_come_are_waited_for() {
     });
 }
 
-/// That a process has left may be noticed first by sending to it: what it had sent is received all the same.
+/// That a process has left may be noticed first by sending to it: what it had sent is received all
+/// the same.
 #[test]
 fn what_was_sent_outlives_a_failed_send() {
     for round in 0..50 {

@@ -1,4 +1,5 @@
-//! Tokens, roles and the keys of servers: whoever poses as somebody else is refused, with the typed error.
+//! Tokens, roles and the keys of servers: whoever poses as somebody else is refused, with the typed
+//! error.
 
 mod support;
 
@@ -48,7 +49,8 @@ impl Host {
 
 const ADDRESSES: [&str; 2] = ["tls:127.0.0.1:0", "tcp:127.0.0.1:0"];
 
-/// What becomes of a client, and of the server, which does `serve` with it; that is nothing if nobody comes.
+/// What becomes of a client, and of the server, which does `serve` with it; that is nothing if
+/// nobody comes.
 fn meet<T: Send>(
     listener: &Listener,
     token: &Token,
@@ -149,7 +151,8 @@ fn a_client_cannot_pose_as_the_server() {
     }
 }
 
-/// Somebody who is trusted has said which key the server has: no other will do, not even those of the file.
+/// Somebody who is trusted has said which key the server has: no other will do, not even those of
+/// the file.
 #[test]
 fn what_was_vouched_for_counts() {
     let (host, other) = (Host::new(), Host::new());

@@ -77,7 +77,8 @@ fn ends_with_different_settings_understand_each_other() {
     }
 }
 
-/// How many of a peer's messages wait is the receiver's to say, and how long those are that come unasked the sender's, as far as the receiver lets it.
+/// How many of a peer's messages wait is the receiver's to say, and how long those are that come
+/// unasked the sender's, as far as the receiver lets it.
 #[test]
 fn each_end_keeps_to_what_the_other_permits() {
     let [small, large] = extremes();

@@ -1,5 +1,6 @@
-//! That many links all have something of one receiver, and nothing of the processor while nothing happens. How much each has of either depends on the machine
-//! and on all else that runs there, and is measured by `make bench` (`bench/src/claims/messages/crowd.rs`).
+//! That many links all have something of one receiver, and nothing of the processor while nothing
+//! happens. How much each has of either depends on the machine and on all else that runs there, and
+//! is measured by `make bench` (`bench/src/claims/messages/crowd.rs`).
 
 mod support;
 
@@ -125,7 +126,8 @@ fn links_that_are_not_looked_at_first_go_on_too() {
     }
 }
 
-/// Takes messages until every link, whose number is its messages' tag, was heard again and again while all had something; then closes them all.
+/// Takes messages until every link, whose number is its messages' tag, was heard again and again
+/// while all had something; then closes them all.
 fn hear_all(center: Endpoint, links: usize, what: &str) {
     const TIMES: usize = 50;
     let start = Instant::now();
@@ -140,7 +142,8 @@ fn hear_all(center: Endpoint, links: usize, what: &str) {
     }
 }
 
-/// Sends on all links as much as goes, until the other end has gone. Messages have their link's number, from `first` on.
+/// Sends on all links as much as goes, until the other end has gone. Messages have their link's
+/// number, from `first` on.
 fn fill(endpoint: &Endpoint, links: &[LinkId], first: usize) {
     static BYTES: [u8; 100] = [0; 100];
     let piece = (BYTES.as_ptr().cast_mut(), BYTES.len());

@@ -1,4 +1,5 @@
-//! Messages that are read straight from their sender's memory, and what happens where that is forbidden.
+//! Messages that are read straight from their sender's memory, and what happens where that is
+//! forbidden.
 
 mod support;
 
@@ -188,7 +189,8 @@ fn a_sender_that_goes_meanwhile_is_an_error() {
     }
 }
 
-/// Not a test: two processes without privileges, of which the sender lets nobody look at its memory, or does.
+/// Not a test: two processes without privileges, of which the sender lets nobody look at its
+/// memory, or does.
 #[test]
 fn child() {
     let Some(part) = Part::mine() else { return };

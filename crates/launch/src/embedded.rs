@@ -55,7 +55,8 @@ impl EmbeddedServer {
     }
 }
 
-/// A server that has been started and need not be there yet: a driver takes a while to open, in which others can be started. It ends when this is dropped.
+/// A server that has been started and need not be there yet: a driver takes a while to open, in
+/// which others can be started. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct StartingServer(Helper);
 

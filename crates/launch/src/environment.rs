@@ -41,11 +41,13 @@ pub enum Weld {
 /// What the client library is told, by environment variables.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSettings {
-    /// The servers' addresses, one for all tiles of the wall or one for each; none for transports without a server.
+    /// The servers' addresses, one for all tiles of the wall or one for each; none for transports
+    /// without a server.
     pub servers: Vec<String>,
     /// How the picture is divided among several renderers, as the client library reads it.
     pub wall: Option<String>,
-    /// `shm`, `unix`, `tcp`, `null` or `file:PATH`: one for all servers or one for each; none leaves it to the addresses.
+    /// `shm`, `unix`, `tcp`, `null` or `file:PATH`: one for all servers or one for each; none
+    /// leaves it to the addresses.
     pub transports: Vec<String>,
     pub token_file: Option<PathBuf>,
     /// For each of several servers where its token is, if not there.
@@ -144,7 +146,8 @@ struct Toolkit {
     variable: &'static str,
     /// For X.
     value: &'static str,
-    /// How values begin that lead to where no X window is: Wayland, or the screen itself. Everything else is the user's to choose: `offscreen` is fine.
+    /// How values begin that lead to where no X window is: Wayland, or the screen itself.
+    /// Everything else is the user's to choose: `offscreen` is fine.
     cannot: &'static [&'static str],
 }
 
@@ -200,7 +203,8 @@ enum Choice {
 }
 
 impl Toolkit {
-    /// The user's value may be a list of which the toolkit takes the first that works; Qt's have options behind a colon.
+    /// The user's value may be a list of which the toolkit takes the first that works; Qt's have
+    /// options behind a colon.
     fn choose(&self, users: Option<&str>) -> Choice {
         let names = users.unwrap_or_default().split([';', ',']);
         let names = names.map(|name| name.split(':').next().unwrap_or(name).trim());
@@ -221,7 +225,8 @@ impl Toolkit {
     }
 }
 
-/// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into. What the user has set stays where it works.
+/// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into.
+/// What the user has set stays where it works.
 pub(crate) fn x11_toolkits() -> Vec<Change> {
     let mut changes = vec![
         remove("WAYLAND_DISPLAY"),

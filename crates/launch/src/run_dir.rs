@@ -78,7 +78,8 @@ pub fn tell_successor(
     told.map_err(Error::file(file, "writing"))
 }
 
-/// The address of a server that was to draw a tile and that the programs of the run in `run_dir` could not use, the last if there are several.
+/// The address of a server that was to draw a tile and that the programs of the run in `run_dir`
+/// could not use, the last if there are several.
 pub fn unfit(run_dir: &Path, tile: usize) -> Option<String> {
     fs::read_to_string(run_dir.join(format!("unfit-{tile}"))).ok()
 }

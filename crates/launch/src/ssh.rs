@@ -1,8 +1,10 @@
-//! Another host, by ssh: one connection that all else shares, what `mgn` holds there for as long as this process lives, and sockets that are forwarded.
+//! Another host, by ssh: one connection that all else shares, what `mgn` holds there for as long as
+//! this process lives, and sockets that are forwarded.
 //!
-//! The connection is made once, in the foreground, where ssh may ask for a password. It then stays in the background (`ControlMaster`), and everything that
-//! follows goes through it. What `mgn` holds there ends when its standard input does, and also when nothing comes by it for a while: so nothing is left
-//! there when this process, its host, or the network goes.
+//! The connection is made once, in the foreground, where ssh may ask for a password. It then stays
+//! in the background (`ControlMaster`), and everything that follows goes through it. What `mgn`
+//! holds there ends when its standard input does, and also when nothing comes by it for a while: so
+//! nothing is left there when this process, its host, or the network goes.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,10 +22,12 @@ use rustix::fs::{flock, FlockOperation};
 use crate::helper::Helper;
 use crate::{Error, RunDir};
 
-/// What the line begins with by which `mgn ssh-hold` says that it is ready; its run directory follows.
+/// What the line begins with by which `mgn ssh-hold` says that it is ready; its run directory
+/// follows.
 pub const HOLDS: &str = "mgn-holds ";
 
-/// How long nothing may come from the other end before it counts as gone. `MGN_SSH_SILENCE` has other seconds.
+/// How long nothing may come from the other end before it counts as gone. `MGN_SSH_SILENCE` has
+/// other seconds.
 pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// How long the background connection waits for the next that shares it.
@@ -146,7 +150,8 @@ impl Remote {
         }
         let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
         let mut command = self.command(&["-T"], &words);
-        // An interrupt from the terminal is for the program, which may want its server a little longer.
+        // An interrupt from the terminal is for the program, which may want its server a little
+        // longer.
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -205,7 +210,8 @@ impl Remote {
     }
 }
 
-/// The name of a server's socket in the run directory of who has it, and of the one here that leads there.
+/// The name of a server's socket in the run directory of who has it, and of the one here that leads
+/// there.
 pub const SERVER: &str = "server";
 /// The name of the socket there that leads to the server here.
 const RENDERER: &str = "renderer";

@@ -28,9 +28,9 @@ pub struct Mapped {
     pub front: bool,
     /// Other OpenGL drivers, by their files.
     drivers: BTreeSet<PathBuf>,
-    /// Libraries with OpenGL's entry points that were no part of GLVND at the last look, and at how
-    /// many looks in a row there were such. A program that is being loaded may have GLVND's by
-    /// half, so once does not count.
+    /// Libraries with OpenGL's entry points that were no part of GLVND at the last look, and at
+    /// how many looks in a row there were such. A program that is being loaded may have
+    /// GLVND's by half, so once does not count.
     loose: BTreeSet<PathBuf>,
     looks: u32,
 }

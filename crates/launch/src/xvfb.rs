@@ -18,8 +18,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Between looks whether it is there, at first and at most.
 const STEPS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(10)];
 
-/// Display numbers from here on are tried. X servers that are told no number take the lowest ones, and those in other networks take them from each other:
-/// they see no sockets there but in files, which they replace.
+/// Display numbers from here on are tried. X servers that are told no number take the lowest ones,
+/// and those in other networks take them from each other: they see no sockets there but in files,
+/// which they replace.
 const FIRST: u32 = 100;
 /// So far from there different processes begin.
 const SPREAD: u32 = 1000;
@@ -126,7 +127,8 @@ fn socket(number: u32) -> PathBuf {
     format!("/tmp/.X11-unix/X{number}").into()
 }
 
-/// Starts an X server, which locks its number for all that share /tmp, and waits until we are its client.
+/// Starts an X server, which locks its number for all that share /tmp, and waits until we are its
+/// client.
 fn serve(
     executable: &Path,
     number: u32,

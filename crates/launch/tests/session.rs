@@ -67,7 +67,8 @@ fn wait_for(path: &Path) {
     }
 }
 
-/// The X server is one that waits for the server's process, which would not come before the X server is there if one was started after the other.
+/// The X server is one that waits for the server's process, which would not come before the X
+/// server is there if one was started after the other.
 #[test]
 fn x_server_and_server_start_at_once() {
     let _alone = alone();

@@ -26,7 +26,8 @@ pub struct Match {
     pub wall: Wall,
     /// One for each of the wall's tiles.
     pub tiles: Vec<TileServer>,
-    /// Stream processing units that whoever configures the wall wants in the program's own process.
+    /// Stream processing units that whoever configures the wall wants in the program's own
+    /// process.
     pub client_chain: Vec<String>,
     shared: Arc<Shared>,
 }
@@ -111,11 +112,13 @@ impl Request {
     }
 }
 
-/// Asks the mothership at `address`, and waits for up to `patience` until somebody is there; `on_wait` is told for what, whenever that changes. `token_file`
-/// is for the mothership, and for the servers too, but for those that have a token of their own: its file lies in the same folder.
+/// Asks the mothership at `address`, and waits for up to `patience` until somebody is there;
+/// `on_wait` is told for what, whenever that changes. `token_file` is for the mothership, and for
+/// the servers too, but for those that have a token of their own: its file lies in the same folder.
 ///
 /// # Errors
-/// [`Error::NotThere`]; [`Error::Forbidden`]; [`Error::Refused`] for what nobody can do, with what is missing; [`Error::Patience`].
+/// [`Error::NotThere`]; [`Error::Forbidden`]; [`Error::Refused`] for what nobody can do, with what
+/// is missing; [`Error::Patience`].
 pub fn ask(
     address: &Address,
     token_file: Option<&Path>,

@@ -1,4 +1,5 @@
-//! The fuzz targets of this crate: what connections say to the mothership, what it answers, and the files of walls.
+//! The fuzz targets of this crate: what connections say to the mothership, what it answers, and the
+//! files of walls.
 
 use std::path::Path;
 use std::time::Duration;
@@ -45,7 +46,8 @@ const EXAMPLES: [&str; 3] = [
     include_str!("../../../docs/examples/bezels.toml"),
 ];
 
-/// A message of each kind. They follow the types, so there is no folder of them that could fall behind.
+/// A message of each kind. They follow the types, so there is no folder of them that could fall
+/// behind.
 fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let whereabouts = Whereabouts {
         host: "boot net".into(),
@@ -166,8 +168,8 @@ fn conversations() -> Vec<Vec<u8>> {
     all
 }
 
-/// The messages of several connections to one mothership, each message behind its length as 16 bits. The highest bit of a length says that the next
-/// connection begins.
+/// The messages of several connections to one mothership, each message behind its length as 16
+/// bits. The highest bit of a length says that the next connection begins.
 fn to_mothership(bytes: &[u8]) {
     decoded::<Opening>(bytes);
     let mut core = Core::new(&Config::default());

@@ -1,7 +1,9 @@
-//! The mothership: who renders, who wants to be rendered, and who is matched with whom. It never touches the data path.
+//! The mothership: who renders, who wants to be rendered, and who is matched with whom. It never
+//! touches the data path.
 //!
-//! A [`Config`] says what a wall is made of. [`core`] decides, [`run`] is the process around it. Servers have a [`Registration`]; whoever starts a program
-//! [`ask`]s who draws for it; [`find`] is for relays, [`status`] and [`stop`] are for people.
+//! A [`Config`] says what a wall is made of. [`core`] decides, [`run`] is the process around it.
+//! Servers have a [`Registration`]; whoever starts a program [`ask`]s who draws for it; [`find`] is
+//! for relays, [`status`] and [`stop`] are for people.
 #![forbid(unsafe_code)]
 
 mod ask;

@@ -66,7 +66,8 @@ pub(crate) fn sizes() -> Config {
 /// Where the server of a name is, as seen from here.
 ///
 /// # Errors
-/// [`Error::NotThere`]; [`Error::Refused`] where there is no such server, or none that can be reached; and what the connection says.
+/// [`Error::NotThere`]; [`Error::Refused`] where there is no such server, or none that can be
+/// reached; and what the connection says.
 pub fn find(
     address: &Address,
     token: Option<&Token>,

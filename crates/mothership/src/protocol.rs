@@ -1,4 +1,5 @@
-//! What servers, programs' starters and people say to the mothership, and it to them: postcard of these types, one a message of a `fabric` connection.
+//! What servers, programs' starters and people say to the mothership, and it to them: postcard of
+//! these types, one a message of a `fabric` connection.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -37,7 +38,8 @@ pub enum ToMothership {
     Where(Box<Where>),
     /// The tiles of a client's wall that have no renderer now, a bit each.
     Holes(u64),
-    /// The server at this address, which was to draw a tile, cannot: it is not reached, or renders otherwise than the rest.
+    /// The server at this address, which was to draw a tile, cannot: it is not reached, or renders
+    /// otherwise than the rest.
     Unfit {
         tile: u32,
         address: String,
@@ -80,7 +82,8 @@ pub enum FromMothership {
 }
 
 impl ToMothership {
-    /// The role that this takes, and what it is, in words. None for what only those can say who have come with one of these.
+    /// The role that this takes, and what it is, in words. None for what only those can say who
+    /// have come with one of these.
     pub fn needs(&self) -> Option<(Role, &'static str)> {
         Some(match self {
             ToMothership::Server(_) => (Role::Server, "register a server with the mothership"),
@@ -129,7 +132,8 @@ pub struct Hello {
 /// Where a process runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Whereabouts {
-    /// Processes that can share memory and find each other's sockets have the same: the running system and its network.
+    /// Processes that can share memory and find each other's sockets have the same: the running
+    /// system and its network.
     pub host: String,
     pub uid: u32,
     /// For people, and for those elsewhere.
@@ -195,7 +199,8 @@ pub struct Request {
 pub enum Wanted {
     /// Walls of the configuration, which show the same.
     Walls(Vec<String>),
-    /// So many columns and rows of tiles, by whoever renders them, for each of several walls that show the same.
+    /// So many columns and rows of tiles, by whoever renders them, for each of several walls that
+    /// show the same.
     Grids(Vec<(u32, u32)>),
     /// One renderer, this one or any.
     Single(Option<String>),
@@ -308,9 +313,11 @@ pub struct End {
     pub server: String,
     pub address: String,
     pub way: Way,
-    /// The name of the file with its token, which lies beside that with the mothership's; none where it has the same.
+    /// The name of the file with its token, which lies beside that with the mothership's; none
+    /// where it has the same.
     pub token: Option<String>,
-    /// The public key that the server shows where the address is `tls:`, as it has told the mothership.
+    /// The public key that the server shows where the address is `tls:`, as it has told the
+    /// mothership.
     pub key: Option<String>,
 }
 

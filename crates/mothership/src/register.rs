@@ -14,11 +14,12 @@ use crate::link::Link;
 use crate::protocol::{FromMothership, Hello, Session, ToMothership};
 use crate::Error;
 
-/// A server that the mothership has started does not outlive it longer, unless it draws for somebody.
+/// A server that the mothership has started does not outlive it longer, unless it draws for
+/// somebody.
 const ORPHAN: Duration = Duration::from_secs(60);
 
-/// A server's place with the mothership, kept by a thread, also when another mothership takes the place of the first. Readable ([`AsFd`]) when the server
-/// is to end.
+/// A server's place with the mothership, kept by a thread, also when another mothership takes the
+/// place of the first. Readable ([`AsFd`]) when the server is to end.
 #[derive(Debug)]
 pub struct Registration {
     shared: Arc<Shared>,

@@ -1,4 +1,5 @@
-//! What tokens of each role may ask of a mothership: whoever asks for more is refused, with the typed error.
+//! What tokens of each role may ask of a mothership: whoever asks for more is refused, with the
+//! typed error.
 
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -108,7 +108,8 @@ impl Target for Saver {
     }
 }
 
-/// What a file is called while it is written: half a picture is worse than none, whoever is killed or looks meanwhile.
+/// What a file is called while it is written: half a picture is worse than none, whoever is killed
+/// or looks meanwhile.
 fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");

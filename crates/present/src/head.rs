@@ -15,7 +15,8 @@ use crate::display::lost;
 use crate::error::HEAD_MAX;
 use crate::{Error, Picture, Target, Window, XDisplay};
 
-/// A window without a frame that no window manager moves, black where no picture was put. It goes away when this is dropped.
+/// A window without a frame that no window manager moves, black where no picture was put. It goes
+/// away when this is dropped.
 #[derive(Debug)]
 pub struct Head {
     display: Arc<XDisplay>,
@@ -24,7 +25,8 @@ pub struct Head {
 }
 
 impl Head {
-    /// Opens a window of `width` x `height` pixels, or one as large as the screen of the X server `display`.
+    /// Opens a window of `width` x `height` pixels, or one as large as the screen of the X server
+    /// `display`.
     ///
     /// # Errors
     /// [`Error::NoDisplay`], [`Error::TooLarge`], [`Error::NoWindow`], [`Error::DisplayLost`].

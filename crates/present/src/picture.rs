@@ -23,8 +23,9 @@ pub struct Picture<'a> {
     /// From one row to the next, in bytes; a multiple of a pixel, and no shorter than a row.
     pub stride: u32,
     pub pixels: &'a dyn Rows,
-    /// Where in shared memory the first pixel is, for pixels that lie in such. Segments shown on one
-    /// [`XDisplay`](crate::XDisplay) must be of one connection, which is what their numbers tell apart.
+    /// Where in shared memory the first pixel is, for pixels that lie in such. Segments shown on
+    /// one [`XDisplay`](crate::XDisplay) must be of one connection, which is what their
+    /// numbers tell apart.
     pub segment: Option<Segment<'a>>,
     /// The surface's number, and that of the frame on it, from 1 on.
     pub surface: u32,

@@ -2,8 +2,9 @@
 
 use crate::picture::PIXEL;
 
-/// Makes `into` the picture `from` of `size` (width and height, without gaps) in the size `to`: each pixel is the one that its centre falls on, so that
-/// tiles of a wall fit together as the parts did that they are made of.
+/// Makes `into` the picture `from` of `size` (width and height, without gaps) in the size `to`:
+/// each pixel is the one that its centre falls on, so that tiles of a wall fit together as the
+/// parts did that they are made of.
 ///
 /// # Panics
 /// If `from` is shorter than its size says.

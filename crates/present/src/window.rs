@@ -63,7 +63,8 @@ impl Order {
         }
     }
 
-    /// Pixels of two bytes for a window of depth 16: 5, 6 and 5 bits, red on top. Rows begin at multiples of four bytes.
+    /// Pixels of two bytes for a window of depth 16: 5, 6 and 5 bits, red on top. Rows begin at
+    /// multiples of four bytes.
     fn shorts(pixels: &[u8], width: usize, big_endian: bool) -> Vec<u8> {
         let row = (width * 2).next_multiple_of(4);
         let mut shorts = Vec::with_capacity(pixels.len() / 2);

@@ -1,7 +1,9 @@
 //! Program binaries and shader binaries.
 //!
-//! A driver trusts the bytes of a program binary: a checksum is all that it checks. So a client gets each program binary with a seal behind it, a keyed hash
-//! of the binary and its format, and the driver gets back only binaries whose seal is right. Lengths that clients see include the seal.
+//! A driver trusts the bytes of a program binary: a checksum is all that it checks. So a client
+//! gets each program binary with a seal behind it, a keyed hash of the binary and its format, and
+//! the driver gets back only binaries whose seal is right. Lengths that clients see include the
+//! seal.
 
 use crate::names::Class;
 use crate::renderer::{out, written, Renderer};
@@ -124,7 +126,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// A binary without the right seal is refused as the driver refuses one of another release: the program is not linked, and there is no error.
+    /// A binary without the right seal is refused as the driver refuses one of another release: the
+    /// program is not linked, and there is no error.
     pub(crate) fn hand_gl_program_binary(
         &mut self,
         program: u32,
@@ -134,7 +137,8 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
-        // The driver gets the bytes that were checked, not those that the client may change meanwhile.
+        // The driver gets the bytes that were checked, not those that the client may change
+        // meanwhile.
         let mut sealed = binary.to_vec();
         sealed.truncate(usize::try_from(length).unwrap_or(0));
         let binary = self.binary_key.opened(binary_format, &sealed);
@@ -231,7 +235,8 @@ impl Renderer {
             GL_SHADER_BINARY_FORMAT_SPIR_V if !self.accepts_spirv => GL_NONE,
             format => format,
         };
-        // Words are read in place, so the bytes have to lie as words do; and the client may change its own meanwhile.
+        // Words are read in place, so the bytes have to lie as words do; and the client may change
+        // its own meanwhile.
         let bytes = binary.to_vec();
         let mut words = vec![0u32; bytes.len().div_ceil(4)];
         // SAFETY: there are `count` names and `length` bytes, and room for all bytes in the words.

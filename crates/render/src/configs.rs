@@ -1,4 +1,5 @@
-//! The framebuffer configurations that programs may choose from: distinct, and each exactly what it says.
+//! The framebuffer configurations that programs may choose from: distinct, and each exactly what it
+//! says.
 
 use crate::egl::{attr, Config, Egl, EglError, SRGB_EXTENSION};
 use mgn_wire::hello::{self, Color};
@@ -12,7 +13,8 @@ pub(crate) struct Choice {
     pub srgb: bool,
 }
 
-/// Every combination of colours, depth, stencil and samples that EGL has for pbuffers, in EGL's order.
+/// Every combination of colours, depth, stencil and samples that EGL has for pbuffers, in EGL's
+/// order.
 pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
     let mut chosen: Vec<Choice> = Vec::new();
     for config in egl.configs() {
@@ -41,7 +43,8 @@ pub(crate) fn usual(choices: &[Choice]) -> Choice {
     *found.unwrap_or(&choices[0])
 }
 
-/// Whether EGL makes pbuffers of this config in the colour space sRGB. No attribute of the config says so.
+/// Whether EGL makes pbuffers of this config in the colour space sRGB. No attribute of the config
+/// says so.
 fn makes_srgb(egl: &Egl, config: Config) -> bool {
     let made = egl
         .has(SRGB_EXTENSION)

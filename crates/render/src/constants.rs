@@ -1,8 +1,10 @@
-//! What a context answers without ever changing: limits, ranges and lists, fetched once when it is made, so that the client need not ask again.
+//! What a context answers without ever changing: limits, ranges and lists, fetched once when it is
+//! made, so that the client need not ask again.
 
 use mgn_wire::gl::*;
 
-/// Integer constants with their number of values. A driver that does not know one is simply not asked again.
+/// Integer constants with their number of values. A driver that does not know one is simply not
+/// asked again.
 pub(crate) const INTEGERS: &[(u32, usize)] = &[
     (GL_AUX_BUFFERS, 1),
     (GL_CONTEXT_FLAGS, 1),
@@ -192,7 +194,8 @@ pub(crate) const INDEXED: &[(u32, usize)] = &[
     (GL_MAX_COMPUTE_WORK_GROUP_SIZE, 3),
 ];
 
-/// Constants that are not whole numbers; their integer forms are fetched as well, because rounding is the driver's.
+/// Constants that are not whole numbers; their integer forms are fetched as well, because rounding
+/// is the driver's.
 pub(crate) const FLOATS: &[(u32, usize)] = &[
     (GL_ALIASED_LINE_WIDTH_RANGE, 2),
     (GL_ALIASED_POINT_SIZE_RANGE, 2),

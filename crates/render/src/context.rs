@@ -94,7 +94,8 @@ pub(crate) struct Context {
     pub read_framebuffer: u32,
     /// The vertex array object bound by the program, by its name for it.
     pub vertex_array: u32,
-    /// The driver's object that stands for the program's object 0; the driver's own 0 is for draws from the stream.
+    /// The driver's object that stands for the program's object 0; the driver's own 0 is for draws
+    /// from the stream.
     pub default_vertex_array: u32,
     /// The driver's name of the buffer bound to `GL_ARRAY_BUFFER`, once it was asked.
     pub array_buffer: Option<u32>,
@@ -112,7 +113,8 @@ pub(crate) struct Context {
     pub has_discard: bool,
     /// Whether it has glDrawRangeElements.
     pub has_draw_range: bool,
-    /// Whether primitives can be restarted at an index of the program's choice, or at the greatest.
+    /// Whether primitives can be restarted at an index of the program's choice, or at the
+    /// greatest.
     pub has_restart: bool,
     pub has_fixed_restart: bool,
     /// Whether there are several viewports and scissor boxes.

@@ -1,8 +1,10 @@
 //! Occlusion queries on a wall, and rendering on condition of them.
 //!
-//! What a renderer draws of its tile is its *share*: all renderers' shares together are what one renderer would count, because the client begins such queries
-//! only where tiles do not overlap. What it draws as a whole, such as framebuffer objects, it counts as everyone does. So a query is made of *pieces*,
-//! queries of the driver's that have counted the one or the other, and the client adds up.
+//! What a renderer draws of its tile is its *share*: all renderers' shares together are what one
+//! renderer would count, because the client begins such queries only where tiles do not overlap.
+//! What it draws as a whole, such as framebuffer objects, it counts as everyone does. So a query is
+//! made of *pieces*, queries of the driver's that have counted the one or the other, and the client
+//! adds up.
 
 use crate::hand::split_lists::Step;
 use crate::names::Class;
@@ -142,7 +144,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Makes a query that finds nothing. If it cannot be begun, no other can, and the error is the program's.
+    /// Makes a query that finds nothing. If it cannot be begun, no other can, and the error is the
+    /// program's.
     fn make_nothing(&mut self, target: u32) -> bool {
         let mut query = 0;
         self.error();
@@ -203,7 +206,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Whether a list is being compiled on a wall. There it is followed what queries count and what rendering depends on, also where lists are called.
+    /// Whether a list is being compiled on a wall. There it is followed what queries count and what
+    /// rendering depends on, also where lists are called.
     fn steps_into_list(&self) -> bool {
         self.tile.is_some() && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
     }
@@ -253,7 +257,8 @@ impl Renderer {
         }
     }
 
-    /// A list is about to be compiled, and executed at the same time: what is drawn meanwhile is not cut to the tile.
+    /// A list is about to be compiled, and executed at the same time: what is drawn meanwhile is
+    /// not cut to the tile.
     pub(crate) fn count_list(&mut self) {
         if self.tile.is_some() {
             self.count_as(false);
@@ -333,7 +338,8 @@ impl Renderer {
             true => self.driver_integer(GL_QUERY_BUFFER_BINDING) as u32,
             false => 0,
         };
-        // SAFETY: the context is current; one number is written, because no buffer is bound that it would go to.
+        // SAFETY: the context is current; one number is written, because no buffer is bound that it
+        // would go to.
         unsafe {
             if bound != 0 {
                 (self.gl.glBindBuffer)(GL_QUERY_BUFFER, 0);
@@ -452,7 +458,8 @@ impl Renderer {
         }
     }
 
-    /// What all renderers have counted together for a query decides from now on whether is drawn what depends on it.
+    /// What all renderers have counted together for a query decides from now on whether is drawn
+    /// what depends on it.
     pub(crate) fn hand_mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
         self.needs_context()?;
         self.cx()?.counts.sums.insert(id, value);

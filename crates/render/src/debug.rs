@@ -1,7 +1,8 @@
-//! Debug output: what the driver says of a context, and the errors that are found in its place, on their way to the program.
+//! Debug output: what the driver says of a context, and the errors that are found in its place, on
+//! their way to the program.
 //!
-//! The driver filters its messages as the program has told it to. It cannot filter ours, which are all of one kind, so whether those pass is followed
-//! here.
+//! The driver filters its messages as the program has told it to. It cannot filter ours, which are
+//! all of one kind, so whether those pass is followed here.
 
 use mgn_wire::debug::Message;
 use mgn_wire::gl::*;
@@ -9,7 +10,8 @@ use std::collections::VecDeque;
 use std::ffi::{c_char, c_void, CStr};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
-/// The most messages that wait for a program with a callback, which takes them at the next answer at the latest. Those after them are lost.
+/// The most messages that wait for a program with a callback, which takes them at the next answer
+/// at the latest. Those after them are lost.
 const MOST: usize = 1 << 14;
 /// Longer messages are cut. None is.
 const LONGEST: usize = 1 << 16;
@@ -34,7 +36,8 @@ struct State {
     errors_hidden: bool,
 }
 
-/// What Mesa and others call all errors of OpenGL; each process may have another number. 0 before there was one.
+/// What Mesa and others call all errors of OpenGL; each process may have another number. 0 before
+/// there was one.
 static ERROR_ID: OnceLock<u32> = OnceLock::new();
 
 impl Debug {
@@ -72,7 +75,8 @@ impl Debug {
         ERROR_ID.get().is_some()
     }
 
-    /// An error that the driver knows nothing of. Its text is not Mesa's, which names the command and what is wrong with it.
+    /// An error that the driver knows nothing of. Its text is not Mesa's, which names the command
+    /// and what is wrong with it.
     pub fn error(&self, code: u32) {
         let mut state = self.state();
         if state.output && !state.errors_hidden {
@@ -130,7 +134,8 @@ impl Debug {
         )
     }
 
-    /// Takes as many messages out of the log, and no more than have room in `room` bytes with their end marks.
+    /// Takes as many messages out of the log, and no more than have room in `room` bytes with their
+    /// end marks.
     pub fn take_logged(&self, count: usize, mut room: Option<usize>) -> Vec<Message> {
         let mut state = self.state();
         let mut taken = Vec::new();
@@ -152,7 +157,8 @@ impl Debug {
     /// The driver's callback. `user` is the context's `Debug`.
     ///
     /// # Safety
-    /// `text` has `length` bytes, or ends with NUL if that is negative; `user` lives as long as the driver's context.
+    /// `text` has `length` bytes, or ends with NUL if that is negative; `user` lives as long as the
+    /// driver's context.
     pub unsafe extern "system" fn heard(
         source: u32,
         kind: u32,

@@ -126,7 +126,8 @@ pub(crate) enum ApiKind {
     OpenGlEs,
 }
 
-/// An initialised display. Terminated when dropped; the library stays loaded, because drivers do not survive being unloaded.
+/// An initialised display. Terminated when dropped; the library stays loaded, because drivers do
+/// not survive being unloaded.
 pub(crate) struct Egl {
     functions: Functions,
     display: Display,
@@ -144,8 +145,8 @@ pub(crate) struct Egl {
 impl Egl {
     /// Loads the system's EGL and opens a display that needs no window system.
     ///
-    /// Takes every variable that would lead GLVND to Manganese's own vendor library out of the environment first, so this must run before the process
-    /// starts threads that read it.
+    /// Takes every variable that would lead GLVND to Manganese's own vendor library out of the
+    /// environment first, so this must run before the process starts threads that read it.
     pub fn open() -> Result<Egl, EglError> {
         clear_environment();
         Egl::of_environment()
@@ -162,8 +163,8 @@ impl Egl {
         Ok(Egl::with(functions, opened))
     }
 
-    /// The display of the same driver's device instead of the surfaceless platform's, where the driver renders in software. The two make pbuffers in
-    /// different ways.
+    /// The display of the same driver's device instead of the surfaceless platform's, where the
+    /// driver renders in software. The two make pbuffers in different ways.
     pub fn of_software_device(&self) -> Option<Egl> {
         if !self.is_software || self.platform != SURFACELESS {
             return None;
@@ -257,7 +258,8 @@ impl Egl {
         } else {
             OPENGL_ES_API
         };
-        // SAFETY: plain EGL calls; the attribute list is terminated; `share` is null or a live context of this display.
+        // SAFETY: plain EGL calls; the attribute list is terminated; `share` is null or a live
+        // context of this display.
         let context = unsafe {
             if (self.functions.bind_api)(api) == 0 {
                 return Err(self.error("select the API"));
@@ -271,7 +273,8 @@ impl Egl {
         }
     }
 
-    /// Whether EGL images can be made of two-dimensional textures, faces of cubes, and renderbuffers.
+    /// Whether EGL images can be made of two-dimensional textures, faces of cubes, and
+    /// renderbuffers.
     pub fn has_images(&self) -> bool {
         let needed = [
             "EGL_KHR_image_base",
@@ -300,7 +303,8 @@ impl Egl {
         let mut list = attributes.to_vec();
         list.push(attr::NONE);
         let buffer = name as usize as *mut c_void;
-        // SAFETY: the context is one of this display's; the list is terminated; names of objects are only looked up.
+        // SAFETY: the context is one of this display's; the list is terminated; names of objects
+        // are only looked up.
         let image = unsafe { create(self.display, context, target, buffer, list.as_ptr()) };
         match image.is_null() {
             // SAFETY: takes no arguments.
@@ -354,7 +358,8 @@ impl Egl {
         read: Surface,
         context: Context,
     ) -> Result<(), EglError> {
-        // SAFETY: the handles are null or live ones of this display, which is used by one thread only.
+        // SAFETY: the handles are null or live ones of this display, which is used by one thread
+        // only.
         let ok = unsafe { (self.functions.make_current)(self.display, draw, read, context) };
         if ok == 0 {
             Err(self.error("make a context current"))
@@ -375,7 +380,8 @@ impl Egl {
 
 impl Drop for Egl {
     fn drop(&mut self) {
-        // SAFETY: the display is initialised; contexts and surfaces still there are released by EGL.
+        // SAFETY: the display is initialised; contexts and surfaces still there are released by
+        // EGL.
         unsafe {
             (self.functions.make_current)(self.display, NO_SURFACE, NO_SURFACE, NO_CONTEXT);
             (self.functions.terminate)(self.display);
@@ -383,7 +389,8 @@ impl Drop for Egl {
     }
 }
 
-/// Removes what would make GLVND pick Manganese's own vendor library, or make that library reach for a server.
+/// Removes what would make GLVND pick Manganese's own vendor library, or make that library reach
+/// for a server.
 fn clear_environment() {
     let ours = |name: &str| name.starts_with("__EGL_VENDOR_LIBRARY_") || name.starts_with("MGN_");
     for (name, _) in std::env::vars_os() {
@@ -393,7 +400,8 @@ fn clear_environment() {
     }
 }
 
-/// Mesa's surfaceless platform first; a hardware device instead where that would render in software beside a working GPU; the default display last.
+/// Mesa's surfaceless platform first; a hardware device instead where that would render in software
+/// beside a working GPU; the default display last.
 fn open_display(functions: &Functions) -> Result<(Display, &'static str), EglError> {
     let client = format!(" {} ", query(functions, null_mut(), EXTENSIONS));
     let has = |name: &str| client.contains(&format!(" {name} "));
@@ -438,7 +446,8 @@ fn open_display(functions: &Functions) -> Result<(Display, &'static str), EglErr
 fn platform_display(functions: &Functions) -> Option<GetPlatformDisplay> {
     let mut names = ["eglGetPlatformDisplay", "eglGetPlatformDisplayEXT"].into_iter();
     names.find_map(|name| {
-        // SAFETY: both entry points take a platform, a native display and a list, whose null means empty in both.
+        // SAFETY: both entry points take a platform, a native display and a list, whose null means
+        // empty in both.
         unsafe { address::<GetPlatformDisplay>(functions, name) }
     })
 }
@@ -463,7 +472,8 @@ fn initialise(functions: &Functions, display: Display) -> Result<(), &'static st
 
 fn is_software(functions: &Functions, display: Display) -> bool {
     let mut device = 0isize;
-    // SAFETY: EGL_EXT_device_query gives these two functions their types; one attribute is written, a device of the display's.
+    // SAFETY: EGL_EXT_device_query gives these two functions their types; one attribute is written,
+    // a device of the display's.
     unsafe {
         let (Some(attribute), Some(string)) = (
             address::<QueryDisplayAttrib>(functions, "eglQueryDisplayAttribEXT"),
@@ -483,7 +493,8 @@ fn devices(functions: &Functions) -> Vec<(Device, bool)> {
     const MOST: usize = 32;
     let mut devices = [null_mut(); MOST];
     let mut count = 0;
-    // SAFETY: the array has room for as many devices as EGL is told of; the strings are asked of devices just returned.
+    // SAFETY: the array has room for as many devices as EGL is told of; the strings are asked of
+    // devices just returned.
     unsafe {
         let (Some(query), Some(string)) = (
             address::<QueryDevices>(functions, "eglQueryDevicesEXT"),

@@ -5,7 +5,8 @@ use mgn_wire::gl::GL_NO_ERROR;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// The error of the context that is current: the first that nobody has asked for yet. OpenGL remembers one until it is asked, and forgets those between.
+/// The error of the context that is current: the first that nobody has asked for yet. OpenGL
+/// remembers one until it is asked, and forgets those between.
 pub struct Errors {
     get_error: unsafe extern "C" fn() -> u32,
     pending: Cell<u32>,
@@ -29,7 +30,8 @@ impl Errors {
         if !self.current.get() {
             return GL_NO_ERROR;
         }
-        // SAFETY: takes no arguments. It is the renderer's thread that asks, because this is not `Sync`, and there a context is current.
+        // SAFETY: takes no arguments. It is the renderer's thread that asks, because this is not
+        // `Sync`, and there a context is current.
         let driver = unsafe { (self.get_error)() };
         if self.pending.get() == GL_NO_ERROR {
             self.pending.set(driver);

@@ -1,13 +1,16 @@
-//! What is added to shaders so that they draw to the pixels of a tile: they know where the pixels begin, and place vertices in a part of the viewport.
+//! What is added to shaders so that they draw to the pixels of a tile: they know where the pixels
+//! begin, and place vertices in a part of the viewport.
 //!
-//! The function `main` gets another name, and one is added that calls it and moves what it has placed. Names that begin with `mgn_` are ours. Where
-//! nothing is to be moved the uniforms are zero, as they are in the beginning, and nothing is changed.
+//! The function `main` gets another name, and one is added that calls it and moves what it has
+//! placed. Names that begin with `mgn_` are ours. Where nothing is to be moved the uniforms are
+//! zero, as they are in the beginning, and nothing is changed.
 
 use mgn_wire::gl::*;
 use std::ffi::CStr;
 use std::ops::Range;
 
-/// The uniforms by which vertices are placed; of several in a program, the first belongs to its last stage.
+/// The uniforms by which vertices are placed; of several in a program, the first belongs to its
+/// last stage.
 pub(crate) const PLACES: [&CStr; 3] = [c"mgn_place_geom", c"mgn_place_tese", c"mgn_place_vert"];
 /// The uniform that says where pixels begin: from the left, from below, and from above.
 pub(crate) const ORIGIN: &CStr = c"mgn_origin";

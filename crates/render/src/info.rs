@@ -41,7 +41,8 @@ impl Renderer {
             flags,
         } = request;
         match api {
-            // Without a version, EGL gives the lowest: the driver may give any that is compatible with it.
+            // Without a version, EGL gives the lowest: the driver may give any that is compatible
+            // with it.
             Api::Core if major == 0 => (major, minor) = (3, 2),
             // There are no profiles before 3.2, and EGL's 3.1 lacks what GLX's has.
             Api::Compat if (major, minor) == (3, 1) => minor = 0,
@@ -84,7 +85,8 @@ impl Renderer {
         self.egl.create_context(kind, config, share, &attributes)
     }
 
-    /// The highest version of each API, what the driver calls itself, and the constants of a context of each API that it has, by the API's number.
+    /// The highest version of each API, what the driver calls itself, and the constants of a
+    /// context of each API that it has, by the API's number.
     pub(crate) fn abilities(
         &mut self,
     ) -> Result<(ServerInfo, Vec<(u32, ContextInfo)>), RenderError> {
@@ -159,7 +161,8 @@ impl Renderer {
         self.egl.destroy_context(context);
     }
 
-    /// The constants of the context that is current in EGL, and what its state is while it is new. Leaves no error behind.
+    /// The constants of the context that is current in EGL, and what its state is while it is new.
+    /// Leaves no error behind.
     pub(crate) fn context_info(&self) -> ContextInfo {
         // SAFETY: strings are null or C strings of the driver's.
         let text = |name| unsafe { string((self.gl.glGetString)(name)) };

@@ -1,8 +1,10 @@
-//! The renderer: EGL contexts and off-screen surfaces, and the execution of commands on the local OpenGL driver.
+//! The renderer: EGL contexts and off-screen surfaces, and the execution of commands on the local
+//! OpenGL driver.
 //!
-//! [`Renderer`] is the last stage of the stream: it implements [`mgn_wire::Commands`]. Client ids and names are mapped to the driver's, everything the
-//! driver would trust is checked first, and what a program cannot tell from a window is a window's default framebuffer although it is an EGL pbuffer.
-//! Where finished pictures go is decided by whoever implements [`Pictures`].
+//! [`Renderer`] is the last stage of the stream: it implements [`mgn_wire::Commands`]. Client ids
+//! and names are mapped to the driver's, everything the driver would trust is checked first, and
+//! what a program cannot tell from a window is a window's default framebuffer although it is an EGL
+//! pbuffer. Where finished pictures go is decided by whoever implements [`Pictures`].
 
 mod binaries;
 mod configs;

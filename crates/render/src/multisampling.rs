@@ -1,7 +1,7 @@
 //! Which of a driver's displays has multisampled pbuffers that work, kept in the user's cache.
 //!
-//! Finding out means drawing, for which llvmpipe compiles shaders: more than half of the time that a
-//! renderer takes to start. The answer depends on the driver's release only.
+//! Finding out means drawing, for which llvmpipe compiles shaders: more than half of the time that
+//! a renderer takes to start. The answer depends on the driver's release only.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,22 +1,26 @@
-//! Names of objects: the client chooses them, the driver has its own, and these tables lead from one to the other.
+//! Names of objects: the client chooses them, the driver has its own, and these tables lead from
+//! one to the other.
 //!
-//! A context sees two sets: what its share group has in common, and what is its own. Both are moved in when the context becomes current and out when
-//! it no longer is, so a look-up is an index into a vector.
+//! A context sees two sets: what its share group has in common, and what is its own. Both are moved
+//! in when the context becomes current and out when it no longer is, so a look-up is an index into
+//! a vector.
 
 use crate::hand::split_lists::SplitLists;
 use crate::snapshot::lists::Lists;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 
-/// A name space of objects. The first `SHARED` are those that contexts of a share group have in common.
+/// A name space of objects. The first `SHARED` are those that contexts of a share group have in
+/// common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     Buffer,
     Texture,
     Renderbuffer,
     Sampler,
-    /// Programs and shaders share one name space. Their names outlive deletion, because an object that is in use does too: a name is forgotten only
-    /// when the client gives it to another object.
+    /// Programs and shaders share one name space. Their names outlive deletion, because an object
+    /// that is in use does too: a name is forgotten only when the client gives it to another
+    /// object.
     Program,
     /// Programs in assembly language.
     Assembly,
@@ -35,10 +39,12 @@ const OWN: usize = 5;
 /// What a driver refuses as a name it never gave.
 pub const UNKNOWN: u32 = u32::MAX;
 
-/// The most objects of one class that a program may name; far above any program, and below what would fill memory with the tables alone.
+/// The most objects of one class that a program may name; far above any program, and below what
+/// would fill memory with the tables alone.
 pub const MOST: usize = 1 << 24;
 
-/// Of more deleted objects the names are forgotten. Drivers give names again, so that there are seldom more than ever lived at a time.
+/// Of more deleted objects the names are forgotten. Drivers give names again, so that there are
+/// seldom more than ever lived at a time.
 const MOST_DELETED: usize = 1 << 13;
 
 /// Names below this live in a vector that grows with the highest of them.
@@ -51,7 +57,8 @@ pub struct Table {
     dense: Vec<u32>,
     sparse: HashMap<u32, u32>,
     count: usize,
-    /// The client's names of deleted objects by the driver's name: such an object lives on where it is attached, and is asked for there by its old name.
+    /// The client's names of deleted objects by the driver's name: such an object lives on where
+    /// it is attached, and is asked for there by its old name.
     deleted: HashMap<u32, u32>,
 }
 
@@ -114,7 +121,8 @@ impl Table {
         all
     }
 
-    /// The client's name of a driver's object. Walks the table: only for queries that the client could not answer.
+    /// The client's name of a driver's object. Walks the table: only for queries that the client
+    /// could not answer.
     pub fn client(&self, driver: u32) -> Option<u32> {
         let dense = self
             .dense
@@ -129,7 +137,8 @@ impl Table {
         })
     }
 
-    /// What a program is told of a driver's name: the client's name of the object, which may be deleted and still attached to another.
+    /// What a program is told of a driver's name: the client's name of the object, which may be
+    /// deleted and still attached to another.
     pub fn shown(&self, driver: u32) -> Option<u32> {
         let deleted = || self.deleted.get(&driver).copied();
         self.client(driver).or_else(deleted)

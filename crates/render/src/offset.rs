@@ -1,11 +1,14 @@
 //! Offset tiling: a surface whose buffers hold the pixels of one tile of a wall.
 //!
-//! What the program says of window coordinates holds for the whole window. Before something is drawn to such a surface, the driver is given what means
-//! the same for the tile: scissor boxes and viewports that are moved, and where a viewport is larger than the driver's largest, a part of it, with clip
-//! coordinates that are stretched to match; by the projection, or by what is added to shaders (`glsl`). Before a command that sets or reads any of
-//! that, the program's own is put back.
+//! What the program says of window coordinates holds for the whole window. Before something is
+//! drawn to such a surface, the driver is given what means the same for the tile: scissor boxes and
+//! viewports that are moved, and where a viewport is larger than the driver's largest, a part of
+//! it, with clip coordinates that are stretched to match; by the projection, or by what is added to
+//! shaders (`glsl`). Before a command that sets or reads any of that, the program's own is put
+//! back.
 //!
-//! A driver would cut viewports that are too large for it. So they are known by what it has in their place.
+//! A driver would cut viewports that are too large for it. So they are known by what it has in
+//! their place.
 
 use crate::context::{Api, Context};
 use crate::glsl;
@@ -16,8 +19,9 @@ use mgn_wire::{gl::*, Fault, Slice};
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-/// Buffers begin and end at multiples of this many pixels of the window, counted from all its sides, so that what goes by the position of a pixel stays
-/// the same: patterns of stipples and dithers, and the quads of pixels that derivatives come from.
+/// Buffers begin and end at multiples of this many pixels of the window, counted from all its
+/// sides, so that what goes by the position of a pixel stays the same: patterns of stipples and
+/// dithers, and the quads of pixels that derivatives come from.
 const GRAIN: i32 = 64;
 
 /// Pixels beside a tile in which points are that reach into it.
@@ -74,8 +78,8 @@ pub(crate) fn pixels_of([x, y, width, height]: Rect, window_height: i32) -> Rect
     [left, low, (right - left).max(1), (top - low).max(1)]
 }
 
-/// The driver's viewport along one axis for the program's, `from` and `length`, where the buffers hold `pixels` pixels from `origin` on; and scale and
-/// shift of clip coordinates.
+/// The driver's viewport along one axis for the program's, `from` and `length`, where the buffers
+/// hold `pixels` pixels from `origin` on; and scale and shift of clip coordinates.
 fn along(
     (from, length): (f32, f32),
     (origin, pixels): (i32, i32),
@@ -85,7 +89,8 @@ fn along(
     if length <= most as f32 {
         return (start, length, 1.0, 0.0);
     }
-    // A half or a quarter, so that the scale is exact, unless too little of it would be beside the tile for wide points and lines.
+    // A half or a quarter, so that the scale is exact, unless too little of it would be beside the
+    // tile for wide points and lines.
     let mut part = f64::from(length);
     while part > f64::from(most) {
         part = (part / 2.0).ceil();
@@ -128,7 +133,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Takes viewports of more than so many pixels for too large, whatever the driver can do. For tests.
+    /// Takes viewports of more than so many pixels for too large, whatever the driver can do. For
+    /// tests.
     pub fn limit_viewports(&mut self, most: i32) {
         self.largest = self.largest.map(|side| side.min(most));
     }
@@ -254,7 +260,8 @@ impl Renderer {
     }
 
     fn set_viewports(&self, viewports: &[[f32; 4]]) {
-        // SAFETY: the context is current; the array holds four numbers a viewport. The driver may write to it what it has cut, so it gets a copy.
+        // SAFETY: the context is current; the array holds four numbers a viewport. The driver may
+        // write to it what it has cut, so it gets a copy.
         unsafe {
             match viewports {
                 [one] => {
@@ -384,7 +391,8 @@ impl Renderer {
     }
 
     fn load_projection(&self, mode: u32, matrix: &[f32; 16]) {
-        // SAFETY: the context is current, and has the fixed function; the matrix has sixteen numbers.
+        // SAFETY: the context is current, and has the fixed function; the matrix has sixteen
+        // numbers.
         unsafe {
             (self.gl.glMatrixMode)(GL_PROJECTION);
             (self.gl.glLoadMatrixf)(matrix.as_ptr());
@@ -392,7 +400,8 @@ impl Renderer {
         }
     }
 
-    /// Tells the shaders in use how to stretch clip coordinates and where pixels begin. Whether they place vertices.
+    /// Tells the shaders in use how to stretch clip coordinates and where pixels begin. Whether
+    /// they place vertices.
     fn offset_shaders(&self, stretch: Stretch, origin: [i32; 3]) -> bool {
         let Some(cx) = self.cx.as_deref().filter(|cx| cx.api != Api::Es1) else {
             return false;
@@ -405,7 +414,8 @@ impl Renderer {
             stretch.shift[1] as f32,
         ];
         let origin = [origin[0] as f32, origin[1] as f32, origin[2] as f32, 0.0];
-        // SAFETY: the context is current; names end with NUL. A program that is not linked has no uniforms, which is no error worth telling.
+        // SAFETY: the context is current; names end with NUL. A program that is not linked has no
+        // uniforms, which is no error worth telling.
         let set = |program: u32, name: &CStr, value: [f32; 4], is_current: bool| unsafe {
             let location = (gl.glGetUniformLocation)(program, name.as_ptr().cast());
             if location < 0 {
@@ -473,7 +483,8 @@ impl Renderer {
         }
     }
 
-    /// The raster position was set from a vertex, in the driver's viewport, which may be smaller than the program's.
+    /// The raster position was set from a vertex, in the driver's viewport, which may be smaller
+    /// than the program's.
     pub(crate) fn positioned(&mut self) {
         let compiles = self.cx.as_deref().is_none_or(|cx| cx.compiling.is_some());
         if self.large.0.is_empty() || compiles {
@@ -498,7 +509,8 @@ impl Renderer {
 
     /// Moves the raster position, if it is valid, and nothing else.
     fn move_raster(&self, [x, y]: [f32; 2]) {
-        // SAFETY: the context is current, and has the fixed function; a bitmap without pixels is read from nowhere.
+        // SAFETY: the context is current, and has the fixed function; a bitmap without pixels is
+        // read from nowhere.
         unsafe { (self.gl.glBitmap)(0, 0, 0.0, 0.0, x, y, std::ptr::null()) };
     }
 

@@ -13,11 +13,12 @@ use std::ffi::CStr;
 
 /// Where pictures go.
 pub trait Pictures {
-    /// Room for a picture of `bytes` bytes that is wanted for what the bits of `frames::want` say; waits until enough of those before has been taken. None
-    /// if nobody here wants it.
+    /// Room for a picture of `bytes` bytes that is wanted for what the bits of `frames::want` say;
+    /// waits until enough of those before has been taken. None if nobody here wants it.
     fn room(&mut self, want: u32, bytes: usize) -> Result<Option<Room>, Fault>;
 
-    /// Sends what was written to `room` with `header` before it, or keeps it to be shown. `window` is the size of what it is a part of.
+    /// Sends what was written to `room` with `header` before it, or keeps it to be shown. `window`
+    /// is the size of what it is a part of.
     fn send(
         &mut self,
         want: u32,
@@ -38,7 +39,8 @@ pub enum Room {
     Private(Vec<u8>),
 }
 
-/// A context of the renderer's own. It reads pictures and clears and copies buffers, so that no program's state is ever touched for that.
+/// A context of the renderer's own. It reads pictures and clears and copies buffers, so that no
+/// program's state is ever touched for that.
 pub(crate) struct Keeper {
     pub context: egl::Context,
     /// What is current in place of a surface that a context lacks.
@@ -252,8 +254,9 @@ impl Renderer {
             _ => return Err(Fault::server("the room for a picture is too small")),
         };
         self.readable(surface, pixels)?;
-        // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack
-        // buffer is ever bound in the keeper's context.
+        // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state
+        // (alignment 4, no skips) makes contiguous, and no pack buffer is ever bound in the
+        // keeper's context.
         unsafe { self.read(inside, to) };
         let header = Header {
             kind: Kind::Picture,

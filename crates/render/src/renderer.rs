@@ -78,7 +78,8 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Opens the local driver. Clears variables that steer GLVND from the environment, so it belongs at the start of a process.
+    /// Opens the local driver. Clears variables that steer GLVND from the environment, so it
+    /// belongs at the start of a process.
     ///
     /// # Errors
     /// One sentence on what is missing: EGL, a display, a configuration, a context.
@@ -155,8 +156,9 @@ impl Renderer {
 
     fn on(egl: Egl, pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
         let configs = configs::choose(&egl)?;
-        // SAFETY: EGL gives functions their GL types by name; what it does not know is replaced by a function that does nothing, and never called
-        // with arguments that it would have to clean up.
+        // SAFETY: EGL gives functions their GL types by name; what it does not know is replaced by
+        // a function that does nothing, and never called with arguments that it would have
+        // to clean up.
         let gl = unsafe { Gl::load(|name| address(&egl, name)) };
         let keeper = Keeper::new(&egl, &gl, &configs)?;
         let errors = Rc::new(Errors::new(gl.glGetError));
@@ -191,13 +193,14 @@ impl Renderer {
         })
     }
 
-    /// From now on program binaries are sealed with this key, and not with one that nobody else has.
+    /// From now on program binaries are sealed with this key, and not with one that nobody else
+    /// has.
     pub fn seal_binaries(&mut self, key: BinaryKey) {
         self.binary_key = key;
     }
 
-    /// From now on shaders can be made of SPIR-V. No driver checks whether a module is valid, and an
-    /// invalid one may do anything.
+    /// From now on shaders can be made of SPIR-V. No driver checks whether a module is valid, and
+    /// an invalid one may do anything.
     pub fn accept_spirv(&mut self) {
         self.accepts_spirv = true;
     }
@@ -217,7 +220,8 @@ impl Renderer {
         format!("{}, {} platform", self.egl.description, self.egl.platform)
     }
 
-    /// A number that grows with every command; one that stands still while a message is executed means that a command hangs.
+    /// A number that grows with every command; one that stands still while a message is executed
+    /// means that a command hangs.
     pub fn pulse(&self) -> Arc<AtomicU64> {
         self.pulse.clone()
     }
@@ -227,7 +231,8 @@ impl Renderer {
         self.storage.limit(bytes);
     }
 
-    /// Makes `id` the context of what follows. An unknown id is none: only commands of the session itself may follow.
+    /// Makes `id` the context of what follows. An unknown id is none: only commands of the session
+    /// itself may follow.
     pub(crate) fn enter(&mut self, id: u32) -> Result<(), Fault> {
         if self.cx.as_ref().map_or(0, |cx| cx.id) == id {
             return Ok(());
@@ -314,8 +319,8 @@ impl Renderer {
     }
 
     /// Whether a command is refused because it came between glBegin and glEnd; then the error is
-    /// raised. Asked before what the driver would refuse there too, if the renderer would note of it
-    /// what is then not so.
+    /// raised. Asked before what the driver would refuse there too, if the renderer would note of
+    /// it what is then not so.
     #[inline]
     pub(crate) fn is_in_primitive(&mut self) -> bool {
         // A program may put anything between the glBegin and the glEnd of a list.
@@ -377,7 +382,8 @@ impl Renderer {
         self.names.find(class, name).unwrap_or(UNKNOWN)
     }
 
-    /// A name that was never generated: outside the core profile that makes an object of some classes; elsewhere the driver is to refuse it.
+    /// A name that was never generated: outside the core profile that makes an object of some
+    /// classes; elsewhere the driver is to refuse it.
     #[cold]
     fn unnamed(&mut self, class: Class, name: u32) -> u32 {
         let api = self.cx.as_ref().map_or(Api::Core, |cx| cx.api);
@@ -439,8 +445,8 @@ impl Renderer {
         self.asked(pname).unwrap_or(0)
     }
 
-    /// One integer of the driver's state; none if the driver does not answer, as between glBegin and
-    /// glEnd.
+    /// One integer of the driver's state; none if the driver does not answer, as between glBegin
+    /// and glEnd.
     pub(crate) fn asked(&self, pname: u32) -> Option<i32> {
         /// No state that is asked for has this value.
         const UNTOUCHED: i32 = i32::MIN + 0x5a17;
@@ -467,11 +473,14 @@ pub fn perform<C: Commands + ?Sized>(
     unsafe { decoder.message(message.as_ptr(), message.len(), to, reply, answer) }
 }
 
-/// Room for what a query writes: as much as the client asked for, and at least as much as the driver may write whatever was asked.
+/// Room for what a query writes: as much as the client asked for, and at least as much as the
+/// driver may write whatever was asked.
 pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
-    /// The longest answer that a program can want of a query (a program's binary, a shader's source), in elements.
+    /// The longest answer that a program can want of a query (a program's binary, a shader's
+    /// source), in elements.
     const MOST: usize = 1 << 26;
-    /// No query of parameters answers more: the indices of a uniform block's members are the longest.
+    /// No query of parameters answers more: the indices of a uniform block's members are the
+    /// longest.
     const ANY: usize = 1 << 14;
     let count = count as usize;
     if count > MOST || least > MOST {
@@ -480,7 +489,8 @@ pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     Ok(vec![T::default(); count.max(least).max(ANY)])
 }
 
-/// How many elements of its answer the driver has written, which told `length` but for `more`: not more than the client has room for.
+/// How many elements of its answer the driver has written, which told `length` but for `more`: not
+/// more than the client has room for.
 pub(crate) fn written(length: i32, more: u32, room: u32) -> u32 {
     u32::try_from(length).map_or(room, |length| length.saturating_add(more).min(room))
 }
@@ -494,7 +504,8 @@ fn address(egl: &Egl, name: &str) -> *const () {
     }
 }
 
-/// Stands for functions that the driver lacks. What needs them is not advertised, so only a client that ignores that gets here.
+/// Stands for functions that the driver lacks. What needs them is not advertised, so only a client
+/// that ignores that gets here.
 extern "C" fn missing() -> usize {
     0
 }

@@ -12,7 +12,8 @@ use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The most contexts and the most surfaces of a session. No program has so many; each costs megabytes.
+/// The most contexts and the most surfaces of a session. No program has so many; each costs
+/// megabytes.
 const MOST_CONTEXTS: usize = 1024;
 const MOST_SURFACES: usize = 4096;
 

@@ -25,7 +25,8 @@ const LEAST: u32 = (127 - 13) << 23;
 /// The greatest below 1.
 const MOST: u32 = 0x3f7f_ffff;
 
-/// The byte of a linear value. The curve is made of lines, eight between a power of two and the next.
+/// The byte of a linear value. The curve is made of lines, eight between a power of two and the
+/// next.
 pub(crate) fn from_linear(value: f32) -> u8 {
     static LINES: LazyLock<[Line; 104]> = LazyLock::new(|| from_fn(Line::nearest));
     let (least, most) = (f32::from_bits(LEAST), f32::from_bits(MOST));

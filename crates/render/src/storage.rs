@@ -1,11 +1,14 @@
-//! Memory for what a program stores. Where its session may have no more of it the driver is refused some, and says GL_OUT_OF_MEMORY.
+//! Memory for what a program stores. Where its session may have no more of it the driver is refused
+//! some, and says GL_OUT_OF_MEMORY.
 
 use rustix::process::{getrlimit, prlimit, Resource, Rlimit};
 
-/// A side that no driver allows an image. Longer ones are taken for this: they have more levels than drivers have room for when they find that out.
+/// A side that no driver allows an image. Longer ones are taken for this: they have more levels
+/// than drivers have room for when they find that out.
 pub(crate) const TOO_LONG: i32 = (1 << 15) + 1;
 
-/// A place or size that is in no buffer. What is farther is taken for this: drivers add the two before they compare.
+/// A place or size that is in no buffer. What is farther is taken for this: drivers add the two
+/// before they compare.
 pub(crate) const TOO_FAR: i64 = 1 << 61;
 
 /// Buffers below this size are not worth two system calls.
@@ -19,8 +22,8 @@ pub(crate) struct Storage {
     own: Rlimit,
 }
 
-/// While this lives, the process gets no memory beyond the limit. Short of it are the commands that make storage only: whatever else the driver does may
-/// not have been written for that.
+/// While this lives, the process gets no memory beyond the limit. Short of it are the commands that
+/// make storage only: whatever else the driver does may not have been written for that.
 pub(crate) struct Refusing(Rlimit);
 
 impl Default for Storage {
@@ -60,7 +63,8 @@ impl Drop for Refusing {
     }
 }
 
-/// Bytes of private memory that the process has asked for, used or not, as the system counts them for its limit.
+/// Bytes of private memory that the process has asked for, used or not, as the system counts them
+/// for its limit.
 fn mapped() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split_whitespace().nth(5)?.parse().ok()?;

@@ -1,8 +1,10 @@
-//! Default framebuffers: what a program takes for a window's or a pbuffer's is an EGL pbuffer, or two.
+//! Default framebuffers: what a program takes for a window's or a pbuffer's is an EGL pbuffer, or
+//! two.
 //!
-//! A pbuffer has one colour buffer, which answers to GL_BACK and GL_FRONT alike. It is the back buffer of a double-buffered surface and the only one of
-//! a single-buffered one. A double-buffered surface gets a second pbuffer for its front as soon as a program draws to the front or reads it; until
-//! then nobody can tell.
+//! A pbuffer has one colour buffer, which answers to GL_BACK and GL_FRONT alike. It is the back
+//! buffer of a double-buffered surface and the only one of a single-buffered one. A double-buffered
+//! surface gets a second pbuffer for its front as soon as a program draws to the front or reads it;
+//! until then nobody can tell.
 
 use crate::configs::Choice;
 use crate::context::Api;
@@ -35,7 +37,8 @@ pub(crate) struct Surface {
     pub back: egl::Surface,
     /// Exists once a program has used the front of a double-buffered surface.
     pub front: Option<egl::Surface>,
-    /// Where the samples of a multisampled surface are put together for its picture; exists once there was one.
+    /// Where the samples of a multisampled surface are put together for its picture; exists once
+    /// there was one.
     pub resolved: Option<egl::Surface>,
     /// For surfaces that a program was promised one of.
     pub accumulation: Option<Accumulation>,
@@ -55,7 +58,8 @@ impl Surface {
         [0, 0, self.width as i32, self.height as i32]
     }
 
-    /// The pbuffer that `buffer`, a program's draw or read buffer, stands for. Drawing to both goes to the back; the front follows it.
+    /// The pbuffer that `buffer`, a program's draw or read buffer, stands for. Drawing to both goes
+    /// to the back; the front follows it.
     pub fn target(&self, buffer: u32) -> egl::Surface {
         match self.front {
             Some(front) if is_front(buffer) => front,
@@ -63,7 +67,8 @@ impl Surface {
         }
     }
 
-    /// Back and front, as source and destination of a copy, with their size; none if there is no front.
+    /// Back and front, as source and destination of a copy, with their size; none if there is no
+    /// front.
     fn both(&self, to_back: bool) -> Option<(egl::Surface, egl::Surface, i32, i32)> {
         let (front, back) = (self.front?, self.back);
         let (from, to) = if to_back {
@@ -129,7 +134,8 @@ impl Renderer {
         })
     }
 
-    /// Replaces a surface's buffers by ones of another size. What was in them is lost, as it is with a window that the driver draws itself.
+    /// Replaces a surface's buffers by ones of another size. What was in them is lost, as it is
+    /// with a window that the driver draws itself.
     pub(crate) fn resize(
         &mut self,
         surface: &SharedSurface,
@@ -199,8 +205,9 @@ impl Renderer {
         self.forget(buffer);
     }
 
-    /// Gives a double-buffered surface a front of its own, which shows what was last swapped: the back has changed since only if the program draws to
-    /// the back first and asks for the front afterwards.
+    /// Gives a double-buffered surface a front of its own, which shows what was last swapped: the
+    /// back has changed since only if the program draws to the back first and asks for the
+    /// front afterwards.
     pub(crate) fn need_front(&mut self, surface: &SharedSurface) -> Result<(), Fault> {
         let (choice, pixels) = {
             let s = surface.borrow();
@@ -240,8 +247,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Makes the keeper current so that a picture of `pixels`, one of the surface's buffers, can be read: of a multisampled buffer, a read would give one
-    /// sample of each pixel.
+    /// Makes the keeper current so that a picture of `pixels`, one of the surface's buffers, can be
+    /// read: of a multisampled buffer, a read would give one sample of each pixel.
     pub(crate) fn readable(
         &mut self,
         surface: &SharedSurface,
@@ -288,8 +295,9 @@ impl Renderer {
             .map_err(fault)
     }
 
-    /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are one. In the program's own context, because in some
-    /// releases of Mesa each context has its own depth buffer of a surface.
+    /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are
+    /// one. In the program's own context, because in some releases of Mesa each context has its
+    /// own depth buffer of a surface.
     pub(crate) fn move_depth(
         &mut self,
         surface: &SharedSurface,
@@ -311,7 +319,8 @@ impl Renderer {
         self.make_current(context, to, from).map_err(fault)?;
         let (mut draw, mut read) = (0, 0);
         let gl = &self.gl;
-        // SAFETY: the context is current with both buffers; each query writes one integer. The state that a blit minds is put back.
+        // SAFETY: the context is current with both buffers; each query writes one integer. The
+        // state that a blit minds is put back.
         unsafe {
             (gl.glGetIntegerv)(GL_DRAW_FRAMEBUFFER_BINDING, &mut draw);
             (gl.glGetIntegerv)(GL_READ_FRAMEBUFFER_BINDING, &mut read);
@@ -341,8 +350,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Whether the driver's multisampled pbuffers, if it has any, can be drawn to and keep what they hold when something else becomes current. With some
-    /// releases of Mesa they do not.
+    /// Whether the driver's multisampled pbuffers, if it has any, can be drawn to and keep what
+    /// they hold when something else becomes current. With some releases of Mesa they do not.
     pub(crate) fn keeps_samples(&mut self) -> bool {
         let sampled = |c: &&Choice| c.described.samples > 0;
         let choice = self.configs.iter().find(sampled).copied();
@@ -386,7 +395,8 @@ impl Renderer {
         Ok(pixel[..3] == [255; 3])
     }
 
-    /// A pbuffer of zeros: drivers may hand out memory that has held something else. Leaves the keeper current.
+    /// A pbuffer of zeros: drivers may hand out memory that has held something else. Leaves the
+    /// keeper current.
     fn cleared_pbuffer(
         &mut self,
         choice: &Choice,
@@ -412,7 +422,8 @@ impl Renderer {
         Ok(surface)
     }
 
-    /// Width and height of a surface, and what its buffers hold of it before it is said which tile they are of.
+    /// Width and height of a surface, and what its buffers hold of it before it is said which tile
+    /// they are of.
     fn extent(&self, width: u32, height: u32) -> Result<(u32, u32, Rect), Fault> {
         let (width, height) = (width.max(1), height.max(1));
         let (most, pixels) = match self.is_offset {

@@ -1,8 +1,9 @@
 //! Walls: each renderer draws its tile of a surface that several have (sort-first).
 //!
-//! Every renderer has the whole surface, so that all coordinates are those of the window and a pixel is the same whoever draws it. Scissor boxes keep a
-//! renderer from drawing what others show. That only saves work: whatever lies outside of the tile is never looked at. So where it would be hard to
-//! tell what a command does to the boxes, the program's own are put back before it.
+//! Every renderer has the whole surface, so that all coordinates are those of the window and a
+//! pixel is the same whoever draws it. Scissor boxes keep a renderer from drawing what others show.
+//! That only saves work: whatever lies outside of the tile is never looked at. So where it would be
+//! hard to tell what a command does to the boxes, the program's own are put back before it.
 
 use crate::context::Context;
 use crate::generated::driver::Gl;
@@ -34,7 +35,8 @@ pub(crate) struct Kept {
     pub moved: Option<Moved>,
 }
 
-/// Commands by number are there since OpenGL 4.1 and OpenGL ES 3.2, with as many boxes as there are viewports.
+/// Commands by number are there since OpenGL 4.1 and OpenGL ES 3.2, with as many boxes as there are
+/// viewports.
 fn boxes_of(cx: &Context, gl: &Gl) -> usize {
     if !cx.has_viewports {
         return 1;
@@ -52,7 +54,8 @@ impl Renderer {
         self.speaks.set(tile == 0);
     }
 
-    /// Whether it is the one that answers what all renderers of a wall know alike; one that is alone is.
+    /// Whether it is the one that answers what all renderers of a wall know alike; one that is
+    /// alone is.
     pub fn speaks(&self) -> Rc<Cell<bool>> {
         self.speaks.clone()
     }
@@ -125,7 +128,8 @@ impl Renderer {
         }
     }
 
-    /// Before lists are called, which draw. Where lists may set scissor boxes, they find the program's.
+    /// Before lists are called, which draw. Where lists may set scissor boxes, they find the
+    /// program's.
     pub(crate) fn keep_lists_to_tile(&mut self) {
         if self.is_offset {
             // Those that set any are executed command by command.

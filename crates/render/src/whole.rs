@@ -1,8 +1,9 @@
 //! Surfaces of a wall made whole: what each renderer has of a surface goes to all the others.
 //!
-//! Commands that read a default framebuffer into something else, such as glCopyTexImage, need all of it. So do those whose effects other fragments see,
-//! such as shaders that write to images. Before them the client takes every tile and gives it to every renderer; from then on each draws all of the
-//! surface, until the client finds that it need not.
+//! Commands that read a default framebuffer into something else, such as glCopyTexImage, need all
+//! of it. So do those whose effects other fragments see, such as shaders that write to images.
+//! Before them the client takes every tile and gives it to every renderer; from then on each draws
+//! all of the surface, until the client finds that it need not.
 
 use crate::configs::Choice;
 use crate::context::Api;
@@ -16,7 +17,8 @@ use mgn_wire::{gl::*, Data, Fault, Reply, Slice};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// How a plane travels without loss: the format of a texture that holds the same, and its bytes a pixel.
+/// How a plane travels without loss: the format of a texture that holds the same, and its bytes a
+/// pixel.
 #[derive(Clone, Copy)]
 struct Format {
     internal: u32,
@@ -93,7 +95,8 @@ fn pixels(part: &[i32], held: Rect) -> Result<usize, Fault> {
     }
 }
 
-/// State of a program's context that is put aside, because depth is read and written there; see `Renderer::move_depth`.
+/// State of a program's context that is put aside, because depth is read and written there; see
+/// `Renderer::move_depth`.
 struct Aside {
     integers: Vec<(u32, i32)>,
     floats: Vec<(u32, f32)>,
@@ -202,7 +205,8 @@ impl Renderer {
         let read = || {
             let mut at = 0;
             for part in &mine {
-                // SAFETY: a context is current, the reply has room for every part, whose rows are packed tightly, and no buffer is bound.
+                // SAFETY: a context is current, the reply has room for every part, whose rows are
+                // packed tightly, and no buffer is bound.
                 unsafe {
                     let (x, y, w, h) = (part[0] - held[0], part[1] - held[1], part[2], part[3]);
                     let to = to.add(at).cast();
@@ -259,7 +263,8 @@ impl Renderer {
                 .map_err(fault)?;
             None
         };
-        // SAFETY: a context is current that has framebuffer objects, whose state is the keeper's or put aside; the data is as long as its parts.
+        // SAFETY: a context is current that has framebuffer objects, whose state is the keeper's or
+        // put aside; the data is as long as its parts.
         unsafe { self.upload(&format, &parts, data.as_ptr(), aside.is_none()) };
         self.leave_depth(aside)
     }
@@ -284,8 +289,9 @@ impl Renderer {
         Some((format, buffer))
     }
 
-    /// Makes the program's context current with the buffer whose depth is meant, for reading and drawing, and puts its state aside. OpenGL ES reads no
-    /// depth: there it is the keeper's context, and nothing is put aside.
+    /// Makes the program's context current with the buffer whose depth is meant, for reading and
+    /// drawing, and puts its state aside. OpenGL ES reads no depth: there it is the keeper's
+    /// context, and nothing is put aside.
     fn at_depth(&mut self, buffer: egl::Surface) -> Result<Option<Aside>, Fault> {
         let cx = self.cx()?;
         let (context, api, has_buffers) = (cx.egl, cx.api, cx.has_pixel_buffers);
@@ -320,7 +326,8 @@ impl Renderer {
         let mut floats = Vec::new();
         for (name, value) in neutral {
             let mut now = value;
-            // SAFETY: the context is current; one number is written, and the parameters are those of pixel transfers.
+            // SAFETY: the context is current; one number is written, and the parameters are those
+            // of pixel transfers.
             unsafe {
                 (self.gl.glGetFloatv)(name, &mut now);
                 (self.gl.glPixelTransferf)(name, value);
@@ -430,7 +437,8 @@ impl Renderer {
                     texture,
                     0,
                 );
-                // Turned over on the way. Mesa has its surfaces that way up, so this makes the blit a copy; others go through floats, which changes depth.
+                // Turned over on the way. Mesa has its surfaces that way up, so this makes the blit
+                // a copy; others go through floats, which changes depth.
                 (gl.glBlitFramebuffer)(0, 0, w, h, x, y + h, x + w, y, format.mask, GL_NEAREST);
                 at += w as usize * h as usize * format.bytes;
             }

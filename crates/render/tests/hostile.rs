@@ -1,4 +1,5 @@
-//! Commands whose arguments no client sends: whatever they are, they end the session or leave an error, and the renderer stays in order.
+//! Commands whose arguments no client sends: whatever they are, they end the session or leave an
+//! error, and the renderer stays in order.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -8,7 +9,8 @@ mod support;
 use mgn_wire::{gl::*, hello::api, ops};
 use support::{message, Session};
 
-/// Arguments that mean something somewhere: counts, sizes too large by one or by far, names, enums of each kind.
+/// Arguments that mean something somewhere: counts, sizes too large by one or by far, names, enums
+/// of each kind.
 const WORDS: [u32; 40] = [
     0,
     1,

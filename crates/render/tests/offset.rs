@@ -52,7 +52,8 @@ fn drawn(api: u32, way: Way, draw: impl Fn(&mut Encoder)) -> Vec<u8> {
     s.answer_array::<u8>()
 }
 
-/// How many pixels of the tiles differ, and by how much at most, from what a renderer draws that has the whole window.
+/// How many pixels of the tiles differ, and by how much at most, from what a renderer draws that
+/// has the whole window.
 fn difference(api: u32, most: i32, draw: impl Fn(&mut Encoder)) -> (usize, u8) {
     let mut different = (0, 0);
     for tile in [
@@ -94,7 +95,8 @@ fn triangle(e: &mut Encoder) {
     }
 }
 
-/// A viewport that is larger than the driver's has a part in its place; colours differ by rounding only.
+/// A viewport that is larger than the driver's has a part in its place; colours differ by rounding
+/// only.
 fn is_close((pixels, by): (usize, u8)) {
     assert!(pixels < WIDTH as usize * HEIGHT as usize / 50, "{pixels}");
     assert!(by <= 1, "{by}");

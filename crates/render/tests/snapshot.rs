@@ -1,4 +1,5 @@
-//! Snapshots: a new renderer that executes one stands where the first stands, and the first stands there still.
+//! Snapshots: a new renderer that executes one stands where the first stands, and the first stands
+//! there still.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

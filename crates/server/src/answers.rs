@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// `context total error told message`, before each part of an answer; `told` is 1 if messages of debug output wait.
+/// `context total error told message`, before each part of an answer; `told` is 1 if messages of
+/// debug output wait.
 const HEADER: usize = 20;
 
 pub(crate) struct Answers {
@@ -51,7 +52,8 @@ impl Answers {
         self.message.set(self.message.get().wrapping_add(1));
     }
 
-    /// A message was executed. If it has made this renderer the one that speaks, it gives the answers that the client may not have got from another.
+    /// A message was executed. If it has made this renderer the one that speaks, it gives the
+    /// answers that the client may not have got from another.
     pub fn end_message(&self) -> Result<(), Fault> {
         if !self.speaks.get() || self.kept.borrow().is_empty() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The key of program binaries. Programs keep binaries on disk, so the key outlives a server; and all
-//! servers of one user have the same.
+//! The key of program binaries. Programs keep binaries on disk, so the key outlives a server; and
+//! all servers of one user have the same.
 
 use crate::error::ServerError;
 use mgn_fabric::secret_file;

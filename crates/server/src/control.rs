@@ -1,4 +1,5 @@
-//! What the parent and a worker say to each other over a socket pair: postcard of these types behind their length, with a descriptor where one belongs.
+//! What the parent and a worker say to each other over a socket pair: postcard of these types
+//! behind their length, with a descriptor where one belongs.
 
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
@@ -38,7 +39,8 @@ pub(crate) struct Session {
     pub shown: Option<Shown>,
     /// What programs elsewhere may have shown here.
     pub present: Vec<Target>,
-    /// What the worker proves to viewers, as [`mgn_fabric::Token::to_text`] writes it: to those that `present` names, and to the client's own.
+    /// What the worker proves to viewers, as [`mgn_fabric::Token::to_text`] writes it: to those
+    /// that `present` names, and to the client's own.
     pub token: Option<String>,
     pub callback: Option<String>,
     /// What `Incoming::from_handoff` needs besides the socket.
@@ -219,7 +221,8 @@ impl Inbox {
         }
     }
 
-    /// Takes what has arrived, waiting for something if `wait` is set. False means that the other end has closed.
+    /// Takes what has arrived, waiting for something if `wait` is set. False means that the other
+    /// end has closed.
     ///
     /// # Errors
     /// If the other end has sent more than it may, or the socket fails.

@@ -22,12 +22,13 @@ pub struct Options {
     pub token: Option<Token>,
     /// What commands pass on their way to the renderer.
     pub chain: Chain,
-    /// Where programs that come by network may have tiles shown; those of the server's own user may anywhere.
+    /// Where programs that come by network may have tiles shown; those of the server's own user
+    /// may anywhere.
     pub present: Vec<Target>,
     pub max_sessions: usize,
-    /// Sessions of one client: of one user at unix sockets, of one address (or IPv6 network) by TCP.
-    /// None gives [`Options::max_sessions_of_address`] to each address, and to users of this machine
-    /// all that there are.
+    /// Sessions of one client: of one user at unix sockets, of one address (or IPv6 network) by
+    /// TCP. None gives [`Options::max_sessions_of_address`] to each address, and to users of
+    /// this machine all that there are.
     pub max_sessions_per_client: Option<usize>,
     /// Bytes of memory that a session may use, with its part of what it shares with its client.
     pub memory_limit: u64,
@@ -39,7 +40,8 @@ pub struct Options {
     pub watchdog: Duration,
     /// Confine workers to what rendering needs, as far as this system can.
     pub sandbox: bool,
-    /// Clients that come by network may make shaders of SPIR-V, which the driver does not validate; those of the server's own user always may.
+    /// Clients that come by network may make shaders of SPIR-V, which the driver does not
+    /// validate; those of the server's own user always may.
     pub spirv: bool,
     /// End when standard input does, which is how a starter that dies takes its server with it.
     pub end_with_stdin: bool,
@@ -111,7 +113,8 @@ impl Default for Options {
     }
 }
 
-/// The program that becomes a worker: it must call [`crate::worker`], and its standard input is the server's.
+/// The program that becomes a worker: it must call [`crate::worker`], and its standard input is the
+/// server's.
 #[derive(Debug, Clone)]
 pub struct WorkerCommand {
     pub program: PathBuf,

@@ -12,7 +12,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a client may take to open its frames connection after its commands have asked for a picture.
+/// How long a client may take to open its frames connection after its commands have asked for a
+/// picture.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a farewell waits for the connection that it goes by.
@@ -21,7 +22,8 @@ const MOMENT: Duration = Duration::from_millis(300);
 /// Pictures being compressed at once, besides the one being read.
 const IN_FLIGHT: usize = 1;
 
-/// How often the client is told of frames without pictures while there is more to do, and of how many together at most.
+/// How often the client is told of frames without pictures while there is more to do, and of how
+/// many together at most.
 const OFTEN: Duration = Duration::from_micros(100);
 const TOGETHER: usize = 32;
 
@@ -140,7 +142,8 @@ impl FramesSlot {
         }
     }
 
-    /// Tells the client of all that is done. That is for whoever is about to wait for something else.
+    /// Tells the client of all that is done. That is for whoever is about to wait for something
+    /// else.
     pub fn tell(&self) -> Result<(), Fault> {
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
         if untold.is_empty() {

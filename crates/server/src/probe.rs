@@ -35,7 +35,8 @@ impl Abilities {
     }
 }
 
-/// The constants of a context of each API that programs in this environment are given, by the numbers of `mgn_wire::hello::api`.
+/// The constants of a context of each API that programs in this environment are given, by the
+/// numbers of `mgn_wire::hello::api`.
 ///
 /// # Errors
 /// One sentence on why they are given none.

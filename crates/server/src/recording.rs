@@ -32,10 +32,12 @@ pub struct Played {
     pub messages: u64,
 }
 
-/// Plays the recording in `file` from beginning to end, through `chain`. There is no driver if that ends in `nop`.
+/// Plays the recording in `file` from beginning to end, through `chain`. There is no driver if that
+/// ends in `nop`.
 ///
 /// # Errors
-/// The file is no recording, or one of another release; its commands are refused; there is no driver; or the viewer has had enough.
+/// The file is no recording, or one of another release; its commands are refused; there is no
+/// driver; or the viewer has had enough.
 pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Played, ServerError> {
     let recording = Recording::open(file, viewer)?;
     let last: Box<dyn Commands> = if chain.is_cut() {
@@ -75,7 +77,8 @@ pub struct Crossed {
     pub answers: Vec<(&'static str, u64)>,
 }
 
-/// Plays a recording through a snapshot, which is taken before message `from`, or as soon as can be after that.
+/// Plays a recording through a snapshot, which is taken before message `from`, or as soon as can be
+/// after that.
 ///
 /// # Errors
 /// As `play`.
@@ -140,7 +143,8 @@ impl<'a> Recording<'a> {
         })
     }
 
-    /// Has `to` execute all of it. `hear` is told each answer, with its message's number, from 1, its context, and the command that asked.
+    /// Has `to` execute all of it. `hear` is told each answer, with its message's number, from 1,
+    /// its context, and the command that asked.
     fn play(
         mut self,
         to: &mut dyn Commands,
@@ -267,7 +271,8 @@ struct View {
     failed: Option<String>,
 }
 
-/// Asks for the pictures that are wanted now, whatever the recorded program's own presenting asked for, and for no others.
+/// Asks for the pictures that are wanted now, whatever the recorded program's own presenting asked
+/// for, and for no others.
 struct Watcher<'a> {
     next: &'a mut dyn Commands,
     view: Rc<RefCell<View>>,

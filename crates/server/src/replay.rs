@@ -20,7 +20,8 @@ const GRACE: Duration = Duration::from_millis(500);
 pub(crate) struct Ending(AtomicBool);
 
 impl Ending {
-    /// Tells the session, and waits for as long as it may take; if it is done earlier, so is this process.
+    /// Tells the session, and waits for as long as it may take; if it is done earlier, so is this
+    /// process.
     pub fn announce(&self) {
         self.0.store(true, Ordering::Relaxed);
         std::thread::sleep(GRACE + 2 * LOOK);
@@ -31,8 +32,8 @@ impl Ending {
     }
 }
 
-/// Serves a session, of a renderer that may draw one `tile` of several, until its client goes or misbehaves, or until the server ends, if there is an
-/// `ending` to be heard of.
+/// Serves a session, of a renderer that may draw one `tile` of several, until its client goes or
+/// misbehaves, or until the server ends, if there is an `ending` to be heard of.
 pub(crate) fn serve(
     tile: Option<u32>,
     messages: &mut Receiver,

@@ -1,4 +1,5 @@
-//! What a tile of a wall shows where its server is: pictures are kept until the client says that all tiles have theirs, and then shown at once.
+//! What a tile of a wall shows where its server is: pictures are kept until the client says that
+//! all tiles have theirs, and then shown at once.
 
 use crate::answers::gone;
 use crate::watchdog::Activity;
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Pictures that wait to be shown. A client has no more frames under way at once; one that has waits.
+/// Pictures that wait to be shown. A client has no more frames under way at once; one that has
+/// waits.
 const KEPT_MAX: usize = 4;
 /// No tile is shown in more places.
 const TARGETS_MAX: usize = 16;
@@ -35,7 +37,8 @@ pub(crate) struct Permission<'a> {
 }
 
 impl Permission<'_> {
-    /// Whether `target` may be shown at. A viewer may always be where the client is, which is sent pictures anyway.
+    /// Whether `target` may be shown at. A viewer may always be where the client is, which is sent
+    /// pictures anyway.
     fn covers(&self, target: &Target) -> bool {
         let Some(from) = self.from else { return true };
         let is_theirs = |address: &String| match address.parse() {
@@ -96,7 +99,8 @@ impl Kept {
         room
     }
 
-    /// Keeps a picture until its frame is shown. Waits while so many are kept that the client must have some shown first.
+    /// Keeps a picture until its frame is shown. Waits while so many are kept that the client must
+    /// have some shown first.
     pub fn keep(&self, part: Part) -> Result<(), Fault> {
         let state = self.lock();
         let full = |state: &mut State| state.parts.len() >= KEPT_MAX && state.over.is_none();
@@ -159,7 +163,8 @@ pub(crate) struct Screens {
     canvas: Vec<u8>,
     shown: Rect,
     surface: u32,
-    /// The last frame, and what was counted on surfaces before this one: a viewer's frames are those of the session.
+    /// The last frame, and what was counted on surfaces before this one: a viewer's frames are
+    /// those of the session.
     last: u64,
     before: u64,
     scaled: Vec<u8>,
@@ -264,7 +269,8 @@ impl Screens {
         !self.feeds.is_empty()
     }
 
-    /// Shows what is told to be shown, and tells when it is, until the client goes or says nonsense.
+    /// Shows what is told to be shown, and tells when it is, until the client goes or says
+    /// nonsense.
     pub fn run(
         mut self,
         kept: &Kept,

@@ -1,4 +1,5 @@
-//! What the session's thread does, as seen by a thread that ends the process when a command hangs or memory runs out.
+//! What the session's thread does, as seen by a thread that ends the process when a command hangs
+//! or memory runs out.
 
 use crate::control::{Cause, Limit};
 use rustix::process::{getpid, kill_process, Signal};
@@ -16,10 +17,12 @@ pub(crate) struct Activity {
     now: AtomicU8,
     frames: AtomicU64,
     bytes: AtomicU64,
-    /// Whether somebody wants to know for how long: it turns to something else with every message, and a look at the clock is not free.
+    /// Whether somebody wants to know for how long: it turns to something else with every message,
+    /// and a look at the clock is not free.
     is_timed: AtomicBool,
     began: Instant,
-    /// Nanoseconds from then to when it began with what it does now, and of all that it did before, by what that was.
+    /// Nanoseconds from then to when it began with what it does now, and of all that it did
+    /// before, by what that was.
     since: AtomicU64,
     spent: [AtomicU64; 3],
 }
@@ -124,8 +127,8 @@ pub(crate) struct Limits {
     pub idle: Option<Duration>,
 }
 
-/// Watches the process from a thread of its own. `farewell` is told why, and has a moment to pass that on before the process is killed: threads of the
-/// driver's may be in any state.
+/// Watches the process from a thread of its own. `farewell` is told why, and has a moment to pass
+/// that on before the process is killed: threads of the driver's may be in any state.
 pub(crate) fn watch(
     activity: Arc<Activity>,
     pulse: Arc<AtomicU64>,
@@ -195,8 +198,9 @@ fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> 
     }
 }
 
-/// What a session may store of the memory that it may use: beyond it the driver is told that there is none, and there must be some left for the rest of
-/// its work, since a session that uses more than it may is ended.
+/// What a session may store of the memory that it may use: beyond it the driver is told that there
+/// is none, and there must be some left for the rest of its work, since a session that uses more
+/// than it may is ended.
 pub(crate) fn left_for_storage(limit: u64) -> u64 {
     (limit - limit / 8).saturating_sub(used_memory().unwrap_or(0))
 }

@@ -26,7 +26,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Memory for commands under way: enough for the client to write while the driver works, little enough to stay in the processor's cache.
+/// Memory for commands under way: enough for the client to write while the driver works, little
+/// enough to stay in the processor's cache.
 const COMMAND_BYTES: usize = 16 * CHUNK;
 /// Memory for answers under way. Images are longer and come in parts.
 const ANSWER_BYTES: usize = 8 * CHUNK;
@@ -37,7 +38,8 @@ const HEADERS_BYTES: usize = 64 * 4096;
 /// The longest picture: 16k x 16k.
 const PICTURE_MAX: usize = 1 << 30;
 
-/// Turns this process into a worker of the server that has started it, whose socket is the standard input. Returns when the session has ended.
+/// Turns this process into a worker of the server that has started it, whose socket is the standard
+/// input. Returns when the session has ended.
 ///
 /// # Errors
 /// [`ServerError::NoParent`] if no server has started it. What goes wrong later, the server says.
@@ -217,12 +219,14 @@ fn serve_session(
         ending,
     );
     chain.end();
-    // While the command connection is still open, or the client would find it closed before it knows why.
+    // While the command connection is still open, or the client would find it closed before it
+    // knows why.
     match fault {
         Fault::Gone => slot.settle(),
         fault => farewell(&Cause::from(End::from(&fault))),
     }
-    // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
+    // The driver's contexts go with the process. Ending them one by one takes time, and a driver in
+    // disorder might not survive it.
     std::mem::forget(chain);
 }
 
@@ -263,7 +267,8 @@ fn open_session(
     incoming.accept(&welcome, &config)
 }
 
-/// Takes what the server sends during the session, on a thread of its own, and ends the process when the server does.
+/// Takes what the server sends during the session, on a thread of its own, and ends the process
+/// when the server does.
 fn follow_parent(
     control: Arc<UnixStream>,
     mut inbox: Inbox,
@@ -372,7 +377,8 @@ fn is_far(socket: &OwnedFd) -> bool {
     peer(socket).is_some_and(|ip| !ip.is_loopback())
 }
 
-/// Where a client is; none for this host and the server's user. One that has gone already is nowhere.
+/// Where a client is; none for this host and the server's user. One that has gone already is
+/// nowhere.
 fn peer(socket: &OwnedFd) -> Option<IpAddr> {
     if sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX) {
         return None;

@@ -22,7 +22,8 @@ fn server_process() {
     support::be_server();
 }
 
-/// Bytes of the seal behind a binary, and of Mesa's header before its payload: the format, a hash of the driver, the payload's size and its checksum.
+/// Bytes of the seal behind a binary, and of Mesa's header before its payload: the format, a hash
+/// of the driver, the payload's size and its checksum.
 const SEAL: usize = 32;
 const HEADER: usize = 32;
 const PROGRAM: u32 = 3;

@@ -1,4 +1,5 @@
-//! One server for several clients: who used it is in its log, and no client takes what belongs to others.
+//! One server for several clients: who used it is in its log, and no client takes what belongs to
+//! others.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

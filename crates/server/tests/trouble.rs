@@ -110,7 +110,8 @@ fn addresses_of_the_server_are_never_read() {
     assert!(!log.contains("signal"), "{log}");
 }
 
-/// Of each class of commands those whose sizes, names or places the client could not know to be wrong only if it did not look.
+/// Of each class of commands those whose sizes, names or places the client could not know to be
+/// wrong only if it did not look.
 #[test]
 fn what_does_not_fit_ends_its_session_or_is_an_error() {
     const AWAY: u64 = 0x4000_0000;
@@ -347,7 +348,8 @@ fn memory_that_changes_while_it_is_read_does_no_harm() {
             }
             for _ in 0..200 {
                 let at = random.next() as usize % (good.len() / 4) * 4;
-                // SAFETY: the client's mapping of the chunk stays while its connection does. That the server reads it meanwhile is the test.
+                // SAFETY: the client's mapping of the chunk stays while its connection does. That
+                // the server reads it meanwhile is the test.
                 unsafe {
                     start
                         .add(at)

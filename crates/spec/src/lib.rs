@@ -1,7 +1,10 @@
-//! The commands of OpenGL as a model: what the registry (`gl.xml`) says of each, and what `overlay.toml` adds to it.
+//! The commands of OpenGL as a model: what the registry (`gl.xml`) says of each, and what
+//! `overlay.toml` adds to it.
 //!
-//! Used only while generating code (`cargo xtask generate`). The registry knows names, types, aliases and most array lengths; the overlay says which
-//! commands are written by hand, which are refused and why, what cannot fail, and how a command travels where that differs from its C declaration.
+//! Used only while generating code (`cargo xtask generate`). The registry knows names, types,
+//! aliases and most array lengths; the overlay says which commands are written by hand, which are
+//! refused and why, what cannot fail, and how a command travels where that differs from its C
+//! declaration.
 #![forbid(unsafe_code)]
 
 mod model;

@@ -287,15 +287,18 @@ pub struct Command {
     pub infallible: bool,
     /// Whether it is carried out at once while a display list is compiled.
     pub unlisted: bool,
-    /// Whether other commands succeed and fail after it as before, but for what the client follows.
+    /// Whether other commands succeed and fail after it as before, but for what the client
+    /// follows.
     pub neutral: bool,
     /// Whether it defines the image that is bound to its target.
     pub defining: bool,
     /// Whether it attaches an image to a framebuffer.
     pub attaching: bool,
-    /// What its success depends on beside its arguments, where the client follows that: words of `gl::claims`.
+    /// What its success depends on beside its arguments, where the client follows that: words of
+    /// `gl::claims`.
     pub depends: Option<String>,
-    /// Whether the entry point looks for messages of debug output before it returns, where the program wants that.
+    /// Whether the entry point looks for messages of debug output before it returns, where the
+    /// program wants that.
     pub watched: bool,
     /// Whether it makes an object of a name that has none yet.
     pub named_by_use: bool,
@@ -307,7 +310,8 @@ pub struct Command {
     pub scissoring: bool,
     /// What it has to do with where a surface's pixels begin, a word of `emit::render`.
     pub offset: Option<String>,
-    /// What surfaces in tiles are made whole for before it, a word of `tiles`, and a condition on its arguments if there is one.
+    /// What surfaces in tiles are made whole for before it, a word of `tiles`, and a condition on
+    /// its arguments if there is one.
     pub whole: Option<(String, Option<String>)>,
     pub about: String,
 }
@@ -364,7 +368,8 @@ impl Draws {
         )
     }
 
-    /// Whether all that it changes are the contents of framebuffers, and buffers that feedback goes to.
+    /// Whether all that it changes are the contents of framebuffers, and buffers that feedback goes
+    /// to.
     fn only_draws(self) -> bool {
         self.keeps_to_boxes() || self == Draws::Clears
     }
@@ -503,7 +508,8 @@ fn root(registry: &Registry, overlay: &Overlay, name: &str) -> Result<String, Er
             .get(&name)
             .ok_or_else(|| Error::NoSuchCommand(name.clone()))?;
         match &raw.alias {
-            // glCreateShaderProgramEXT and the like are aliases by name only if the signatures agree.
+            // glCreateShaderProgramEXT and the like are aliases by name only if the signatures
+            // agree.
             Some(next)
                 if registry
                     .commands
@@ -808,7 +814,8 @@ fn ident(name: &str) -> String {
     }
 }
 
-/// `glTexImage2D` becomes `gl_tex_image2d`, `glGetIntegeri_v` `gl_get_integeri_v`, `glBindBufferARB` `gl_bind_buffer_arb`.
+/// `glTexImage2D` becomes `gl_tex_image2d`, `glGetIntegeri_v` `gl_get_integeri_v`,
+/// `glBindBufferARB` `gl_bind_buffer_arb`.
 pub fn snake(name: &str) -> String {
     let chars: Vec<char> = name.chars().collect();
     let mut out = String::new();

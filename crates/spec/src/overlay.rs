@@ -4,7 +4,8 @@ use crate::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A command that is not OpenGL's: it creates contexts and surfaces, carries runs of immediate mode, and so on.
+/// A command that is not OpenGL's: it creates contexts and surfaces, carries runs of immediate
+/// mode, and so on.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionCommand {
@@ -26,7 +27,8 @@ pub struct SessionCommand {
 pub struct Overlay {
     /// Extensions whose commands are in the model.
     pub extensions: Vec<String>,
-    /// Extensions that are not advertised although all their commands are carried, with the reason.
+    /// Extensions that are not advertised although all their commands are carried, with the
+    /// reason.
     pub withheld: BTreeMap<String, String>,
     /// Entry points written by hand in the client.
     pub client_hand: Vec<String>,
@@ -34,7 +36,8 @@ pub struct Overlay {
     pub client_only: Vec<String>,
     /// Commands that the renderer executes by hand-written code.
     pub render_hand: Vec<String>,
-    /// Commands that the registry takes for another's second name although drivers tell them apart.
+    /// Commands that the registry takes for another's second name although drivers tell them
+    /// apart.
     pub apart: Vec<String>,
     /// Commands that are the same as another although the registry does not say so.
     pub same: BTreeMap<String, String>,
@@ -54,22 +57,27 @@ pub struct Overlay {
     pub infallible: Vec<String>,
     /// Commands that display lists do not hold.
     pub unlisted: Vec<String>,
-    /// Commands after which others succeed and fail as before, but for what the client follows of them.
+    /// Commands after which others succeed and fail as before, but for what the client follows of
+    /// them.
     pub neutral: Vec<String>,
-    /// Commands that define the image of the texture or renderbuffer that is bound to their target.
+    /// Commands that define the image of the texture or renderbuffer that is bound to their
+    /// target.
     pub defining: Vec<String>,
     /// Commands that attach an image to a framebuffer.
     pub attaching: Vec<String>,
-    /// What the success of a command depends on beside its arguments, where the client follows that.
+    /// What the success of a command depends on beside its arguments, where the client follows
+    /// that.
     pub depends: BTreeMap<String, String>,
     /// Entry points written by hand after which nobody looks for messages of debug output at once.
     pub unwatched: Vec<String>,
     /// Commands that aren't carried, and why.
     pub refused: BTreeMap<String, String>,
-    /// Commands that the registry lists with an extension although no driver that has the extension has them, and why. They are refused, and the
-    /// extension is advertised all the same.
+    /// Commands that the registry lists with an extension although no driver that has the
+    /// extension has them, and why. They are refused, and the extension is advertised all the
+    /// same.
     pub absent: BTreeMap<String, String>,
-    /// Names whose suffix OES the registry does not know to be the only difference from another command.
+    /// Names whose suffix OES the registry does not know to be the only difference from another
+    /// command.
     pub oes: Vec<String>,
     /// How a command travels, where that isn't its declaration.
     pub wire: BTreeMap<String, String>,

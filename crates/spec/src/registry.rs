@@ -1,9 +1,11 @@
-//! `gl.xml` as it is written: commands, enums, features and extensions, before any decision of ours.
+//! `gl.xml` as it is written: commands, enums, features and extensions, before any decision of
+//! ours.
 
 use crate::Error;
 use std::collections::BTreeMap;
 
-/// A parameter as declared. `ctype` is the base type without `const` and stars, e.g. `GLfloat`, `void`.
+/// A parameter as declared. `ctype` is the base type without `const` and stars, e.g. `GLfloat`,
+/// `void`.
 #[derive(Debug, Clone)]
 pub struct RawParam {
     pub name: String,
@@ -39,8 +41,9 @@ pub struct Extension {
     pub commands: Vec<String>,
 }
 
-/// The registry: `enums` maps names to values (the low 32 bits; later definitions do not replace earlier ones), `groups` the names of groups to those of
-/// their enums, in the order of the registry.
+/// The registry: `enums` maps names to values (the low 32 bits; later definitions do not replace
+/// earlier ones), `groups` the names of groups to those of their enums, in the order of the
+/// registry.
 #[derive(Debug, Default)]
 pub struct Registry {
     pub commands: BTreeMap<String, RawCommand>,
@@ -79,7 +82,8 @@ impl Registry {
             let (Some(name), Some(value)) = (e.attribute("name"), e.attribute("value")) else {
                 continue;
             };
-            // An API-specific second value (GL_ACTIVE_PROGRAM_EXT in gles2) never wins over the desktop's.
+            // An API-specific second value (GL_ACTIVE_PROGRAM_EXT in gles2) never wins over the
+            // desktop's.
             if e.attribute("api").is_some_and(|api| api != "gl") && self.enums.contains_key(name) {
                 continue;
             }

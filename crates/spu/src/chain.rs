@@ -1,4 +1,5 @@
-//! Chains by name: which SPUs there are, what they may be told, and a chain of them before the renderer.
+//! Chains by name: which SPUs there are, what they may be told, and a chain of them before the
+//! renderer.
 
 use mgn_wire::Commands;
 use serde::{Deserialize, Serialize};
@@ -193,7 +194,8 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A stage of a chain: `NAME[:key=value[,key=value]…]`. Parsing checks everything but whether files can be written.
+/// A stage of a chain: `NAME[:key=value[,key=value]…]`. Parsing checks everything but whether files
+/// can be written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
     name: String,
@@ -276,7 +278,8 @@ impl Stage {
         }
     }
 
-    /// Whether a program can have the stage in its own process because somebody else wants it there.
+    /// Whether a program can have the stage in its own process because somebody else wants it
+    /// there.
     ///
     /// # Errors
     /// [`SpuError::WritesFiles`] besides.
@@ -421,7 +424,8 @@ impl Given<'_> {
         self.text(name).parse().unwrap_or(0)
     }
 
-    /// A `Kind::File` or `Kind::Folder`: as it was given for the first session, and with the session's number at the end of its stem for others.
+    /// A `Kind::File` or `Kind::Folder`: as it was given for the first session, and with the
+    /// session's number at the end of its stem for others.
     pub fn path(&self, name: &str, place: &Place) -> PathBuf {
         let path = PathBuf::from(self.text(name));
         let Some(stem) = path.file_stem().filter(|_| place.session > 1) else {
@@ -460,13 +464,15 @@ impl Given<'_> {
     }
 }
 
-/// Stages in the order in which commands pass them. After the last comes the renderer, or whoever commands are sent to, unless that is `nop`.
+/// Stages in the order in which commands pass them. After the last comes the renderer, or whoever
+/// commands are sent to, unless that is `nop`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain(Vec<Stage>);
 
 impl Chain {
     /// # Errors
-    /// If something follows an end, or a file cannot be written: all files are made here, so that it is found out now rather than after an hour.
+    /// If something follows an end, or a file cannot be written: all files are made here, so that
+    /// it is found out now rather than after an hour.
     pub fn new(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         for pair in stages.windows(2) {
             if pair[0].is_end() {
@@ -543,7 +549,8 @@ impl Chain {
         self.0.iter().any(|stage| !stage.is_end())
     }
 
-    /// Whether draws behind it can be sent to the tiles only that they touch: where it puts them where the program does, and wants that.
+    /// Whether draws behind it can be sent to the tiles only that they touch: where it puts them
+    /// where the program does, and wants that.
     pub fn sorts(&self) -> bool {
         self.changes_nothing() && self.sending().is_none_or(|way| way == Sending::Sorted)
     }

@@ -1,4 +1,5 @@
-//! The ends that a chain can name: what would come behind its stages in any case, or another way for commands to go on.
+//! The ends that a chain can name: what would come behind its stages in any case, or another way
+//! for commands to go on.
 
 use crate::chain::{Does, Sending, Spu};
 

@@ -1,4 +1,5 @@
-//! `histogram`: which commands a program uses, how often, and how many bytes of the stream they take.
+//! `histogram`: which commands a program uses, how often, and how many bytes of the stream they
+//! take.
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer};

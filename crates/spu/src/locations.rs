@@ -1,10 +1,12 @@
-//! `locations`: uniform locations that a client chose itself, because nobody answered it, become the driver's.
+//! `locations`: uniform locations that a client chose itself, because nobody answered it, become
+//! the driver's.
 
 use mgn_wire::locations::{recorded, SPAN};
 use mgn_wire::{Commands, Reply};
 use std::collections::HashMap;
 
-/// Passes everything on, with the uniform locations of a recording replaced by those that the next stage gives to the same names.
+/// Passes everything on, with the uniform locations of a recording replaced by those that the next
+/// stage gives to the same names.
 pub struct Locations<'a> {
     pub(crate) next: &'a mut dyn Commands,
     pub(crate) context: u32,

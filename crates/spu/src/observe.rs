@@ -155,7 +155,8 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// Numbers are smaller than this where enums are possible too, and the enums that are possible there are greater.
+/// Numbers are smaller than this where enums are possible too, and the enums that are possible
+/// there are greater.
 const LEAST_PARAMETER: u32 = 0x1d00;
 
 fn find(names: Names, value: u32) -> Option<&'static str> {

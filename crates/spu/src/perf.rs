@@ -1,6 +1,7 @@
 //! `perf`: what the frames of a program cost: time, vertices, primitives, bytes, changes of state.
 //!
-//! It counts what the stream shows. Numbers that lie in buffers (indirect draws) it cannot see, and a patch counts as 3 vertices whatever its size.
+//! It counts what the stream shows. Numbers that lie in buffers (indirect draws) it cannot see, and
+//! a patch counts as 3 vertices whatever its size.
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer, Value, Values};
@@ -251,7 +252,8 @@ fn is_vertex(call: &Call<'_>) -> bool {
         || rest.starts_with('P') && !rest.starts_with("Po")
 }
 
-/// What a command draws by itself; none of one that does not draw. Clearing is a change of state here, as far as anything is counted.
+/// What a command draws by itself; none of one that does not draw. Clearing is a change of state
+/// here, as far as anything is counted.
 fn drawn(call: &Call<'_>) -> Option<Drawn> {
     let mode = match ops::draws(call.op)? {
         Draws::Arrays => call.integer("mode")? as u32,

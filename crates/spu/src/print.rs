@@ -1,6 +1,7 @@
 //! `print`: a readable trace, one line for every command.
 //!
-//! A line is written before its command is performed, so that the last one names the command that a driver did not survive.
+//! A line is written before its command is performed, so that the last one names the command that a
+//! driver did not survive.
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer};
@@ -25,7 +26,8 @@ fn build(given: &Given<'_>, place: &Place, next: Box<dyn Commands>) -> Built {
     Ok(Box::new(Observe::new(print, next)))
 }
 
-/// Writes `context name(argument=value, …)` for every command. Write errors are ignored: a trace must not end a session.
+/// Writes `context name(argument=value, …)` for every command. Write errors are ignored: a trace
+/// must not end a session.
 pub struct Print<W: Write> {
     context: u32,
     out: W,

@@ -1,7 +1,9 @@
 //! `wireframe`: polygons as lines, to see what they are made of.
 //!
-//! The driver is told to draw lines whatever the program asks for. Programs read their own mode back all the same: clients remember it, and where one
-//! asks the server, it is answered from here. Feedback is given what is drawn, lines. OpenGL ES has no such mode, and its contexts are left alone.
+//! The driver is told to draw lines whatever the program asks for. Programs read their own mode
+//! back all the same: clients remember it, and where one asks the server, it is answered from here.
+//! Feedback is given what is drawn, lines. OpenGL ES has no such mode, and its contexts are left
+//! alone.
 
 use crate::chain::{Does, Spu};
 use mgn_wire::hello::api;

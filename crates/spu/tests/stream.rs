@@ -1,4 +1,5 @@
-//! Messages as the encoder writes them, and as nobody should: every one lies against a page that can't be read, so that reading outside it is a crash.
+//! Messages as the encoder writes them, and as nobody should: every one lies against a page that
+//! can't be read, so that reading outside it is a crash.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "the test owns the memory that it encodes into and decodes from"
@@ -88,7 +89,8 @@ unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     at
 }
 
-/// Encodes into messages as long as `chunk`. The encoder comes first: `refill` finds the rest by it.
+/// Encodes into messages as long as `chunk`. The encoder comes first: `refill` finds the rest by
+/// it.
 #[repr(C)]
 struct Stream {
     encoder: Encoder,
@@ -440,7 +442,8 @@ fn random_records_do_no_harm() {
     }
 }
 
-/// The client writes to the message while it is read: whatever comes of it, nothing outside is read and nothing panics.
+/// The client writes to the message while it is read: whatever comes of it, nothing outside is read
+/// and nothing panics.
 #[test]
 fn memory_may_change_while_it_is_decoded() {
     let good = encode(4096, sample).remove(0);

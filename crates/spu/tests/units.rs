@@ -221,7 +221,8 @@ fn perform(op: u16, body: &[u8], chain: &mut dyn Commands) -> Result<(), Fault> 
     again(op, body, chain)
 }
 
-/// All commands that travel, each with a body that is as long as its parameters are: of zeros, but for arrays that must hold something, which are null.
+/// All commands that travel, each with a body that is as long as its parameters are: of zeros, but
+/// for arrays that must hold something, which are null.
 fn every_command() -> impl Iterator<Item = (u16, Vec<u8>)> {
     let mut end = nop();
     (ops::FIRST..).take(ops::NAMES.len()).map(move |op| {

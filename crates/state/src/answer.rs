@@ -163,7 +163,8 @@ impl Values<'_> {
         }
     }
 
-    /// Value `i` as `glGetFixedv` returns it: 16 bits behind the point, and the nearest end for what is beyond.
+    /// Value `i` as `glGetFixedv` returns it: 16 bits behind the point, and the nearest end for
+    /// what is beyond.
     pub fn fixed(&self, i: usize) -> i32 {
         let whole = match (self.class, self.data) {
             (_, Data::Constant(_, Some(_))) => None,

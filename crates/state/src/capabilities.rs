@@ -94,7 +94,8 @@ impl State {
         self.set_indexed_capability(cap, index, false)
     }
 
-    /// NV_primitive_restart: glEnableClientState and glDisableClientState, which no display list holds.
+    /// NV_primitive_restart: glEnableClientState and glDisableClientState, which no display list
+    /// holds.
     pub fn client_restart(&mut self, on: bool) {
         self.values[at!(GL_PRIMITIVE_RESTART)] = f64::from(u8::from(on));
     }

@@ -5,7 +5,8 @@ use mgn_wire::gl::*;
 
 use crate::{Answer, Class, State};
 
-/// Attributes are kept where the stream numbers them (`mgn_wire::draws::attr`). The position, and generic attribute 0, are never looked at.
+/// Attributes are kept where the stream numbers them (`mgn_wire::draws::attr`). The position, and
+/// generic attribute 0, are never looked at.
 pub const COLOR: usize = attr::COLOR as usize;
 pub const SECONDARY_COLOR: usize = attr::SECONDARY as usize;
 pub const NORMAL: usize = attr::NORMAL as usize;

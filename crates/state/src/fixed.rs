@@ -1,5 +1,6 @@
-//! Commands with fixed-point numbers, of OpenGL ES 1 and NV_ES1_1_compatibility. Drivers turn the numbers into floats and go on with the command of
-//! those: at once, even while a display list is compiled. Some look at names first, and know fewer of them.
+//! Commands with fixed-point numbers, of OpenGL ES 1 and NV_ES1_1_compatibility. Drivers turn the
+//! numbers into floats and go on with the command of those: at once, even while a display list is
+//! compiled. Some look at names first, and know fewer of them.
 
 use mgn_wire::gl::*;
 

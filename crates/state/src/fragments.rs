@@ -93,7 +93,8 @@ impl State {
         }
     }
 
-    /// Whether it is certain that no draw buffer is blended by a second source or an advanced equation, which draws may be refused for.
+    /// Whether it is certain that no draw buffer is blended by a second source or an advanced
+    /// equation, which draws may be refused for.
     pub fn blends_plainly(&self) -> bool {
         (0..self.limits.draw_buffers).all(|i| {
             let factor = |at: usize| {

@@ -259,7 +259,8 @@ impl State {
         Ok(())
     }
 
-    /// Whether a name means the back of a framebuffer that has but one buffer, which drivers may take it for.
+    /// Whether a name means the back of a framebuffer that has but one buffer, which drivers may
+    /// take it for.
     fn is_only_buffer(&self, framebuffer: u32, buffer: u32) -> bool {
         let is_back = matches!(buffer, GL_BACK | GL_BACK_LEFT);
         framebuffer == 0 && is_back && !self.double_buffered && self.limits.desktop()
@@ -281,7 +282,8 @@ impl State {
         self.framebuffer(0).draw.iter().any(front)
     }
 
-    /// The framebuffer of a binding, if that is known; contexts without a binding for reading use that for drawing.
+    /// The framebuffer of a binding, if that is known; contexts without a binding for reading use
+    /// that for drawing.
     pub fn framebuffer_bound(&self, binding: u32) -> Option<u32> {
         let at = match binding == GL_READ_FRAMEBUFFER_BINDING && self.has(binding) {
             true => at!(GL_READ_FRAMEBUFFER_BINDING),

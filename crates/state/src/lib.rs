@@ -2,23 +2,23 @@
 //! server.
 //!
 //! # What the client does
-//! - It makes a [`State`] of the [`ContextInfo`] that the server sent. That brings the values
-//!   of a new context by name (`mgn_wire::sizes::fresh`), and with them the very names that
-//!   this context's gets know: a name the server did not send is never answered here.
-//! - It tells of surfaces: [`State::default_framebuffer`] whenever the context is made current
-//!   with another one, [`State::first_current`] the first time of all.
-//! - Before it sends a command that `tracked.txt` lists, it calls the hook of that name (in
-//!   snake case) with the command's arguments, arrays as slices. Commands that it handles
-//!   itself have hooks as well: `gl_push_client_attrib`, `gl_pop_client_attrib`,
-//!   `gl_client_active_texture`, `gl_gen_lists`, and `gl_gen_*` with the names it chose.
-//! - `Err` is the error that the driver would raise; nothing has changed, and the client raises
-//!   it in the command's place. `Ok` means that the command is sent. [`State::take_doubt`] says
+//! - It makes a [`State`] of the [`ContextInfo`] that the server sent. That brings the values of a
+//!   new context by name (`mgn_wire::sizes::fresh`), and with them the very names that this
+//!   context's gets know: a name the server did not send is never answered here.
+//! - It tells of surfaces: [`State::default_framebuffer`] whenever the context is made current with
+//!   another one, [`State::first_current`] the first time of all.
+//! - Before it sends a command that `tracked.txt` lists, it calls the hook of that name (in snake
+//!   case) with the command's arguments, arrays as slices. Commands that it handles itself have
+//!   hooks as well: `gl_push_client_attrib`, `gl_pop_client_attrib`, `gl_client_active_texture`,
+//!   `gl_gen_lists`, and `gl_gen_*` with the names it chose.
+//! - `Err` is the error that the driver would raise; nothing has changed, and the client raises it
+//!   in the command's place. `Ok` means that the command is sent. [`State::take_doubt`] says
 //!   afterwards whether the driver may still refuse it; if not, it certainly succeeds.
-//! - A get is answered by [`State::get`], [`State::is_enabled`], [`State::light`] and so on.
-//!   Where that says [`Answer::Unknown`], the client asks the driver, and passes the answer to
+//! - A get is answered by [`State::get`], [`State::is_enabled`], [`State::light`] and so on. Where
+//!   that says [`Answer::Unknown`], the client asks the driver, and passes the answer to
 //!   [`State::learn_integers`] or one of its siblings.
-//! - [`State::current`] holds the current vertex attributes, and immediate mode writes them
-//!   there; see [`State::set_current`] for display lists.
+//! - [`State::current`] holds the current vertex attributes, and immediate mode writes them there;
+//!   see [`State::set_current`] for display lists.
 //!
 //! # Never wrong, sometimes ignorant
 //! The shadow must not say anything else than the driver. Where the outcome of a command
@@ -139,7 +139,8 @@ pub struct State {
     indexed: buffers::IndexedBindings,
     /// What the driver said of the default framebuffer.
     derived: HashMap<u32, Vec<i32>>,
-    /// Of the default framebuffer, once there is one. What glGet says of them only the driver knows: some know no such name in a core profile.
+    /// Of the default framebuffer, once there is one. What glGet says of them only the driver
+    /// knows: some know no such name in a core profile.
     stencil_bits: Option<u8>,
     double_buffered: bool,
     feedback_active: bool,

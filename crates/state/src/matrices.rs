@@ -549,7 +549,8 @@ impl State {
         self.matrices.changes = self.matrices.changes.wrapping_add(1);
     }
 
-    /// From now on [`State::transform`] is answered. Costs a product for each command about matrices.
+    /// From now on [`State::transform`] is answered. Costs a product for each command about
+    /// matrices.
     pub fn follow_transform(&mut self) {
         self.matrices.follows = true;
     }

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 
-/// The number of the machine's processors that are there, at least 1. A thread that is tied to one of them still has peers on the others.
+/// The number of the machine's processors that are there, at least 1. A thread that is tied to one
+/// of them still has peers on the others.
 pub fn cores() -> usize {
     // SAFETY: asks for a number and touches no memory of ours.
     let found = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };

@@ -6,11 +6,13 @@ use std::sync::Once;
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static WATCH: Once = Once::new();
 
-/// How many forks lie between this process and the one in which this was first called. Costs no system call, as asking for the process's number does.
+/// How many forks lie between this process and the one in which this was first called. Costs no
+/// system call, as asking for the process's number does.
 #[inline]
 pub fn generation() -> u32 {
     WATCH.call_once(|| {
-        // SAFETY: the handler does nothing but add to an atomic number, which is allowed in a child of many threads.
+        // SAFETY: the handler does nothing but add to an atomic number, which is allowed in a child
+        // of many threads.
         unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     });
     FORKS.load(Ordering::Relaxed)

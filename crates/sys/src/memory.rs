@@ -29,7 +29,8 @@ fn create_unsealed(name: &str, size: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Likewise, and maps it: nobody can ever write to it but through this mapping and its copies in forked children.
+/// Likewise, and maps it: nobody can ever write to it but through this mapping and its copies in
+/// forked children.
 pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping)> {
     let fd = create_unsealed(name, size)?;
     let mapping = Mapping::map(&fd, size, Protection::ReadWrite)?;
@@ -37,8 +38,8 @@ pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping
     Ok((fd, mapping))
 }
 
-/// The size of memory that somebody else made, if it is sealed as [`create`] does and not of huge pages, which may run out: only then can a
-/// mapping of it never end in a bus error.
+/// The size of memory that somebody else made, if it is sealed as [`create`] does and not of huge
+/// pages, which may run out: only then can a mapping of it never end in a bus error.
 pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
     let seals = rustix::fs::fcntl_get_seals(fd)?;
     if !seals.contains(size_seals()) {
@@ -199,11 +200,13 @@ impl Mapping {
         unsafe { &*pointer }
     }
 
-    /// Gives the memory of these bytes back to the system, which are zero from then on, for all who have mapped them. Panics where they are not all
-    /// inside. That the system does not do so for this kind of memory changes nothing.
+    /// Gives the memory of these bytes back to the system, which are zero from then on, for all who
+    /// have mapped them. Panics where they are not all inside. That the system does not do so
+    /// for this kind of memory changes nothing.
     pub fn give_up(&self, offset: usize, len: usize) {
         let start = self.range(offset, len);
-        // SAFETY: inside the mapping, and shared: whoever reads there finds zeros, as they might have been written by anybody.
+        // SAFETY: inside the mapping, and shared: whoever reads there finds zeros, as they might
+        // have been written by anybody.
         let _ = unsafe { rustix::mm::madvise(start.cast(), len, Advice::LinuxRemove) };
     }
 

@@ -146,10 +146,12 @@ pub fn try_harm() -> Vec<(&'static str, Option<i32>)> {
     }
 }
 
-/// Copies `len` bytes from `address` in the process `pid` to `into`. Gives how many there were before the first that cannot be read.
+/// Copies `len` bytes from `address` in the process `pid` to `into`. Gives how many there were
+/// before the first that cannot be read.
 ///
 /// # Errors
-/// What the kernel says: no permission, no such process, nothing at the address, or that the call is forbidden or unknown here.
+/// What the kernel says: no permission, no such process, nothing at the address, or that the call
+/// is forbidden or unknown here.
 ///
 /// # Safety
 /// `into` is valid for writing `len` bytes, and nobody else uses them meanwhile.

@@ -1,5 +1,6 @@
-//! Private memory that tells which of its pages were written, whoever wrote them: the kernel notes it without a signal or a fault handler
-//! (userfaultfd(2)'s asynchronous write protection, read by PAGEMAP_SCAN; Linux 6.7).
+//! Private memory that tells which of its pages were written, whoever wrote them: the kernel notes
+//! it without a signal or a fault handler (userfaultfd(2)'s asynchronous write protection, read by
+//! PAGEMAP_SCAN; Linux 6.7).
 
 use std::fs::File;
 use std::io;
@@ -223,7 +224,8 @@ impl Watch {
 
 /// An ioctl with a structure that the kernel reads and fills; gives what it returns.
 fn control<T>(fd: &impl AsRawFd, request: u64, argument: &mut T) -> io::Result<usize> {
-    // SAFETY: the request's number contains the size of the structure, which is the kernel's for it; pointers in it lead to memory that outlives the call.
+    // SAFETY: the request's number contains the size of the structure, which is the kernel's for
+    // it; pointers in it lead to memory that outlives the call.
     let result = unsafe { libc::ioctl(fd.as_raw_fd(), request as _, ptr::from_mut(argument)) };
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }

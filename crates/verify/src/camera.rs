@@ -23,7 +23,8 @@ pub struct Camera {
     /// Nanoseconds from frame to frame, as the program sees them.
     pub step: u64,
     pub input: Vec<Input>,
-    /// Have a line of JSON printed in the end with `frames_per_second` and more, in true time, since the last input; see `fixed_clock.h`.
+    /// Have a line of JSON printed in the end with `frames_per_second` and more, in true time,
+    /// since the last input; see `fixed_clock.h`.
     pub rate: bool,
 }
 
@@ -81,7 +82,8 @@ impl Camera {
         all
     }
 
-    /// The same as `NAME=VALUE`, for `env` to start a program with. `mgn` itself, before it, keeps the true clock.
+    /// The same as `NAME=VALUE`, for `env` to start a program with. `mgn` itself, before it, keeps
+    /// the true clock.
     pub fn assignments(&self, folder: Option<&Path>) -> Vec<OsString> {
         let variables = self.environment(folder).into_iter();
         variables

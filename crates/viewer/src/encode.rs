@@ -2,7 +2,8 @@
 
 use mgn_present::PIXEL;
 
-/// Makes of each `by` x `by` pixels one, their mean; those at the right and lower edges may be of fewer.
+/// Makes of each `by` x `by` pixels one, their mean; those at the right and lower edges may be of
+/// fewer.
 pub fn shrink(bgrx: &[u8], width: usize, by: usize, into: &mut Vec<u8>) {
     let columns = width.div_ceil(by);
     let mut sums = vec![[0u32; 3]; columns];

@@ -34,8 +34,8 @@ pub struct FeedOptions {
 /// Sends pictures of one tile to a viewer, as it asks for them.
 ///
 /// [`Feed::show_part`] and [`Target::show`] copy pixels and return; a thread does all else. Of
-/// pictures that come faster than the viewer asks, it sends the newest. The feed looks for its viewer for as long as
-/// it lives, and takes pictures without one.
+/// pictures that come faster than the viewer asks, it sends the newest. The feed looks for its
+/// viewer for as long as it lives, and takes pictures without one.
 ///
 /// All pictures are taken for those of one window. Feeds of one wall number its frames alike: that
 /// is how tiles of one frame find each other.
@@ -61,7 +61,8 @@ impl Feed {
     }
 
     /// Takes what a picture shows of its tile: the rectangle `part` of the window, which for a
-    /// window on a wall is [`mgn_wall::Area::shown`]. A picture that shows less of it is passed over.
+    /// window on a wall is [`mgn_wall::Area::shown`]. A picture that shows less of it is passed
+    /// over.
     ///
     /// # Errors
     /// If the picture's sizes do not fit its memory.

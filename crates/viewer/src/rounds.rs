@@ -2,8 +2,8 @@
 //!
 //! In a *round* every feed that is looked at is asked for one frame, a little ahead of the newest
 //! that any has seen. When all have answered with that frame, the pictures are shown. A feed where
-//! no more frames come answers with its newest, and is waited for if others are further. One that had
-//! passed the frame already answers with a later one; then all are asked again, further ahead.
+//! no more frames come answers with its newest, and is waited for if others are further. One that
+//! had passed the frame already answers with a later one; then all are asked again, further ahead.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -104,7 +104,8 @@ impl Rounds {
         self.start_over();
     }
 
-    /// A feed tells the newest frame it has seen. One that is older than before is of a new program.
+    /// A feed tells the newest frame it has seen. One that is older than before is of a new
+    /// program.
     pub fn seen(&mut self, tile: usize, newest: u64) {
         let tile = &mut self.tiles[tile];
         let again = newest < tile.newest;

@@ -39,7 +39,8 @@ pub struct ViewerOptions {
     pub listen: Address,
     /// Where feeds come in.
     pub feeds: Address,
-    /// Who may send pictures, where feeds come by TCP: holders of tokens with the role server, and servers that have met a client with one of the tokens.
+    /// Who may send pictures, where feeds come by TCP: holders of tokens with the role server, and
+    /// servers that have met a client with one of the tokens.
     pub access: Access,
     /// Names of this machine, beside its host name, by which browsers may call it.
     pub names: Vec<String>,
@@ -254,7 +255,8 @@ async fn accept(listener: tokio::net::TcpListener, web: Arc<Web>) {
                 let served = match timeout(REQUEST_TIME, connection.as_mut()).await {
                     Ok(served) => served,
                     Err(_) => {
-                        // The answer that is under way may still go out, until the visit's time is over.
+                        // The answer that is under way may still go out, until the visit's time is
+                        // over.
                         connection.as_mut().graceful_shutdown();
                         connection.await
                     }

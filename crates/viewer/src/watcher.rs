@@ -46,7 +46,8 @@ pub async fn attend(socket: WebSocket, board: &Board, patience: Duration) {
     }
 }
 
-/// Tells a page that its token is not the viewer's. The answer to its request could not: scripts are not shown those.
+/// Tells a page that its token is not the viewer's. The answer to its request could not: scripts
+/// are not shown those.
 pub async fn refuse(socket: WebSocket) {
     close(socket, WRONG_TOKEN, "the token is wrong").await;
 }

@@ -101,7 +101,8 @@ pub fn router(web: Arc<Web>) -> Router {
         .with_state(web)
 }
 
-/// Refuses requests that another site had a browser send here, and tells browsers what the page may do.
+/// Refuses requests that another site had a browser send here, and tells browsers what the page may
+/// do.
 async fn guard(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
     let Some(host) = host(request.headers(), request.uri(), &web.names) else {
         let why = "this name is not known for the viewer; use an IP address, localhost, or name it by --name\n";
@@ -160,7 +161,8 @@ async fn watch(
         })
 }
 
-/// Whether the token is among the protocols that the page offers: the one place in a WebSocket's request where a script may write, and which is not logged.
+/// Whether the token is among the protocols that the page offers: the one place in a WebSocket's
+/// request where a script may write, and which is not logged.
 fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
     let offered = headers.get(header::SEC_WEBSOCKET_PROTOCOL);
     let offered = offered.and_then(|offered| offered.to_str().ok());
@@ -168,8 +170,8 @@ fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
     offered.next() == Some(PROTOCOL) && offered.next().is_some_and(|token| secret.is(token))
 }
 
-/// The host and port that the browser was told, if a foreign name cannot stand for them: a site that gives its own name this machine's address (DNS
-/// rebinding) would pass for the viewer's page.
+/// The host and port that the browser was told, if a foreign name cannot stand for them: a site
+/// that gives its own name this machine's address (DNS rebinding) would pass for the viewer's page.
 fn host(headers: &HeaderMap, uri: &Uri, names: &[String]) -> Option<String> {
     let mut told = headers.get_all(header::HOST).iter();
     let text = match (told.next(), uri.authority()) {

@@ -57,7 +57,8 @@ impl Wall {
             .collect()
     }
 
-    /// How large what a tile shows of a window is there, if that is not as large as it is in the window.
+    /// How large what a tile shows of a window is there, if that is not as large as it is in the
+    /// window.
     pub fn scaled(&self, tile: &Tile) -> Option<(u32, u32)> {
         let (size, fit) = self.mural_of(tile);
         let shown = tile.rect.and(&Rect::new(0, 0, size.0, size.1));
@@ -89,7 +90,8 @@ impl Area {
     }
 }
 
-/// Has tiles reach into what no tile shows as far as they stay rectangles, so that with bezels each draws just what it answers for.
+/// Has tiles reach into what no tile shows as far as they stay rectangles, so that with bezels each
+/// draws just what it answers for.
 fn grow(owned: &mut [Vec<Rect>], shown: &[Rect], window: Rect) {
     for n in 0..owned.len() {
         let [mut own] = owned[n][..] else { continue };

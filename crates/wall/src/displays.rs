@@ -25,8 +25,8 @@ impl fmt::Display for Covered {
 }
 
 impl Wall {
-    /// The first tile that is shown where an earlier one is. `host` tells where a tile's server is; nothing, where that is not known: then the tile is
-    /// not looked at.
+    /// The first tile that is shown where an earlier one is. `host` tells where a tile's server is;
+    /// nothing, where that is not known: then the tile is not looked at.
     pub fn covered<H: PartialEq>(&self, host: impl Fn(usize) -> Option<H>) -> Option<Covered> {
         // Host and display of each window, and its pixels; none, if it is all of the display.
         let mut shown: Vec<(usize, H, &str, Option<Rect>)> = Vec::new();

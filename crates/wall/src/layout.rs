@@ -9,7 +9,8 @@ pub const TILES_MAX: usize = 64;
 /// The largest width and height of a mural.
 const MURAL_MAX: u32 = 1 << 20;
 
-/// A mural, and the tiles that show parts of it. Pixels between tiles are behind bezels; tiles may overlap.
+/// A mural, and the tiles that show parts of it. Pixels between tiles are behind bezels; tiles may
+/// overlap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wall {
     pub name: String,
@@ -42,10 +43,12 @@ pub enum Fit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tiling {
-    /// `Offset` where the mural is larger than a renderer's largest framebuffer, otherwise `Scissor`.
+    /// `Offset` where the mural is larger than a renderer's largest framebuffer, otherwise
+    /// `Scissor`.
     #[default]
     Auto,
-    /// All of each, of which they draw their tiles: what they draw is to the bit what one renderer draws.
+    /// All of each, of which they draw their tiles: what they draw is to the bit what one renderer
+    /// draws.
     Scissor,
     /// Their tiles alone.
     Offset,
@@ -142,7 +145,8 @@ pub enum WallError {
 }
 
 impl Wall {
-    /// A wall of `columns` x `rows` equal tiles without bezels, whatever the window's size. Tiles are called `column,row`, from 0,0 in the upper left.
+    /// A wall of `columns` x `rows` equal tiles without bezels, whatever the window's size. Tiles
+    /// are called `column,row`, from 0,0 in the upper left.
     ///
     /// # Errors
     /// [`WallError`] for no tiles or too many.
@@ -165,8 +169,8 @@ impl Wall {
         })
     }
 
-    /// Whether renderers whose largest framebuffer is `largest` have the pixels of their tiles only. A window that is scaled has the size that it
-    /// wants, whatever the mural's.
+    /// Whether renderers whose largest framebuffer is `largest` have the pixels of their tiles
+    /// only. A window that is scaled has the size that it wants, whatever the mural's.
     pub fn is_offset(&self, largest: (u32, u32)) -> bool {
         let exceeds = |fit: Fit, (width, height): (u32, u32)| {
             fit != Fit::Scale && (width > largest.0 || height > largest.1)
@@ -210,7 +214,8 @@ impl Wall {
         Ok(())
     }
 
-    /// The wall as text that [`Wall::from_json`] reads: for another process, not for people, who write walls in TOML.
+    /// The wall as text that [`Wall::from_json`] reads: for another process, not for people, who
+    /// write walls in TOML.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a wall has a serialised form")
     }

@@ -1,4 +1,5 @@
-//! Walls: how one picture is divided among the tiles of a display wall (sort-first), after Humphreys et al., *WireGL* (2001).
+//! Walls: how one picture is divided among the tiles of a display wall (sort-first), after
+//! Humphreys et al., *WireGL* (2001).
 //!
 //! A [`Wall`] is a mural of pixels and the tiles that show parts of it. [`Wall::areas`] says for a
 //! window what each tile's renderer draws, shows and answers for. No I/O.

@@ -83,7 +83,8 @@ impl Rect {
         parts.into_iter().filter(|part| !part.is_empty()).collect()
     }
 
-    /// The same pixels counted from the lower left corner of something `height` high, as OpenGL does: x, y, width, height.
+    /// The same pixels counted from the lower left corner of something `height` high, as OpenGL
+    /// does: x, y, width, height.
     pub fn upwards(&self, height: u32) -> [i32; 4] {
         let y = i64::from(height) - i64::from(self.bottom());
         [

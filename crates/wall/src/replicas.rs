@@ -1,12 +1,13 @@
 //! Several walls that show the same: one wall, whose tiles know which of them they are of.
 //!
-//! Tiles may overlap, and the first of those that show a pixel answers for it. So the tiles of the first wall answer for all that they show, and those of
-//! the others draw and show what they show.
+//! Tiles may overlap, and the first of those that show a pixel answers for it. So the tiles of the
+//! first wall answer for all that they show, and those of the others draw and show what they show.
 
 use crate::{Fit, Replica, Target, Tile, Wall, WallError};
 
 impl Wall {
-    /// The wall, and `others` that show the same. The program's own window is shown by the first of them that shows it.
+    /// The wall, and `others` that show the same. The program's own window is shown by the first of
+    /// them that shows it.
     ///
     /// # Errors
     /// [`WallError`], where they have too many tiles together.
@@ -40,14 +41,16 @@ impl Wall {
         last.unwrap_or(0) + 1
     }
 
-    /// The `number`-th of the walls that it is made of, from 0, by itself; and whether a tile is of that one.
+    /// The `number`-th of the walls that it is made of, from 0, by itself; and whether a tile is of
+    /// that one.
     pub fn one_of(&self, number: u32) -> (Wall, impl Fn(&Tile) -> bool) {
         let is_of_it = move |tile: &Tile| tile.wall_number() == number;
         let tiles = self.tiles.iter().filter(|tile| is_of_it(tile));
         (self.of(tiles), is_of_it)
     }
 
-    /// The wall with this tile alone, as its server is told of it, and the number that the tile has there.
+    /// The wall with this tile alone, as its server is told of it, and the number that the tile has
+    /// there.
     pub fn alone(&self, tile: usize) -> (Wall, u32) {
         let own = &self.tiles[tile];
         let before = self.tiles[..tile].iter();

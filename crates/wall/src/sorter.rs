@@ -1,4 +1,5 @@
-//! Which tiles geometry can touch (sort-first), after Humphreys et al., *WireGL* (2001): the box around some vertices is held against the tiles' edges.
+//! Which tiles geometry can touch (sort-first), after Humphreys et al., *WireGL* (2001): the box
+//! around some vertices is held against the tiles' edges.
 
 /// The tiles' edges as planes in object space.
 #[derive(Debug, Clone)]
@@ -47,7 +48,8 @@ impl Boxes {
         }
     }
 
-    /// Which lie behind a plane as a whole, and which before it: all bits are set for those. In steps that the compiler makes vectors of.
+    /// Which lie behind a plane as a whole, and which before it: all bits are set for those. In
+    /// steps that the compiler makes vectors of.
     #[inline(always)]
     fn sides(&self, plane: &[f32; 4]) -> [[i32; GROUP]; 2] {
         let (mut at, mut reach) = ([plane[3]; GROUP], [0f32; GROUP]);
@@ -144,8 +146,10 @@ fn greater(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
 }
 
 impl Sorter {
-    /// A sorter for vertices that `transform` (by columns) brings to clip coordinates and `viewport` (x, y, width, height) to pixels, where each of `tiles`
-    /// has a rectangle (x, y, width, height, from below). `margin` is how far, in pixels, what is drawn reaches beyond its vertices.
+    /// A sorter for vertices that `transform` (by columns) brings to clip coordinates and
+    /// `viewport` (x, y, width, height) to pixels, where each of `tiles` has a rectangle (x, y,
+    /// width, height, from below). `margin` is how far, in pixels, what is drawn reaches beyond its
+    /// vertices.
     pub fn new(
         transform: &[f32; 16],
         viewport: [f32; 4],

@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// Where a viewer takes pictures unless it is told otherwise.
 pub const VIEWER: &str = "unix:@manganese-viewer";
 
-/// One of the places that a tile's picture goes to. All but the first are where the tile's server is.
+/// One of the places that a tile's picture goes to. All but the first are where the tile's server
+/// is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {

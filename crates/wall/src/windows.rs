@@ -25,12 +25,14 @@ pub struct Names {
 }
 
 impl Windows {
-    /// Whether a window goes to the wall that is the `nth` (from 1) of those for which [`Windows::fits`] holds.
+    /// Whether a window goes to the wall that is the `nth` (from 1) of those for which
+    /// [`Windows::fits`] holds.
     pub fn takes(&self, nth: u32) -> bool {
         self.nth.is_none_or(|wanted| wanted == nth)
     }
 
-    /// Whether size, title, and class or instance are as they should be. `names` is asked only where they matter.
+    /// Whether size, title, and class or instance are as they should be. `names` is asked only
+    /// where they matter.
     pub fn fits(&self, size: (u32, u32), names: impl FnOnce() -> Names) -> bool {
         if size.0 < self.min_size.0 || size.1 < self.min_size.1 {
             return false;

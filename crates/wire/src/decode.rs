@@ -106,7 +106,8 @@ pub fn again<C: Commands + ?Sized>(op: u16, body: &[u8], to: &mut C) -> Result<(
     record(op, &mut body, to, &mut Reply::default())
 }
 
-/// Splits messages into records and performs them. Remembers, by context, the long commands that aren't complete.
+/// Splits messages into records and performs them. Remembers, by context, the long commands that
+/// aren't complete.
 #[derive(Default)]
 pub struct Decoder {
     long: HashMap<u32, Long>,
@@ -127,7 +128,8 @@ impl Decoder {
         }
     }
 
-    /// Performs every record of a message; `answer(context, op, reply)` is called for each that has an answer.
+    /// Performs every record of a message; `answer(context, op, reply)` is called for each that has
+    /// an answer.
     ///
     /// # Safety
     /// `len` bytes can be read at `ptr`, which is aligned to 4. They may change at any time.
@@ -259,7 +261,8 @@ pub struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// # Safety
-    /// `len` bytes can be read at `ptr`, which is aligned to 4, for as long as `'a`. They may change at any time.
+    /// `len` bytes can be read at `ptr`, which is aligned to 4, for as long as `'a`. They may
+    /// change at any time.
     pub unsafe fn new(ptr: *const u8, len: usize) -> Body<'a> {
         Body {
             at: ptr,
@@ -303,7 +306,8 @@ impl<'a> Body<'a> {
     #[inline(always)]
     pub fn u32(&mut self) -> Result<u32, Fault> {
         let at = self.skip(4)?;
-        // SAFETY: four bytes lie there, aligned; volatile because they may change, and what was checked must be what is used.
+        // SAFETY: four bytes lie there, aligned; volatile because they may change, and what was
+        // checked must be what is used.
         Ok(unsafe { at.cast::<u32>().read_volatile() })
     }
 

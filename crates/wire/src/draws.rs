@@ -1,4 +1,5 @@
-//! How commands draw, and draws whose vertices travel with them: what `mgnRun`, `mgnDrawArrays` and `mgnDrawElements` say, checked.
+//! How commands draw, and draws whose vertices travel with them: what `mgnRun`, `mgnDrawArrays` and
+//! `mgnDrawElements` say, checked.
 
 use crate::{gl, sizes, Data, Fault, Slice};
 
@@ -20,7 +21,8 @@ pub enum Draws {
     Computes,
 }
 
-/// Vertex attributes as the stream numbers them. Texture coordinates of unit u are `TEXCOORD + u`, generic attribute n is `GENERIC + n`.
+/// Vertex attributes as the stream numbers them. Texture coordinates of unit u are `TEXCOORD + u`,
+/// generic attribute n is `GENERIC + n`.
 pub mod attr {
     pub const POSITION: u8 = 0;
     pub const NORMAL: u8 = 1;
@@ -37,7 +39,8 @@ pub mod attr {
     pub const COUNT: u8 = 32;
 }
 
-/// `mgnRun`: the primitive goes on call by call: the server begins it, feeds it the vertices, and does not end it.
+/// `mgnRun`: the primitive goes on call by call: the server begins it, feeds it the vertices, and
+/// does not end it.
 pub const RUN_OPEN: u32 = 1;
 /// `mgnRun`: the last vertex isn't drawn; it holds the attributes that are current after the run.
 pub const RUN_TRAILING: u32 = 2;
@@ -45,8 +48,8 @@ pub const RUN_TRAILING: u32 = 2;
 /// `mgnRun`: how many vertices have their tiles told together.
 pub const RUN_BLOCK: usize = 96;
 
-/// How many vertices two blocks of a run have in common; none for a primitive that has no blocks. Blocks hold whole primitives, and of strips an even
-/// number, so that none faces the other way.
+/// How many vertices two blocks of a run have in common; none for a primitive that has no blocks.
+/// Blocks hold whole primitives, and of strips an even number, so that none faces the other way.
 pub fn run_overlap(mode: u32) -> Option<usize> {
     match mode {
         gl::GL_POINTS | gl::GL_LINES | gl::GL_TRIANGLES | gl::GL_QUADS => Some(0),
@@ -65,12 +68,15 @@ pub struct Run {
     /// Vertices to draw, or that indices may name.
     pub count: u32,
     pub vertices: *const u8,
-    /// The vertices that are drawn if the run is welded; otherwise none, and all are, one after the other.
+    /// The vertices that are drawn if the run is welded; otherwise none, and all are, one after
+    /// the other.
     pub indices: Vec<u16>,
-    /// The attributes that are current afterwards, laid out as a vertex; none if there are no vertices.
+    /// The attributes that are current afterwards, laid out as a vertex; none if there are no
+    /// vertices.
     pub last: Option<*const u8>,
     pub open: bool,
-    /// The tiles of a wall that each block touches, or all of it if there is one; none if every renderer draws the run.
+    /// The tiles of a wall that each block touches, or all of it if there is one; none if every
+    /// renderer draws the run.
     pub tiles: Vec<u64>,
 }
 
@@ -148,7 +154,8 @@ impl Run {
     }
 }
 
-/// Bytes of a vertex of a run; none if no run has this layout. The position comes last, and no attribute twice.
+/// Bytes of a vertex of a run; none if no run has this layout. The position comes last, and no
+/// attribute twice.
 pub(crate) fn stride(layout: &[u8]) -> Option<u32> {
     let (mut stride, mut seen) = (0, 0u32);
     for pair in layout.chunks(2) {
@@ -165,7 +172,8 @@ pub(crate) fn stride(layout: &[u8]) -> Option<u32> {
     (layout[last] == attr::POSITION).then_some(stride)
 }
 
-/// Whether there are tiles for each block of a run of `count` vertices, or for the run as a whole, or none.
+/// Whether there are tiles for each block of a run of `count` vertices, or for the run as a whole,
+/// or none.
 pub(crate) fn are_of_blocks(tiles: &[u64], mode: u32, count: usize) -> bool {
     let blocks = run_overlap(mode).map(|overlap| {
         let beyond = count.saturating_sub(RUN_BLOCK + overlap);
@@ -174,7 +182,8 @@ pub(crate) fn are_of_blocks(tiles: &[u64], mode: u32, count: usize) -> bool {
     tiles.len() <= 1 || blocks == Some(tiles.len())
 }
 
-/// What the renderer of `tile` draws of a run of `count` vertices whose blocks touch `tiles`, as first and count of each stretch.
+/// What the renderer of `tile` draws of a run of `count` vertices whose blocks touch `tiles`, as
+/// first and count of each stretch.
 pub fn stretches(mode: u32, tiles: &[u64], count: u32, tile: u32) -> Vec<(i32, i32)> {
     let bit = 1u64.checked_shl(tile).unwrap_or(0);
     let overlap = run_overlap(mode).unwrap_or(0);
@@ -209,9 +218,11 @@ pub enum Kind {
     Long,
 }
 
-/// An enabled array of an inline draw, described by `ARRAY_WORDS` words: attribute, kind, size, type, normalized, divisor, stride, buffer, and the offset in
-/// two words. With buffer 0 its elements lie in the draw's `vertices` from `offset` on: the one that the least index (or `first`) selects for divisor 0,
-/// else element 0. A base vertex counts: if the least index is 5 and the base 10, the first element there is the array's element 15.
+/// An enabled array of an inline draw, described by `ARRAY_WORDS` words: attribute, kind, size,
+/// type, normalized, divisor, stride, buffer, and the offset in two words. With buffer 0 its
+/// elements lie in the draw's `vertices` from `offset` on: the one that the least index (or
+/// `first`) selects for divisor 0, else element 0. A base vertex counts: if the least index is 5
+/// and the base 10, the first element there is the array's element 15.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Array {
     pub attribute: u8,
@@ -286,7 +297,8 @@ pub struct Extent {
     pub base_instance: u32,
 }
 
-/// Reads the descriptions of an inline draw's arrays and checks that those without a buffer have all the elements that the draw reads.
+/// Reads the descriptions of an inline draw's arrays and checks that those without a buffer have
+/// all the elements that the draw reads.
 pub fn arrays(
     words: Slice<'_, u32>,
     vertices: Data<'_>,
@@ -326,7 +338,8 @@ pub fn arrays(
     Ok(arrays)
 }
 
-/// Checks that every index of an inline draw lies within `min..=max` or is `restart`, and gives a private copy of them.
+/// Checks that every index of an inline draw lies within `min..=max` or is `restart`, and gives a
+/// private copy of them.
 pub fn indices(
     data: Slice<'_, u8>,
     type_: u32,
@@ -358,8 +371,9 @@ pub fn indices(
     }
 }
 
-/// What glArrayElement takes an array's values for. Mesa tells types apart by their last bits, so that
-/// it takes halves for integers, fixed-point numbers too, and packed values for bytes or doubles.
+/// What glArrayElement takes an array's values for. Mesa tells types apart by their last bits, so
+/// that it takes halves for integers, fixed-point numbers too, and packed values for bytes or
+/// doubles.
 pub fn taken_for(type_: u32) -> u32 {
     use gl::{GL_BYTE, GL_DOUBLE};
     match type_ & 7 {

@@ -13,15 +13,18 @@ pub struct Encoder {
     pub cur: *mut u8,
     /// The end of the room. Null sends every command to `refill`, whatever there is room for.
     pub end: *mut u8,
-    /// The last command that may have raised an error, by its op number; 0 where all are known to have succeeded.
+    /// The last command that may have raised an error, by its op number; 0 where all are known to
+    /// have succeeded.
     pub doubt: u16,
     /// Counts commands that may change which others succeed.
     pub changes: u32,
-    /// Set where the program wants to be told of errors before the command returns that raises them.
+    /// Set where the program wants to be told of errors before the command returns that raises
+    /// them.
     pub watched: bool,
     /// Set by commands that know of scissor boxes.
     pub scissors: bool,
-    /// Called when `n` bytes do not fit before `end`; gives `n` bytes to write a record to. `n` is at most `RECORD_MAX`.
+    /// Called when `n` bytes do not fit before `end`; gives `n` bytes to write a record to. `n` is
+    /// at most `RECORD_MAX`.
     pub refill: unsafe fn(*mut Encoder, n: usize) -> *mut u8,
 }
 
@@ -178,7 +181,8 @@ pub struct Record {
 
 /// The rest of a command that is written as `LONG_DATA` records.
 struct Long {
-    /// The one that the record was started on, which nobody else uses until the record is finished.
+    /// The one that the record was started on, which nobody else uses until the record is
+    /// finished.
     encoder: *mut Encoder,
     /// Bytes of the body that are to come.
     left: usize,
@@ -269,7 +273,8 @@ impl Record {
         while bytes > 0 {
             if long.part == 0 {
                 long.part = long.left.min(PART);
-                // SAFETY: the encoder lives until the record is finished. The body's length is a multiple of 4, as `PART` is.
+                // SAFETY: the encoder lives until the record is finished. The body's length is a
+                // multiple of 4, as `PART` is.
                 unsafe {
                     let record = 8 + long.part;
                     let at = (*long.encoder).room(record);

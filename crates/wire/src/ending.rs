@@ -1,5 +1,6 @@
-//! Why a session ends, by whose fault, and why a renderer gives no snapshot. Both travel as postcard: what follows from them depends on their kind and
-//! never on their words, which are for people.
+//! Why a session ends, by whose fault, and why a renderer gives no snapshot. Both travel as
+//! postcard: what follows from them depends on their kind and never on their words, which are for
+//! people.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -21,7 +22,8 @@ pub enum Blame {
     Limits,
 }
 
-/// The last message of a session, from the server: whose fault its end is, and one sentence about it.
+/// The last message of a session, from the server: whose fault its end is, and one sentence about
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     pub blame: Blame,
@@ -60,7 +62,8 @@ impl fmt::Display for End {
 /// Why a renderer gives no snapshot of what it has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum NoSnapshot {
-    /// Something is under way that a stream cannot begin in the middle of. After other commands there may be a snapshot.
+    /// Something is under way that a stream cannot begin in the middle of. After other commands
+    /// there may be a snapshot.
     #[error("not now, because {0}")]
     NotNow(String),
     /// Something is there that cannot be read back.

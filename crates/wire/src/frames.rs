@@ -1,5 +1,7 @@
-//! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes, then pixels or text, or several headers of frames without
-//! pictures. From the client: a [`Release`], when all tiles of a wall have a frame that servers show, and have shown those before it.
+//! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes,
+//! then pixels or text, or several headers of frames without pictures. From the client: a
+//! [`Release`], when all tiles of a wall have a frame that servers show, and have shown those
+//! before it.
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
@@ -8,11 +10,13 @@ pub const HEADER: usize = 64;
 pub enum Kind {
     /// The frame has been executed; no picture follows.
     Done,
-    /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a pixel: blue, green, red, unused.
+    /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a
+    /// pixel: blue, green, red, unused.
     Picture,
     /// The session ends; why follows, an [`End`](crate::End).
     Ended,
-    /// The frame was released, and is now to be seen where the server shows its tile. Each release is answered so.
+    /// The frame was released, and is now to be seen where the server shows its tile. Each release
+    /// is answered so.
     Shown,
 }
 

@@ -16,8 +16,9 @@ pub struct Hello {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Role {
-    /// The command connection of a new session. The program's name and process id are for people to read; `tile` is the number of the tile that the
-    /// renderer draws, if several draw one picture. `shown` is there if the server is to show it.
+    /// The command connection of a new session. The program's name and process id are for people
+    /// to read; `tile` is the number of the tile that the renderer draws, if several draw one
+    /// picture. `shown` is there if the server is to show it.
     Session {
         program: String,
         pid: u32,
@@ -64,7 +65,8 @@ pub struct ServerInfo {
     pub is_software: bool,
     /// Whether EGL images can be made of textures and renderbuffers.
     pub has_images: bool,
-    /// `EGL_RENDERABLE_TYPE` of the driver's configurations. It may name an API that the driver has no contexts of.
+    /// `EGL_RENDERABLE_TYPE` of the driver's configurations. It may name an API that the driver
+    /// has no contexts of.
     pub renderable: u32,
     /// The extensions of the driver's EGL display.
     pub egl_extensions: Vec<String>,
@@ -113,7 +115,8 @@ impl Color {
     }
 }
 
-/// `kind` of `mgnCreateSurface`: what it is for, and the bits of one that has no back buffer, or an accumulation buffer.
+/// `kind` of `mgnCreateSurface`: what it is for, and the bits of one that has no back buffer, or an
+/// accumulation buffer.
 pub mod surface {
     pub const WINDOW: u32 = 0;
     pub const PBUFFER: u32 = 1;
@@ -132,7 +135,8 @@ pub mod plane {
 /// A kind of default framebuffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// What commands call it. It follows from the rest, so it means the same at every server, and in a recording.
+    /// What commands call it. It follows from the rest, so it means the same at every server, and
+    /// in a recording.
     pub id: u32,
     pub color: Color,
     pub alpha: u8,
@@ -192,7 +196,8 @@ pub struct ContextInfo {
     pub vendor: String,
     pub renderer: String,
     pub extensions: Vec<String>,
-    /// Values of `glGetIntegerv` (64 bits) that never change, and first values of those in `sizes::fresh`, by pname.
+    /// Values of `glGetIntegerv` (64 bits) that never change, and first values of those in
+    /// `sizes::fresh`, by pname.
     pub integers: Vec<(u32, Vec<i64>)>,
     /// Likewise values of `glGetFloatv` that aren't integers.
     pub floats: Vec<(u32, Vec<f32>)>,

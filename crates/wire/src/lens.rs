@@ -11,7 +11,8 @@ pub fn times(count: i64, k: usize) -> usize {
 pub use sizes::gets::{indexed as indexed_values, parameter as values, program as program_values};
 pub use sizes::pname::clear_values;
 
-/// glGetActiveUniformBlockiv: one value but for the list of indices, whose length is bounded by the greatest number of uniforms.
+/// glGetActiveUniformBlockiv: one value but for the list of indices, whose length is bounded by the
+/// greatest number of uniforms.
 pub fn uniform_block_values(_program: u32, _block: u32, pname: u32) -> usize {
     if pname == gl::GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES {
         16_384
@@ -29,7 +30,8 @@ pub fn map_values(_target: u32, query: u32) -> usize {
     }
 }
 
-/// glMap1: the values from the first control point to the last, `stride` apart; 0 for arguments that the driver refuses.
+/// glMap1: the values from the first control point to the last, `stride` apart; 0 for arguments
+/// that the driver refuses.
 pub fn map1_points(target: u32, stride: i32, order: i32) -> usize {
     map2_points(target, stride, order, 0, 1)
 }

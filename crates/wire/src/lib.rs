@@ -1,7 +1,8 @@
 //! The command stream: how OpenGL's commands are written into messages and read out of them.
 //!
-//! Records and messages are laid out as ARCHITECTURE.md says. `Encoder` writes them (the client), `Decoder` reads them and calls the `Commands` trait
-//! (the server). Nothing here does I/O, and nothing trusts what it reads.
+//! Records and messages are laid out as ARCHITECTURE.md says. `Encoder` writes them (the client),
+//! `Decoder` reads them and calls the `Commands` trait (the server). Nothing here does I/O, and
+//! nothing trusts what it reads.
 
 pub mod debug;
 pub mod decode;
@@ -55,7 +56,8 @@ pub mod stream {
     pub const LONG_DATA: u16 = 2;
 }
 
-/// Whether each of the renderers of a wall has an answer of its own to command `op`. What other commands ask all know alike, and one answers.
+/// Whether each of the renderers of a wall has an answer of its own to command `op`. What other
+/// commands ask all know alike, and one answers.
 pub fn everyone_answers(op: u16) -> bool {
     matches!(
         op,
@@ -67,7 +69,8 @@ pub fn everyone_answers(op: u16) -> bool {
     )
 }
 
-/// Whether command `op` is asked of one renderer of a wall, whichever the client chooses, and answered by that one.
+/// Whether command `op` is asked of one renderer of a wall, whichever the client chooses, and
+/// answered by that one.
 pub fn asked_alone(op: u16) -> bool {
     op == ops::MGN_SNAPSHOT
 }

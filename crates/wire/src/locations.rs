@@ -1,11 +1,12 @@
-//! Uniform locations in a stream that nobody answers, which is what a recording is: the client counts its questions, and whoever plays the recording
-//! counts them again.
+//! Uniform locations in a stream that nobody answers, which is what a recording is: the client
+//! counts its questions, and whoever plays the recording counts them again.
 
-/// Elements of an array that a location stands for: those behind the first have the locations behind its own.
+/// Elements of an array that a location stands for: those behind the first have the locations
+/// behind its own.
 pub const SPAN: i32 = 1 << 10;
 
-/// The location that question `number` of `context` for a uniform location is answered with. Older ones are forgotten after 4096 questions of one
-/// context, and contexts are told apart up to 512.
+/// The location that question `number` of `context` for a uniform location is answered with. Older
+/// ones are forgotten after 4096 questions of one context, and contexts are told apart up to 512.
 pub fn recorded(context: u32, number: u32) -> i32 {
     (context as i32 % 512 * 4096 + number as i32 % 4096) * SPAN
 }

@@ -1,12 +1,14 @@
-//! `Pack`: the end of a chain behind which others execute, which writes the commands that reach it into messages again.
+//! `Pack`: the end of a chain behind which others execute, which writes the commands that reach it
+//! into messages again.
 
 use crate::encoder::{self, Encoder};
 use crate::{sift, Data, Fault, Reply, MESSAGE_HEADER, MESSAGE_MAX};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Writes commands into messages, the same as they were decoded from where no stage has changed anything; only commands that were joined of `LONG` records
-/// may be cut at other places. An answer is not there when a question returns: `reply` is then empty, and says that there will be one.
+/// Writes commands into messages, the same as they were decoded from where no stage has changed
+/// anything; only commands that were joined of `LONG` records may be cut at other places. An answer
+/// is not there when a question returns: `reply` is then empty, and says that there will be one.
 ///
 /// Clones write into the same messages.
 #[derive(Clone)]
@@ -127,7 +129,8 @@ impl Packer {
 
 /// The encoder's hook: see `Encoder::refill`.
 unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
-    // SAFETY: every encoder with this hook is the first field of a `Packer`, which `write` or `ask` has borrowed.
+    // SAFETY: every encoder with this hook is the first field of a `Packer`, which `write` or `ask`
+    // has borrowed.
     let packer = unsafe { &mut *encoder.cast::<Packer>() };
     packer.flush();
     let at = packer.encoder.cur;

@@ -15,8 +15,9 @@ impl Plain for f64 {}
 impl Plain for u64 {}
 impl Plain for i64 {}
 
-/// An array in a message, or a null pointer. The memory may be shared with a client that writes to it at any time, so it is never lent as `&[T]`:
-/// use it in place by `as_ptr` if any value will do, or copy it and then check the copy. It is aligned to 4 bytes.
+/// An array in a message, or a null pointer. The memory may be shared with a client that writes to
+/// it at any time, so it is never lent as `&[T]`: use it in place by `as_ptr` if any value will do,
+/// or copy it and then check the copy. It is aligned to 4 bytes.
 #[derive(Clone, Copy)]
 pub struct Slice<'a, T> {
     ptr: *const T,
@@ -69,7 +70,8 @@ impl<'a, T: Plain> Slice<'a, T> {
     pub fn to_vec(&self) -> Vec<T> {
         let mut copy = vec![T::default(); self.len];
         if self.len > 0 {
-            // SAFETY: `new` promises that the elements lie there; T is plain, so whatever is read is a value.
+            // SAFETY: `new` promises that the elements lie there; T is plain, so whatever is read
+            // is a value.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     self.ptr.cast::<u8>(),
@@ -136,7 +138,8 @@ impl<T> std::fmt::Debug for Slice<'_, T> {
     }
 }
 
-/// What OpenGL declares as a pointer to data: nothing, bytes, or an offset into the buffer object that is bound.
+/// What OpenGL declares as a pointer to data: nothing, bytes, or an offset into the buffer object
+/// that is bound.
 #[derive(Clone, Copy, Debug)]
 pub enum Data<'a> {
     Null,

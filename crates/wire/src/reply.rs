@@ -2,7 +2,8 @@
 
 use crate::Plain;
 
-/// Collects an answer on the server: the return value, then each array as `count:u32` and its elements, padded to 4 bytes.
+/// Collects an answer on the server: the return value, then each array as `count:u32` and its
+/// elements, padded to 4 bytes.
 #[derive(Default, Debug)]
 pub struct Reply {
     bytes: Vec<u8>,
@@ -91,7 +92,8 @@ impl Answer {
         value
     }
 
-    /// Copies the next array to `to`, if that isn't null, and gives its length in elements: `most` at most, whatever the server sends.
+    /// Copies the next array to `to`, if that isn't null, and gives its length in elements: `most`
+    /// at most, whatever the server sends.
     ///
     /// # Safety
     /// `to` is null or has room for `most` elements.

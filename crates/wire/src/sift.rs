@@ -1,7 +1,9 @@
-//! What of a message the renderer of one tile needs: runs that know their tiles are cut down to the blocks that touch it, and draws that are only for some
-//! tiles (`mgnOnly`) are left out for others.
+//! What of a message the renderer of one tile needs: runs that know their tiles are cut down to the
+//! blocks that touch it, and draws that are only for some tiles (`mgnOnly`) are left out for
+//! others.
 //!
-//! Where several renderers share one copy of a message, each passes over what is not its own. Where each is sent its own copy, it is sifted first.
+//! Where several renderers share one copy of a message, each passes over what is not its own. Where
+//! each is sent its own copy, it is sifted first.
 
 use crate::draws::{are_of_blocks, stretches, stride, RUN_TRAILING};
 use crate::encoder::NULL;
@@ -15,8 +17,9 @@ pub fn is_sorted(message: &[u8]) -> bool {
     word(message, 4) == Some(SORTED)
 }
 
-/// Writes what the renderer of `tile` needs of `message` by `write`, which is given a place, in order, and bytes. The length of all, or none if that is more
-/// than `room`, or if it is no message that the encoder has written: then all of it is needed.
+/// Writes what the renderer of `tile` needs of `message` by `write`, which is given a place, in
+/// order, and bytes. The length of all, or none if that is more than `room`, or if it is no message
+/// that the encoder has written: then all of it is needed.
 pub fn sift(
     message: &[u8],
     tile: u32,
@@ -81,8 +84,8 @@ pub(crate) fn is_for(tiles: u64, tile: u32) -> bool {
     tiles & 1u64.checked_shl(tile).unwrap_or(0) != 0
 }
 
-/// Whether the record behind a mark, of command `op`, is the draw that the mark is for: it lies in the same message, unless that is full, or the draw is too
-/// long for a record.
+/// Whether the record behind a mark, of command `op`, is the draw that the mark is for: it lies in
+/// the same message, unless that is full, or the draw is too long for a record.
 pub(crate) fn is_marked(op: u16) -> bool {
     op != stream::LONG && op != stream::LONG_DATA
 }

@@ -31,7 +31,8 @@ pub fn still() -> Camera {
     }
 }
 
-/// The fifth frame that glxgears draws directly, started with `arguments`, by a clock that stands still.
+/// The fifth frame that glxgears draws directly, started with `arguments`, by a clock that stands
+/// still.
 ///
 /// # Panics
 /// If it draws nothing.

@@ -19,8 +19,8 @@ use crate::wall::{wall_file, Tile};
 /// More than any program takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(400);
 
-/// Tiles of different sizes, with bezels between some and overlaps of others, and one that is reached
-/// by large windows only.
+/// Tiles of different sizes, with bezels between some and overlaps of others, and one that is
+/// reached by large windows only.
 fn uneven(fit: &str) -> String {
     let tiles = [
         ("left", [0, 0, 90, 200]),
@@ -119,9 +119,12 @@ struct Verdict {
     files: usize,
 }
 
-/// Runs every case directly and over each of `transports`, compares all that it leaves, and checks that our server rendered it and no other driver was
-/// near. The frames that a wall shows, put together of its tiles, are compared with those of one renderer. Of the transports, `wall-2x2` goes to four renderers, `wall-tcp` to as many by sockets, `wall-mural` to one that is larger than viewports, and `wall-replicas` to four and another, and `stages-shm`
-/// goes by stages in the program's process.
+/// Runs every case directly and over each of `transports`, compares all that it leaves, and checks
+/// that our server rendered it and no other driver was near. The frames that a wall shows, put
+/// together of its tiles, are compared with those of one renderer. Of the transports, `wall-2x2`
+/// goes to four renderers, `wall-tcp` to as many by sockets, `wall-mural` to one that is larger
+/// than viewports, and `wall-replicas` to four and another, and `stages-shm` goes by stages in the
+/// program's process.
 ///
 /// # Panics
 /// With a table of everything that is wrong. Pictures that differ are in `target/failures`.
@@ -235,7 +238,8 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     verdict
 }
 
-/// Runs a case over a transport, to leave its files in `out`, its figures beside that, and the frames it shows in `saved`.
+/// Runs a case over a transport, to leave its files in `out`, its figures beside that, and the
+/// frames it shows in `saved`.
 fn run_through(
     stage: &Stage,
     case: &Case,
@@ -259,7 +263,8 @@ fn stats_of(out: &Path) -> PathBuf {
     out.with_extension("json")
 }
 
-/// The frames that are not the same in both folders, of those that are in both: the last ones may be under way when a program ends.
+/// The frames that are not the same in both folders, of those that are in both: the last ones may
+/// be under way when a program ends.
 fn shown_otherwise(one: &Path, wall: &Path) -> Vec<String> {
     let frames = fs::read_dir(one).into_iter().flatten().flatten();
     let names = frames.map(|frame| frame.file_name());
@@ -302,7 +307,8 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     command
 }
 
-/// Whether there are any in the folder. A program may leave out all it does because OpenGL lacks it.
+/// Whether there are any in the folder. A program may leave out all it does because OpenGL lacks
+/// it.
 fn pictures(folder: &Path) -> bool {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files

@@ -15,7 +15,8 @@ use crate::stage::programs;
 /// More than anything takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A program of 200 x 100 pixels by a `mgn` that was told nothing yet, and a wall's flags. Its frames go to a folder, and each is the same in every run.
+/// A program of 200 x 100 pixels by a `mgn` that was told nothing yet, and a wall's flags. Its
+/// frames go to a folder, and each is the same in every run.
 ///
 /// # Panics
 /// If it cannot be started.
@@ -47,7 +48,8 @@ pub fn progress(before: u64, seen: impl Fn() -> u64) -> u64 {
     }
 }
 
-/// How many frames there are in a folder, which is the number of the last. One that is being written is not counted.
+/// How many frames there are in a folder, which is the number of the last. One that is being
+/// written is not counted.
 pub fn saved(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_whole = |file: &fs::DirEntry| file.path().extension().is_some_and(|e| e == "png");

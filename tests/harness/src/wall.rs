@@ -5,10 +5,12 @@ use std::fs;
 
 use crate::stage::target;
 
-/// A tile: its name, x, y, width and height, and where it is shown as TOML says it; empty for the program's window.
+/// A tile: its name, x, y, width and height, and where it is shown as TOML says it; empty for the
+/// program's window.
 pub type Tile = (String, [u32; 4], String);
 
-/// Writes a wall into a file, whose name it returns for `--wall`. `more` is what else is said of it, `fit = "1:1"` for one. The same wall is the same file.
+/// Writes a wall into a file, whose name it returns for `--wall`. `more` is what else is said of
+/// it, `fit = "1:1"` for one. The same wall is the same file.
 pub fn wall_file(name: &str, [width, height]: [u32; 2], more: &str, tiles: &[Tile]) -> String {
     let mut text = format!("[[wall]]\nname = \"{name}\"\nsize = [{width}, {height}]\n{more}\n");
     for (name, rect, present) in tiles {

@@ -1,4 +1,5 @@
-//! `mgn bench` where it draws: quick runs come to their end, whatever works here, and leave nothing behind.
+//! `mgn bench` where it draws: quick runs come to their end, whatever works here, and leave nothing
+//! behind.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -8,8 +8,9 @@ use mgn_tests::{compare_all, programs, Case, Stage};
 /// Programs that look at their windows as X shows them, which those of others would cover.
 const ALONE: [&str; 3] = ["depths", "displays", "glx_drawables"];
 
-/// Programs whose frames depend on more than what they draw: threads or processes show several windows in any order, windows are resized while they are
-/// shown, and one shows what it has not drawn.
+/// Programs whose frames depend on more than what they draw: threads or processes show several
+/// windows in any order, windows are resized while they are shown, and one shows what it has not
+/// drawn.
 const UNORDERED: [&str; 7] = [
     "displays",
     "egl_window",
@@ -34,8 +35,8 @@ fn every_scene_is_the_same_in_tiles() {
     compare_all(&Stage::new(), &cases(), &walls);
 }
 
-/// Commands are decoded and written again in the programs' processes, for stages that change nothing. By sockets each renderer of a wall is sent its own
-/// copy, of what touches its tile.
+/// Commands are decoded and written again in the programs' processes, for stages that change
+/// nothing. By sockets each renderer of a wall is sent its own copy, of what touches its tile.
 #[test]
 fn every_scene_is_the_same_behind_stages() {
     compare_all(&Stage::new(), &cases(), &["stages-shm", "stages-wall-tcp"]);

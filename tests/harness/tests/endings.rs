@@ -186,7 +186,8 @@ fn loser(stage: &Stage, how: &str, flags: &[&str]) -> (Running, PathBuf) {
     (running, log)
 }
 
-/// What the program finds that asked to be told: a reset, an error that is reported once, nothing to wait for, and memory where it maps some.
+/// What the program finds that asked to be told: a reset, an error that is reported once, nothing
+/// to wait for, and memory where it maps some.
 const TOLD: &str = "status: 8255\na command: 507, then 0\nresult available: 1 1\nsignaled: 9119\nwaited: 911a\nmapped: 1\na new object: 1\n";
 
 #[test]
@@ -358,7 +359,8 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     assert!(!socket.exists(), "its socket is removed");
 }
 
-/// Memory of a process, in KiB, that is its own: how much of a library's pages counts as its own depends on who else has it open.
+/// Memory of a process, in KiB, that is its own: how much of a library's pages counts as its own
+/// depends on who else has it open.
 fn anonymous(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
     let line = status.lines().find_map(|l| l.strip_prefix("Anonymous:"));

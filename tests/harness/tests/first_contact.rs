@@ -1,4 +1,5 @@
-//! What newcomers meet first: servers that are not there, and servers that are there for more than one kind of client.
+//! What newcomers meet first: servers that are not there, and servers that are there for more than
+//! one kind of client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -85,7 +86,8 @@ fn a_server_with_a_token_is_there_for_its_own_user_too() {
     }
 }
 
-/// Carries bytes between clients of `door` and the server at `to`, as ssh does, and counts those to the clients.
+/// Carries bytes between clients of `door` and the server at `to`, as ssh does, and counts those to
+/// the clients.
 fn forward(door: &Path, to: &Path) -> Arc<AtomicU64> {
     let listener = UnixListener::bind(door).unwrap();
     let (to, count) = (to.to_owned(), Arc::new(AtomicU64::new(0)));
@@ -114,7 +116,8 @@ fn forward(door: &Path, to: &Path) -> Arc<AtomicU64> {
     count
 }
 
-/// Nobody has to say that a socket is forwarded, and pictures are compressed where the server was told to.
+/// Nobody has to say that a socket is forwarded, and pictures are compressed where the server was
+/// told to.
 #[test]
 fn a_forwarded_socket_leads_to_a_server() {
     let stage = Stage::new();

@@ -18,7 +18,8 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way, in a file, with what each tile is shown on, in TOML.
+/// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way,
+/// in a file, with what each tile is shown on, in TOML.
 fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
     bezelled([150 * scale; 2], [0; 2], "scale", present)
 }
@@ -100,7 +101,8 @@ fn each_head_shows_its_quarter() {
     }
 }
 
-/// What was in front of a tile's window goes, and the tile is seen again, though the program stands still.
+/// What was in front of a tile's window goes, and the tile is seen again, though the program stands
+/// still.
 #[test]
 fn heads_are_drawn_again_where_they_were_covered() {
     let stage = Stage::new();
@@ -210,7 +212,8 @@ fn all_tiles_show_every_frame() {
     }
 }
 
-/// The picture goes on behind bezels, also where it is stretched to a mural of another size and shape.
+/// The picture goes on behind bezels, also where it is stretched to a mural of another size and
+/// shape.
 #[test]
 fn tiles_between_bezels_show_what_lies_under_them() {
     let stage = Stage::new();
@@ -232,7 +235,8 @@ fn tiles_between_bezels_show_what_lies_under_them() {
         command.args(still().assignments(None));
         let outcome = Outcome::of(command.arg("glxgears"), LIMIT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
-        // Tiles begin and end where pixels of the window do; of those, that on which the middle of the tile's falls.
+        // Tiles begin and end where pixels of the window do; of those, that on which the middle of
+        // the tile's falls.
         let under = |axis: usize, nth: u32, at: u32, pixels: usize| {
             let (tile, bezel) = (tile[axis] as usize, bezel[axis] as usize);
             let first = nth as usize * (tile + bezel);
@@ -393,7 +397,8 @@ impl Files {
         }
     }
 
-    /// Waits until one tile holds all others, which have come to the same frame, and says to which. That one may not have come to it.
+    /// Waits until one tile holds all others, which have come to the same frame, and says to which.
+    /// That one may not have come to it.
     fn held(&self) -> u32 {
         let stand_still = || {
             let before = self.all();

@@ -19,7 +19,8 @@ use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 use support::networks::{self, Network};
 use support::{all_are_there, config, Site, LIMIT};
 
-/// A desk with a cable to each of several hosts. Numbers of hosts are even where addresses are IPv4, and odd where they are IPv6.
+/// A desk with a cable to each of several hosts. Numbers of hosts are even where addresses are
+/// IPv4, and odd where they are IPv6.
 struct Hosts {
     site: Site,
     desk: Network,

@@ -1,4 +1,5 @@
-//! Renderers of a wall that are killed at chosen moments. The program goes on, or ends with one clear error; nothing hangs, and nothing is left behind.
+//! Renderers of a wall that are killed at chosen moments. The program goes on, or ends with one
+//! clear error; nothing hangs, and nothing is left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Who is lost when.
 enum Loss {
-    /// A process of the server's, so long after the program was started at most: one that draws, or would have.
+    /// A process of the server's, so long after the program was started at most: one that draws,
+    /// or would have.
     Within(Duration),
     /// A renderer, when it has come to a command. Others wait for it.
     At(&'static str),
@@ -55,7 +57,8 @@ impl Show {
         Show { running, traces }
     }
 
-    /// The processes that render, with how often each has come to a command, in the order in which they came.
+    /// The processes that render, with how often each has come to a command, in the order in which
+    /// they came.
     fn renderers(&self, command: &str) -> Vec<(Pid, usize)> {
         let mut found: Vec<_> = holders(&self.traces)
             .into_iter()
@@ -69,7 +72,8 @@ impl Show {
         found.collect()
     }
 
-    /// Waits until a renderer has come to a command so often, and says which, but for those that are not meant. None if the program ends first.
+    /// Waits until a renderer has come to a command so often, and says which, but for those that
+    /// are not meant. None if the program ends first.
     fn reached(&self, command: &str, times: usize, but: &[Pid]) -> Option<Pid> {
         let start = Instant::now();
         while start.elapsed() < LIMIT && !self.has_ended() {

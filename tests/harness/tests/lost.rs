@@ -63,7 +63,8 @@ impl Four {
     }
 }
 
-/// Answers are given by another renderer when that is lost which gave them, and everything else goes on too.
+/// Answers are given by another renderer when that is lost which gave them, and everything else
+/// goes on too.
 #[test]
 fn questions_are_answered_by_those_that_are_left() {
     questions_are_answered("asked", &[]);
@@ -154,7 +155,8 @@ fn a_successor_waits_for_its_snapshot() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
-/// A lost tile is filled while the program asks without end whether a query has its result, and from then on its new renderer is asked as well.
+/// A lost tile is filled while the program asks without end whether a query has its result, and
+/// from then on its new renderer is asked as well.
 #[test]
 fn a_tile_is_filled_while_results_are_asked_for() {
     let stage = Stage::new();
@@ -293,7 +295,8 @@ fn a_lost_tile_is_a_hole_in_the_picture() {
     }
 }
 
-/// A server that comes again is filled from one that is left, and everything is as if nothing had been.
+/// A server that comes again is filled from one that is left, and everything is as if nothing had
+/// been.
 #[test]
 fn a_server_that_comes_again_takes_its_tile_over() {
     const FRAMES: u32 = 300;
@@ -341,7 +344,8 @@ fn a_server_that_comes_again_takes_its_tile_over() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// A tile is filled by a third renderer where the one that gives what it has is lost as well, whose own tile is filled then.
+/// A tile is filled by a third renderer where the one that gives what it has is lost as well, whose
+/// own tile is filled then.
 #[test]
 fn another_gives_what_a_lost_one_was_to_give() {
     let stage = Stage::new();
@@ -375,7 +379,8 @@ fn another_gives_what_a_lost_one_was_to_give() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// Where renderers have the pixels of their tiles only, a lost tile is filled as well, also that of the speaker.
+/// Where renderers have the pixels of their tiles only, a lost tile is filled as well, also that of
+/// the speaker.
 #[test]
 fn tiles_of_offset_tiling_are_filled() {
     let stage = Stage::new();
@@ -405,7 +410,8 @@ fn tiles_of_offset_tiling_are_filled() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// Pages in browsers are told which tile is lost, and are shown the others, and all when it is there again.
+/// Pages in browsers are told which tile is lost, and are shown the others, and all when it is
+/// there again.
 #[test]
 fn pages_are_told_which_tile_is_lost() {
     let stage = Stage::new();
@@ -560,7 +566,8 @@ fn end(server: Running) {
     server.finish(LIMIT);
 }
 
-/// A server that comes on line somewhere else takes the tile of one that has gone, also with a mothership that knows of the program by hearsay.
+/// A server that comes on line somewhere else takes the tile of one that has gone, also with a
+/// mothership that knows of the program by hearsay.
 #[test]
 fn a_spare_server_takes_a_lost_ones_tile() {
     let stage = Stage::new();
@@ -596,7 +603,8 @@ fn a_spare_server_takes_a_lost_ones_tile() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// The mothership cannot tell that a spare's driver is another one, but the program can: it is then given the next.
+/// The mothership cannot tell that a spare's driver is another one, but the program can: it is then
+/// given the next.
 #[test]
 fn a_spare_server_that_will_not_do_is_passed_over() {
     let stage = Stage::new();

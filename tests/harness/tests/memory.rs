@@ -1,4 +1,5 @@
-//! What a program's process needs does not grow with the length of what it draws, nor with the number of objects that it has had.
+//! What a program's process needs does not grow with the length of what it draws, nor with the
+//! number of objects that it has had.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -46,7 +47,8 @@ fn long_runs_and_many_uploads_take_little_memory() {
 
 /// Creations and deletions of objects, contexts and windows.
 const OPERATIONS: [(&str, u32); 2] = [("shm", 1_000_000), ("tcp", 200_000)];
-/// What either side may grow by after the first tenth of them: a program that renders directly grows as much, by what Xlib keeps of windows.
+/// What either side may grow by after the first tenth of them: a program that renders directly
+/// grows as much, by what Xlib keeps of windows.
 const GROWTH_KB: u64 = 4 * 1024;
 
 #[test]
@@ -86,7 +88,8 @@ fn a_million_creations_and_deletions_leave_both_sides_as_large_as_they_were() {
     }
 }
 
-/// The size in kB of the worker that renders for a run, which is the largest of the server's processes.
+/// The size in kB of the worker that renders for a run, which is the largest of the server's
+/// processes.
 fn worker_size(run: u32) -> u64 {
     let children = |parents: &[u32]| -> Vec<u32> {
         let parent = |pid: u32| status(pid, "PPid:").and_then(|p| u32::try_from(p).ok());

@@ -22,7 +22,8 @@ fn loss(outcome: &Outcome) -> String {
     lines[0].into()
 }
 
-/// X servers in several networks see no sockets of each other but files, and leave each other alone.
+/// X servers in several networks see no sockets of each other but files, and leave each other
+/// alone.
 #[test]
 fn headless_runs_have_displays_of_their_own() {
     let Some(site) = Site::new() else { return };

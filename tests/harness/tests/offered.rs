@@ -1,4 +1,5 @@
-//! What programs are given is what the local driver gives, but for what `overlay.toml` says why not: `mgn info --gl`, judged.
+//! What programs are given is what the local driver gives, but for what `overlay.toml` says why
+//! not: `mgn info --gl`, judged.
 
 use std::collections::BTreeMap;
 use std::fs;

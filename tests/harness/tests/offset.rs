@@ -80,7 +80,8 @@ fn a_mural_is_to_the_bit_what_its_pieces_are() {
     compare_all(&Stage::new(), &[case], &["wall-mural"]);
 }
 
-/// A mural that no renderer could have as a whole shows what one of half the size shows directly, four pixels for one.
+/// A mural that no renderer could have as a whole shows what one of half the size shows directly,
+/// four pixels for one.
 #[test]
 fn a_mural_may_be_wider_than_a_viewport() {
     is_four_times_its_half([20000, 400], 400_000);

@@ -70,7 +70,8 @@ fn a_replayed_recording_draws_the_same() {
     }
 }
 
-/// Commands that were decoded and written again, for stages in the program's process, are the same to the bit.
+/// Commands that were decoded and written again, for stages in the program's process, are the same
+/// to the bit.
 #[test]
 fn stages_that_look_leave_the_stream_as_it_is() {
     let stage = Stage::new();

@@ -10,7 +10,8 @@ use mgn_verify::{Camera, Picture};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A wall over a window of 300 x 300 pixels, `columns` x `columns` tiles that go to files in `folder`.
+/// A wall over a window of 300 x 300 pixels, `columns` x `columns` tiles that go to files in
+/// `folder`.
 fn wall(name: &str, columns: u32, folder: &Path) -> String {
     let side = 300 / columns;
     let tile = |n: u32| {
@@ -34,7 +35,8 @@ fn part(of: &Picture, n: usize, columns: usize) -> Picture {
     }
 }
 
-/// Two walls, one of four tiles and one of a single one, and the program's own window show the same, which is what is drawn directly.
+/// Two walls, one of four tiles and one of a single one, and the program's own window show the
+/// same, which is what is drawn directly.
 #[test]
 fn walls_show_one_program() {
     const FRAMES: u64 = 10;

@@ -1,4 +1,5 @@
-//! A session goes on from a snapshot as it would have gone on without: the conformance programs are recorded, and replayed across snapshots.
+//! A session goes on from a snapshot as it would have gone on without: the conformance programs are
+//! recorded, and replayed across snapshots.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +17,8 @@ const MOST_MESSAGES: u64 = 3000;
 /// The snapshot is taken after so many hundredths of a recording.
 const PLACE: u64 = 55;
 
-/// Programs that differ after a snapshot with the versions of Mesa that begin so, and why. One that does not any more is a mistake here.
+/// Programs that differ after a snapshot with the versions of Mesa that begin so, and why. One that
+/// does not any more is a mistake here.
 const DIFFERENT: &[(&str, &str, &str)] = &[
     (
         "copy_and_bitmap",
@@ -49,7 +51,8 @@ const NOT_REPLAYED: &[(&str, &str)] = &[
     ("fork_exec", "several processes write to the recording"),
 ];
 
-/// Programs whose recordings use what some drivers lack: while one is made, nobody says what there is.
+/// Programs whose recordings use what some drivers lack: while one is made, nobody says what there
+/// is.
 const ASSUMING: &[(&str, &str)] = &[
     ("egl_surfaceless", "OpenGL ES 1"),
     ("egl_surfaces", "a configuration without depth and stencil"),

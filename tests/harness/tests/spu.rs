@@ -72,7 +72,8 @@ fn calls(table: &str, command: &str) -> u64 {
     row.map_or(0, |row| row[0].parse().unwrap())
 }
 
-/// Stages in the program's process see what the server's see, and also when the program has its last frame.
+/// Stages in the program's process see what the server's see, and also when the program has its
+/// last frame.
 #[test]
 fn stages_look_in_the_programs_process() {
     let stage = Stage::new();
@@ -143,7 +144,8 @@ fn stages_change_commands_in_the_programs_process() {
     }
 }
 
-/// Clients sort by what the program draws, and leave room for the lines that a stage beside the renderer makes of it.
+/// Clients sort by what the program draws, and leave room for the lines that a stage beside the
+/// renderer makes of it.
 #[test]
 fn lines_of_stages_cross_the_edges_of_tiles() {
     let stage = Stage::new();
@@ -166,7 +168,8 @@ fn lines_of_stages_cross_the_edges_of_tiles() {
     }
 }
 
-/// What a stage answers in the program's process in place of the renderer, the program gets, and its errors with it.
+/// What a stage answers in the program's process in place of the renderer, the program gets, and
+/// its errors with it.
 #[test]
 fn programs_read_their_own_mode_back() {
     let stage = Stage::new();

@@ -1,4 +1,5 @@
-//! Programs rendered on another host, and run on another host, by ssh. A sshd of the test's own on loopback stands for that host.
+//! Programs rendered on another host, and run on another host, by ssh. A sshd of the test's own on
+//! loopback stands for that host.
 
 use std::fs;
 use std::net::TcpListener;
@@ -31,7 +32,8 @@ struct Host {
 static ONE: Mutex<()> = Mutex::new(());
 
 impl Host {
-    /// With lines of its own in sshd's configuration, which come first. None where no sshd is installed.
+    /// With lines of its own in sshd's configuration, which come first. None where no sshd is
+    /// installed.
     fn new(config: &str) -> Option<Host> {
         let Some(sshd) = sshd() else {
             eprintln!("SKIPPED: there is no sshd; apt-get install openssh-server");
@@ -51,7 +53,8 @@ impl Host {
             assert!(keygen.arg(folder.join(key)).status().unwrap().success());
         }
         fs::copy(folder.join("user.pub"), folder.join("authorized")).unwrap();
-        // The listener is closed at once. Otherwise it would accept the connection that checks whether sshd listens.
+        // The listener is closed at once. Otherwise it would accept the connection that checks
+        // whether sshd listens.
         let port = {
             let free = TcpListener::bind("127.0.0.1:0").unwrap();
             free.local_addr().unwrap().port()
@@ -134,7 +137,8 @@ impl Host {
         self.is_clean();
     }
 
-    /// Whether a process belongs to a run, at either end: all have this host's folder for run directories.
+    /// Whether a process belongs to a run, at either end: all have this host's folder for run
+    /// directories.
     fn is_ours(&self, pid: u32) -> bool {
         let folder = self.runtime.display().to_string();
         // ssh writes what it does where its environment was.
@@ -148,7 +152,8 @@ impl Host {
             .any(|word| word == ours.as_bytes())
     }
 
-    /// A run of glxgears, as soon as glxgears itself runs and has had the time to draw. Others have its name among their arguments.
+    /// A run of glxgears, as soon as glxgears itself runs and has had the time to draw. Others have
+    /// its name among their arguments.
     fn gears(&self, arguments: &[&str]) -> Running {
         let mut running = Running::start(&mut self.mgn(&[arguments, &["--", "glxgears"]].concat()));
         let is_it = |pid: u32| self.is_ours(pid) && words(pid).starts_with("glxgears");
@@ -242,7 +247,8 @@ fn a_program_is_rendered_over_there() {
     host.is_clean();
 }
 
-/// The program runs there: it has the environment there. Its window is on the display here, with the picture that is drawn here.
+/// The program runs there: it has the environment there. Its window is on the display here, with
+/// the picture that is drawn here.
 #[test]
 fn a_program_over_there_is_shown_here() {
     let Some(host) = Host::new("") else { return };

@@ -9,7 +9,19 @@ use mgn_tests::root;
 const LINES_MAX: usize = 1000;
 
 /// The crates that may contain `unsafe`; every other one forbids it.
-const UNSAFE: [&str; 7] = ["sys", "fabric", "client", "render", "wire", "capi", "bench"];
+const UNSAFE: [&str; 8] = [
+    "sys",
+    "fabric",
+    "composite",
+    "client",
+    "render",
+    "wire",
+    "capi",
+    "bench",
+];
+
+/// Comments are no wider than code.
+const COLUMNS: usize = 100;
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder)
@@ -57,6 +69,33 @@ fn files_are_short() {
             (lines > LINES_MAX).then(|| format!("{}: {lines} lines", path.display()))
         });
     fail_with(long.collect());
+}
+
+/// Tables and what is fenced keep their shape; text that a program writes is no comment.
+#[test]
+fn comments_are_narrow() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&["rs"]) {
+        let mut is_fenced = false;
+        for (n, line) in text.lines().enumerate() {
+            let start = line.trim_start();
+            if !start.starts_with("//") {
+                is_fenced = false;
+                continue;
+            }
+            let words = start.trim_start_matches(['/', '!']).trim_start();
+            is_fenced ^= words.starts_with("```");
+            let is_free = is_fenced || words.starts_with('|') || line.ends_with("\\n\\");
+            if !is_free && line.chars().count() > COLUMNS {
+                wrong.push(format!(
+                    "{}:{}: over {COLUMNS} columns",
+                    path.display(),
+                    n + 1
+                ));
+            }
+        }
+    }
+    fail_with(wrong);
 }
 
 #[test]

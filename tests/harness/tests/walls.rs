@@ -142,8 +142,9 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
 }
 
-/// A server that the mothership starts has the chains that the configuration names, its wall's and its own. Their files are relative to that. A wall's
-/// replica is drawn with it. What the wall names for programs' own processes is there.
+/// A server that the mothership starts has the chains that the configuration names, its wall's and
+/// its own. Their files are relative to that. A wall's replica is drawn with it. What the wall
+/// names for programs' own processes is there.
 #[test]
 fn started_servers_run_their_chains() {
     let stage = Stage::new();
@@ -270,7 +271,8 @@ fn geometry_is_sorted_by_tiles() {
     assert!(all > 3.9 * one, "{all} bytes to all of four, {one} to one");
 }
 
-/// Whoever renders a tile is sent what touches that, whether it comes from arrays, lies in buffers, or is placed by shaders within bounds.
+/// Whoever renders a tile is sent what touches that, whether it comes from arrays, lies in buffers,
+/// or is placed by shaders within bounds.
 #[test]
 fn arrays_and_buffers_are_sorted_by_tiles() {
     let stage = Stage::new();
@@ -321,7 +323,8 @@ fn pixels_behind_bezels_are_counted_once() {
     compare_all(&Stage::new(), &[case], &["wall-bezels"]);
 }
 
-/// Each renderer counts the samples of its own tile: nobody is given the others'. Where tiles overlap, all are given everything.
+/// Each renderer counts the samples of its own tile: nobody is given the others'. Where tiles
+/// overlap, all are given everything.
 #[test]
 fn samples_are_counted_in_tiles() {
     let stage = Stage::new();
@@ -361,7 +364,8 @@ fn samples_are_counted_in_tiles() {
 #[test]
 fn display_lists_are_sorted_by_tiles() {
     let stage = Stage::new();
-    // 64 patches, a quarter of them in each quarter of the window; or four at once, and some that all are to call.
+    // 64 patches, a quarter of them in each quarter of the window; or four at once, and some that
+    // all are to call.
     for (scene, times, name) in [
         ("lists", "16", "glCallList"),
         ("lists_of_arrays", "17", "glCallList"),

@@ -115,7 +115,8 @@ fn entry(c: &Command, tracked: bool) -> String {
         body +=
             &format!("crate::gl::use_name(cx, crate::gl::Class::{class:?}, {name}, {target});\n");
     }
-    // The shadow knows of most commands whether they succeed, so that glGetError need not ask. What is not bound it judges less.
+    // The shadow knows of most commands whether they succeed, so that glGetError need not ask. What
+    // is not bound it judges less.
     let by_name = matches!(c.params.first(), Some(p) if matches!(p.ty, WireType::Name(_)));
     let judged = tracked
         && !c.infallible
@@ -236,7 +237,8 @@ fn uniform_count(c: &Command) -> String {
     format!("let count = crate::gl::elements_there(value, count, {each});\n")
 }
 
-/// Says what a command and its success depend on, and answers a question that has been answered before.
+/// Says what a command and its success depend on, and answers a question that has been answered
+/// before.
 fn claim(c: &Command) -> String {
     let Some(depends) = &c.depends else {
         return String::new();

@@ -64,7 +64,8 @@ fn arm(c: &Command) -> String {
     )
 }
 
-/// The number of elements an array must have, in terms of the parameters `p0`, `p1`, …; none if hand-written code checks it.
+/// The number of elements an array must have, in terms of the parameters `p0`, `p1`, …; none if
+/// hand-written code checks it.
 fn length(c: &Command, len: &Len) -> Option<String> {
     let index = |name: &str| {
         c.params

@@ -125,7 +125,8 @@ pub fn trait_params(command: &Command) -> String {
     text
 }
 
-/// The dimensions of the image that a command takes from the program, as its declaration names them; none for other commands.
+/// The dimensions of the image that a command takes from the program, as its declaration names
+/// them; none for other commands.
 pub fn image_extent(command: &Command) -> Option<Vec<&'static str>> {
     let raw = command.raw.as_ref()?;
     let has = |name: &str| raw.params.iter().any(|p| p.name == name);

@@ -13,7 +13,8 @@ const VENDORS: &[&str] = &[
     "MESA", "NV", "NVX", "OES", "OVR", "PGI", "QCOM", "SGI", "SGIS", "SGIX", "SUN",
 ];
 
-/// The names of each group that a command's arguments have, and those of values that mean the same in all groups.
+/// The names of each group that a command's arguments have, and those of values that mean the same
+/// in all groups.
 pub struct Tables<'a> {
     groups: BTreeMap<&'a str, BTreeMap<u64, &'a str>>,
     own: BTreeMap<u64, &'a str>,

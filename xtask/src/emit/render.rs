@@ -1,4 +1,5 @@
-//! The renderer's table of the driver's functions, and the commands that follow from their declaration.
+//! The renderer's table of the driver's functions, and the commands that follow from their
+//! declaration.
 
 use super::client::c_type;
 use super::{image_extent, is_compressed, is_out, trait_name, trait_params, travelling, HEADER};
@@ -235,7 +236,8 @@ fn body(c: &Command) -> String {
 
 const SIDES: [&str; 3] = ["width", "height", "depth"];
 
-/// Whether the driver is known not to read from this argument where it is a null pointer: it is no array, or one that binds nothing then.
+/// Whether the driver is known not to read from this argument where it is a null pointer: it is no
+/// array, or one that binds nothing then.
 fn may_be_null(c: &Command, p: &Param) -> bool {
     let array = matches!(
         &p.ty,
@@ -272,8 +274,9 @@ fn is_text(c: &Command, name: &str) -> bool {
         .any(|p| matches!(p.ctype.as_str(), "GLchar" | "GLcharARB"))
 }
 
-/// Whether a command makes the object that a parameter names if there is none. Only the first name of a command does that: what is attached to the object
-/// has to exist. Image units, and texture units by number, take only textures that exist.
+/// Whether a command makes the object that a parameter names if there is none. Only the first name
+/// of a command does that: what is attached to the object has to exist. Image units, and texture
+/// units by number, take only textures that exist.
 fn makes_by_use(c: &Command, p: &Param) -> bool {
     let starts = |start| c.name.starts_with(start);
     let binds = starts("glBind") && !starts("glBindImageTexture") && !starts("glBindTextureUnit");

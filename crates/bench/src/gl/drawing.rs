@@ -1,4 +1,5 @@
-//! Drawing any program in any of several ways. Its frames are counted alike in all of them, by the library that fixes its clock.
+//! Drawing any program in any of several ways. Its frames are counted alike in all of them, by the
+//! library that fixes its clock.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -16,7 +17,8 @@ use serde::Deserialize;
 use crate::child;
 use crate::gl::virgl::{self, Vtest};
 
-/// Frames that do not count: with the first ones come shaders and memory, wherever they are drawn, and somebody else may be as many behind.
+/// Frames that do not count: with the first ones come shaders and memory, wherever they are drawn,
+/// and somebody else may be as many behind.
 pub const WARM: u64 = 3;
 
 /// A program, and how long it draws.
@@ -45,7 +47,8 @@ pub enum How {
 #[derive(Debug)]
 pub struct Drawn {
     pub rate: Rate,
-    /// CPU seconds of who executes its OpenGL, where that is another process that was started for it.
+    /// CPU seconds of who executes its OpenGL, where that is another process that was started for
+    /// it.
     pub server_cpu: f64,
     /// What was sent, through Manganese.
     pub sent: Option<Sent>,
@@ -80,11 +83,13 @@ struct Figures {
     reached_server: bool,
 }
 
-/// An X server that takes everything, where programs are drawn. It is started when it is first needed.
+/// An X server that takes everything, where programs are drawn. It is started when it is first
+/// needed.
 pub struct Stage {
     mgn: PathBuf,
     started: RefCell<Option<Rc<Started>>>,
-    /// Whether anything has been drawn so far. If the first attempt fails, no others are made, each of which might take as long.
+    /// Whether anything has been drawn so far. If the first attempt fails, no others are made,
+    /// each of which might take as long.
     works: Cell<bool>,
     failed: RefCell<Option<Attempt>>,
 }

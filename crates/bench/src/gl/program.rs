@@ -24,11 +24,12 @@ pub enum Says {
     Nothing,
 }
 
-/// For a game that follows the clock: one that goes on by a sixtieth of a second with each frame, so that it draws as many as it can, and the same each
-/// time.
+/// For a game that follows the clock: one that goes on by a sixtieth of a second with each frame,
+/// so that it draws as many as it can, and the same each time.
 pub struct Play {
     pub frames: u64,
-    /// FRAME:COMMAND, as for `mgn verify --input`; what is drawn until the last of them does not count.
+    /// FRAME:COMMAND, as for `mgn verify --input`; what is drawn until the last of them does not
+    /// count.
     pub input: &'static [&'static str],
 }
 
@@ -61,7 +62,8 @@ impl Program {
         }
     }
 
-    /// What to start: the program and its arguments, behind what it needs. The library that fixes the clock is beside `mgn`.
+    /// What to start: the program and its arguments, behind what it needs. The library that fixes
+    /// the clock is beside `mgn`.
     pub fn words(&self, target: &Path, mgn: &Path) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
         if let Says::Gears = self.says {
@@ -114,7 +116,8 @@ pub fn json_number(text: &str, name: &str) -> Option<f64> {
     value.get(name)?.as_f64()
 }
 
-/// Of glmark2's line of its scene, as `[build] use-vbo=false: FPS: 641 FrameTime: 1.560 ms`, the inverse of the frame time, which has more digits.
+/// Of glmark2's line of its scene, as `[build] use-vbo=false: FPS: 641 FrameTime: 1.560 ms`, the
+/// inverse of the frame time, which has more digits.
 fn glmark_rate(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with('['))?;
     let time = line.split("FrameTime:").nth(1)?.split_whitespace().next()?;

@@ -12,7 +12,8 @@ const PIECE: usize = 256 << 10;
 /// Pieces under way: more than `PIECE` times this in `delay` is held back longer.
 const UNDER_WAY: usize = 256;
 
-/// Passes connections to `port` on to `to`, each byte `delay` later in either direction, until the process ends.
+/// Passes connections to `port` on to `to`, each byte `delay` later in either direction, until the
+/// process ends.
 pub fn start(port: u16, to: SocketAddr, delay: Duration) -> Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))
         .with_context(|| format!("cannot listen on port {port}"))?;

@@ -29,12 +29,14 @@ pub enum Way {
     /// Over TCP through a relay, which passes on at once, or `FAR` later.
     Relayed,
     Far,
-    /// A wall of so many columns and rows, whose renderers discard, over shared memory, and nothing shown.
+    /// A wall of so many columns and rows, whose renderers discard, over shared memory, and
+    /// nothing shown.
     Wall(&'static str),
     /// The same, and all renderers are told everything.
     Broadcast(&'static str),
-    /// A wall of so many columns and rows with a discarding server for each tile, all of which a mothership starts, finds and ends. The value is how many
-    /// seconds that takes, with the program's.
+    /// A wall of so many columns and rows with a discarding server for each tile, all of which a
+    /// mothership starts, finds and ends. The value is how many seconds that takes, with the
+    /// program's.
     Crowd(u32, u32),
 }
 
@@ -251,7 +253,8 @@ impl Machine {
         })
     }
 
-    /// Draws a hundred frames with a crowd of servers that are there for that only, and leave nothing behind.
+    /// Draws a hundred frames with a crowd of servers that are there for that only, and leave
+    /// nothing behind.
     fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
         let place = self.scratch.join("crowd");
         fs::create_dir_all(&place)?;

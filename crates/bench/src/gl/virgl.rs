@@ -1,4 +1,5 @@
-//! The other way to have OpenGL executed by another process: Mesa's driver `virpipe`, and the test server of virglrenderer.
+//! The other way to have OpenGL executed by another process: Mesa's driver `virpipe`, and the test
+//! server of virglrenderer.
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;

@@ -16,7 +16,8 @@ pub struct Running {
     address: String,
 }
 
-/// So many processes, each with a link to every other one. The links of each are in the order of the others' numbers.
+/// So many processes, each with a link to every other one. The links of each are in the order of
+/// the others' numbers.
 pub fn mesh(transport: &str, count: usize) -> Result<Vec<Running>> {
     let mut all = start(transport, count)?;
     let addresses: Vec<String> = all.iter().map(|one| one.address.clone()).collect();

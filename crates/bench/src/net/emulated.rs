@@ -1,4 +1,5 @@
-//! Slow links: two networks that only their processes see, with a cable between them that is as slow and as bad as is wanted.
+//! Slow links: two networks that only their processes see, with a cable between them that is as
+//! slow and as bad as is wanted.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -23,8 +24,9 @@ pub struct Conditions {
     pub loss: u32,
 }
 
-/// Two networks and the link. A network is there as long as a process is in it, and the one that holds it ends when its input does: so nothing is left of
-/// a link when this is dropped or when this process ends, however it does.
+/// Two networks and the link. A network is there as long as a process is in it, and the one that
+/// holds it ends when its input does: so nothing is left of a link when this is dropped or when
+/// this process ends, however it does.
 pub struct Link {
     holders: [Child; 2],
 }

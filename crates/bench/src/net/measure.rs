@@ -25,21 +25,25 @@ pub enum Test {
 /// What a run says.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Seconds of one repetition. For overlap those of one that does not compute, the waits after computing for [`TIMES`] as long, and the seconds of
-    /// one that computes for [`COMPUTE`]; for a sweep those of one that does not compute, and for each of [`SWEEP`] those of one and of them the waiting.
+    /// Seconds of one repetition. For overlap those of one that does not compute, the waits after
+    /// computing for [`TIMES`] as long, and the seconds of one that computes for [`COMPUTE`];
+    /// for a sweep those of one that does not compute, and for each of [`SWEEP`] those of one and
+    /// of them the waiting.
     pub seconds: Vec<f64>,
     /// Messages in one repetition, one way.
     pub window: f64,
     /// Seconds of CPU of either process.
     pub cpu: [f64; 2],
-    /// Of single repetitions, where those are timed: [`PERCENTILES`], in seconds, as far as they are enough for them.
+    /// Of single repetitions, where those are timed: [`PERCENTILES`], in seconds, as far as they
+    /// are enough for them.
     pub percentiles: Option<[Option<f64>; 5]>,
 }
 
 /// Which percentiles of single repetitions are told.
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 
-/// How long is computed while messages are under way, in times of the transfer, to see how long is waited then.
+/// How long is computed while messages are under way, in times of the transfer, to see how long is
+/// waited then.
 pub const TIMES: [f64; 4] = [0.5, 2.0, 4.0, 10.0];
 
 /// How long is computed to see how much of the time is left for that, in seconds.
@@ -129,7 +133,8 @@ impl Test {
         }
     }
 
-    /// The figures of a run: one, and for overlap the available share, what is waited after each of [`TIMES`], and the transfer's time.
+    /// The figures of a run: one, and for overlap the available share, what is waited after each of
+    /// [`TIMES`], and the transfer's time.
     pub fn values(self, size: usize, sample: &Sample) -> Vec<f64> {
         let seconds = &sample.seconds;
         match (self, &seconds[..]) {

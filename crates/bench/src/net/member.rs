@@ -1,4 +1,5 @@
-//! One of many processes, each with an endpoint and links to others. It says where it listens, and then does what it is told, a line at a time.
+//! One of many processes, each with an endpoint and links to others. It says where it listens, and
+//! then does what it is told, a line at a time.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -27,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Receives that are posted while messages flow.
 const POSTED: usize = 8;
 
-/// The part of the time in which messages are counted: before, not everybody has begun, and what the others are permitted to send at first comes at once;
-/// after, some have ended.
+/// The part of the time in which messages are counted: before, not everybody has begun, and what
+/// the others are permitted to send at first comes at once; after, some have ended.
 pub const COUNTED: (f64, f64) = (0.4, 0.95);
 
 /// The first byte of a message that is the last one of its link, or of all.
@@ -96,7 +97,8 @@ impl Member {
         Ok(())
     }
 
-    /// Everybody sends everybody a message, again and again. Gives how often, and the seconds it took.
+    /// Everybody sends everybody a message, again and again. Gives how often, and the seconds it
+    /// took.
     fn turns(
         &self,
         endpoint: &Arc<Endpoint>,
@@ -168,7 +170,8 @@ fn chosen(links: &[LinkId], numbers: &str) -> Result<Vec<LinkId>> {
     numbers.map(link).collect()
 }
 
-/// Sends a message on each of some links and receives one from each of others, so many times. Gives the seconds it took.
+/// Sends a message on each of some links and receives one from each of others, so many times. Gives
+/// the seconds it took.
 fn steps(
     endpoint: &Arc<Endpoint>,
     to: &[LinkId],
@@ -200,8 +203,8 @@ enum Begun {
     Receive(usize),
 }
 
-/// Sends as many messages as go on some links, and receives all that come from others. Gives how many came from each in the part of the time that
-/// counts.
+/// Sends as many messages as go on some links, and receives all that come from others. Gives how
+/// many came from each in the part of the time that counts.
 fn flow(
     endpoint: &Arc<Endpoint>,
     sends: &[LinkId],

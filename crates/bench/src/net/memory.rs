@@ -1,4 +1,5 @@
-//! A plain shared buffer that one process writes and the other reads, handed over by an index: the least that messages in place can cost.
+//! A plain shared buffer that one process writes and the other reads, handed over by an index: the
+//! least that messages in place can cost.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -122,12 +123,14 @@ impl Pair for Raw {
             let place = self.map.range(PLACES + at * self.size, self.size);
             self.written += 1;
             if self.rank == 0 {
-                // SAFETY: the place has so many bytes, which the other process reads only after they were handed over.
+                // SAFETY: the place has so many bytes, which the other process reads only after
+                // they were handed over.
                 unsafe { place.write_bytes(turn as u8, self.size) };
                 self.hand_over();
             } else {
                 self.wait(WRITTEN, self.written);
-                // SAFETY: the place has so many bytes, which the other process writes only after all were read.
+                // SAFETY: the place has so many bytes, which the other process writes only after
+                // all were read.
                 read_all(unsafe { std::slice::from_raw_parts(place, self.size) });
             }
         }

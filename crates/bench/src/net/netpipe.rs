@@ -66,7 +66,8 @@ impl NetPipe {
         argv.args(["-o", &peers.file(self.program()).display().to_string()])
     }
 
-    /// Seconds that a message takes: half of the time there and back, or of a stream that of one message.
+    /// Seconds that a message takes: half of the time there and back, or of a stream that of one
+    /// message.
     pub fn run(&self, peers: &Peers) -> Result<Vec<f64>> {
         peers.write(self.program(), "")?;
         peers.run(&self.argv(peers), &self.task(), PATIENCE)?;
@@ -75,7 +76,8 @@ impl NetPipe {
     }
 }
 
-/// Reads lines of the size, the rate and the time. The rate has more digits: so many times 1024 x 1024 bits a second.
+/// Reads lines of the size, the rate and the time. The rate has more digits: so many times 1024 x
+/// 1024 bits a second.
 fn times(text: &str, sizes: &[usize]) -> Result<Vec<f64>> {
     let line = |line: &str| -> Option<(usize, f64)> {
         let mut words = line.split_whitespace();

@@ -1,4 +1,5 @@
-//! Runs of our own endpoints. The memory that is sent from and received into stays where it is for the whole run.
+//! Runs of our own endpoints. The memory that is sent from and received into stays where it is for
+//! the whole run.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -33,12 +34,14 @@ pub struct Ours {
     in_place: bool,
     link: LinkId,
     endpoint: Arc<Endpoint>,
-    /// Messages under way at once. Where nobody looks at what they carry they come from one buffer and go to one, as in others' benchmarks.
+    /// Messages under way at once. Where nobody looks at what they carry they come from one buffer
+    /// and go to one, as in others' benchmarks.
     window: usize,
     buffers: Buffers,
 }
 
-/// Memory to send from and to receive into, some of each, which stays where it is. Whoever has it waits for every request, or ends the process.
+/// Memory to send from and to receive into, some of each, which stays where it is. Whoever has it
+/// waits for every request, or ends the process.
 pub struct Buffers {
     pub out: Vec<Vec<u8>>,
     pub into: Vec<Vec<u8>>,
@@ -57,7 +60,8 @@ impl Buffers {
     /// Begins to send one of the buffers.
     pub fn isend(&mut self, at: usize, to: LinkId, tag: u64) -> Result<Option<Request>> {
         let piece = (self.out[at].as_mut_ptr(), self.out[at].len());
-        // SAFETY: the buffer lives until the request has ended, and nobody writes to it before: see those who call.
+        // SAFETY: the buffer lives until the request has ended, and nobody writes to it before: see
+        // those who call.
         Ok(unsafe { self.endpoint.isend(to, tag, &[piece], How::default()) }?)
     }
 
@@ -113,8 +117,9 @@ pub fn transport(name: &str) -> Transport {
     }
 }
 
-/// What this machine's settings become where messages are to travel in one manner, whatever their length: `eager`, up to [`EAGER`] bytes; `offered`, so that
-/// they go when the receiver has a place for them; `single`, likewise, and the receiver reads them from the sender's memory.
+/// What this machine's settings become where messages are to travel in one manner, whatever their
+/// length: `eager`, up to [`EAGER`] bytes; `offered`, so that they go when the receiver has a place
+/// for them; `single`, likewise, and the receiver reads them from the sender's memory.
 fn settings_of(manner: &str) -> Result<Settings> {
     let mut settings = Settings::load()?;
     let (eager, single) = match manner {

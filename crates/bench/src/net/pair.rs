@@ -1,4 +1,5 @@
-//! A run of two processes of this program. The first leads it, by telling the second how often to do what, and prints what was measured.
+//! A run of two processes of this program. The first leads it, by telling the second how often to
+//! do what, and prints what was measured.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -145,7 +146,8 @@ fn arguments(
     .map(str::to_string)
 }
 
-/// What one would type for [`run`], in two terminals: the second process says the address that the first one wants.
+/// What one would type for [`run`], in two terminals: the second process says the address that the
+/// first one wants.
 pub fn typed(way: &str, test: Test, sizes: &[usize], seconds: f64) -> String {
     let end = |rank, address| {
         let arguments = arguments(rank, way, address, test, sizes, seconds);
@@ -238,7 +240,8 @@ impl End {
     }
 }
 
-/// Percentiles of single repetitions, which take so many seconds each and not much longer than a time all together.
+/// Percentiles of single repetitions, which take so many seconds each and not much longer than a
+/// time all together.
 fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     let count = TIMED.min((seconds / each) as u64 + 1);
     let mut times = histogram();
@@ -252,8 +255,8 @@ fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     Ok(PERCENTILES.map(seconds))
 }
 
-/// Seconds of the best repetitions, and of them those spent waiting. What is too short to say something only warms up, and one that is long because something
-/// came in between is not alone.
+/// Seconds of the best repetitions, and of them those spent waiting. What is too short to say
+/// something only warms up, and one that is long because something came in between is not alone.
 fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
     let (mut spent, mut best) = (0.0, (f64::MAX, 0.0));
     let (mut count, mut counted) = (1u64, 0);

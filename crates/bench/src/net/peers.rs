@@ -13,7 +13,8 @@ use crate::argv::Argv;
 use crate::child::{self, Done, Late};
 use crate::net::measure::{Sample, Test};
 
-/// What exchanges messages by MPI, in C: compiled by each library's own compiler when it is needed. Names and texts.
+/// What exchanges messages by MPI, in C: compiled by each library's own compiler when it is needed.
+/// Names and texts.
 const SOURCES: [(&str, &str); 2] = [
     (MESSAGES, include_str!("../../programs/messages.c")),
     (PATTERNS, include_str!("../../programs/patterns.c")),
@@ -226,7 +227,8 @@ impl Peers {
         Ok(done)
     }
 
-    /// Why a program shall not be started: it hung with the same task, or with another one and has never done anything.
+    /// Why a program shall not be started: it hung with the same task, or with another one and has
+    /// never done anything.
     pub fn hung(&self, program: &str, task: &str) -> Option<String> {
         let is_working = self.working.borrow().contains(program);
         let hung = self.hung.borrow();
@@ -296,7 +298,8 @@ impl Settings {
     }
 }
 
-/// Reads what a run of ours or of the program for MPI says, for each size a line: `window W cpu C1 C2 seconds S... percentiles P...`.
+/// Reads what a run of ours or of the program for MPI says, for each size a line: `window W cpu C1
+/// C2 seconds S... percentiles P...`.
 pub fn samples(text: &str, count: usize) -> Result<Vec<Sample>> {
     let found: Vec<Sample> = text.lines().map(sample).collect::<Result<_>>()?;
     if found.len() != count {

@@ -14,11 +14,13 @@ use crate::record::Kind;
 
 #[derive(Clone)]
 pub enum Source {
-    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and read where they lie.
+    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and
+    /// read where they lie.
     Ours(&'static str),
     Mpi(Rc<Peers>, Library, Settings),
     Ucx(Rc<Peers>, Ucx),
-    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's library.
+    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's
+    /// library.
     Raw(&'static str),
 }
 

@@ -105,7 +105,8 @@ impl Ucx {
         self.with.contains("tcp")
     }
 
-    /// What its program calls a test, and how often it is to send: it counts repetitions, not time. So many as at 8 GB/s, or 3 us a message by sockets.
+    /// What its program calls a test, and how often it is to send: it counts repetitions, not time.
+    /// So many as at 8 GB/s, or 3 us a message by sockets.
     fn test(&self, test: Test, size: usize, seconds: f64) -> (String, u64) {
         let is_remote = self.is_remote();
         let bytes = if is_remote { 1.5e9 } else { 8e9 } * seconds;
@@ -123,12 +124,14 @@ impl Ucx {
     }
 }
 
-/// Reads what it says. The CPU seconds of both processes, in which all sizes were measured, are divided evenly.
+/// Reads what it says. The CPU seconds of both processes, in which all sizes were measured, are
+/// divided evenly.
 fn samples(text: &str, test: Test, count: usize, cpu: [f64; 2]) -> Result<Vec<Sample>> {
     let found: Vec<Sample> = text
         .lines()
         .filter_map(|line| {
-            // A name, then the count, typical, average and overall time (us), and rates in MB/s and messages/s, average and overall.
+            // A name, then the count, typical, average and overall time (us), and rates in MB/s and
+            // messages/s, average and overall.
             let (_, numbers) = line.trim().strip_prefix("size")?.split_once(' ')?;
             let numbers: Vec<f64> = numbers
                 .split_whitespace()

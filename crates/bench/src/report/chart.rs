@@ -19,7 +19,8 @@ pub struct Look {
 
 pub const COLOURS: usize = 7;
 
-/// Forms of markers. With as many as this and [`COLOURS`], which have no factor in common, 56 lines look different.
+/// Forms of markers. With as many as this and [`COLOURS`], which have no factor in common, 56 lines
+/// look different.
 const MARKERS: usize = 8;
 
 impl Look {
@@ -246,7 +247,8 @@ impl Panel<'_> {
         }
     }
 
-    /// How far the points of lines lie from those of the next, where there is room beside a parameter: so they do not hide each other.
+    /// How far the points of lines lie from those of the next, where there is room beside a
+    /// parameter: so they do not hide each other.
     fn apart(&self, area: &Area) -> f64 {
         match self.parameters {
             Scale::Steps(steps) => {

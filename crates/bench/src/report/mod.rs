@@ -205,7 +205,8 @@ fn experiment(outcome: &Outcome, facts: &[&Fact], looks: &BTreeMap<&str, Look>) 
     }
 }
 
-/// The plots that something is said of: one without a title stands for those that could not even be planned.
+/// The plots that something is said of: one without a title stands for those that could not even be
+/// planned.
 fn titled(outcome: &Outcome) -> impl Iterator<Item = &Plot> {
     outcome.plots.iter().filter(|plot| !plot.title.is_empty())
 }
@@ -345,7 +346,8 @@ fn place_name(place: Place) -> Option<&'static str> {
     }
 }
 
-/// "Latency: one-way latency (µs) by message size (B), processors near, of shm and tcp. The numbers are in the table below."
+/// "Latency: one-way latency (µs) by message size (B), processors near, of shm and tcp. The numbers
+/// are in the table below."
 fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
     let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
     let place =

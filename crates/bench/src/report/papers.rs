@@ -1,4 +1,5 @@
-//! What published measurements of earlier systems say of the quantities that `mgn bench` measures, for a reader to see beside them.
+//! What published measurements of earlier systems say of the quantities that `mgn bench` measures,
+//! for a reader to see beside them.
 
 use crate::record::{Better, Kind, Outcome, Plot, Point, Series, State};
 

@@ -12,7 +12,8 @@ pub enum Scale {
         /// Labels are whole numbers.
         is_whole: bool,
     },
-    /// Of positive numbers. Where there are others, they lie together at 0, and the positive ones begin at [`BREAK`].
+    /// Of positive numbers. Where there are others, they lie together at 0, and the positive ones
+    /// begin at [`BREAK`].
     Log {
         low: f64,
         high: f64,
@@ -78,7 +79,8 @@ impl Scale {
         }
     }
 
-    /// For what was measured: somewhat more than these, up to round numbers. From zero on, unless all lie close together far from it.
+    /// For what was measured: somewhat more than these, up to round numbers. From zero on, unless
+    /// all lie close together far from it.
     pub fn of_values(axis: &Axis, values: &[f64], from_zero: bool) -> Scale {
         let values = sorted(values);
         if axis.is_log {

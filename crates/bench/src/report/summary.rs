@@ -1,4 +1,5 @@
-//! What a reader must know first, good and bad, from the numbers themselves: the first lines of a page.
+//! What a reader must know first, good and bad, from the numbers themselves: the first lines of a
+//! page.
 
 use crate::record::{Better, Kind, Outcome, Place, Plot, Point, Record, Series, State};
 use crate::suites::Suite;
@@ -19,8 +20,9 @@ struct Pair<'r> {
     factor: f64,
 }
 
-/// About ten sentences, in this order: how often Manganese is better or worse than others' libraries and programs, where it is best and worst, and how near it comes
-/// to what the machine can do. None where nothing of that was measured. Only numbers that are resolved count.
+/// About ten sentences, in this order: how often Manganese is better or worse than others'
+/// libraries and programs, where it is best and worst, and how near it comes to what the machine
+/// can do. None where nothing of that was measured. Only numbers that are resolved count.
 pub fn lines(record: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     let peers = pairs(record, Kind::Peer);
@@ -120,7 +122,8 @@ fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) 
     pairs
 }
 
-/// The line of ours that does the same as another one: by the same kind of socket, or else the first, and none that leaves out the drawing.
+/// The line of ours that does the same as another one: by the same kind of socket, or else the
+/// first, and none that leaves out the drawing.
 fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Option<&'r Series> {
     let draws = |line: &&Series| {
         !["null", "discard"]
@@ -156,7 +159,8 @@ fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
     }
 }
 
-/// The first in an order, of different suites as far as there are such, and otherwise of different plots.
+/// The first in an order, of different suites as far as there are such, and otherwise of different
+/// plots.
 fn chosen<'p, 'r>(
     pairs: &'p [Pair<'r>],
     order: impl Fn(&Pair, &Pair) -> std::cmp::Ordering,
@@ -179,7 +183,8 @@ fn chosen<'p, 'r>(
     chosen
 }
 
-/// "One-way latency, by shared memory, 8 B, processors near: 0.18 µs by shm, 0.35 by Open MPI (1.9 times as good)".
+/// "One-way latency, by shared memory, 8 B, processors near: 0.18 µs by shm, 0.35 by Open MPI (1.9
+/// times as good)".
 fn beside_peer(pair: &Pair) -> String {
     let times = match pair.factor {
         factor if factor >= 100.0 => "more than 100 times as good".to_string(),

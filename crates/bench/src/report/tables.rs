@@ -10,7 +10,8 @@ use crate::table::{self, amount, number};
 /// A way and its points in one place.
 type Row<'a> = (&'a Series, Vec<&'a Point>);
 
-/// The tables of a plot in one place: values, then percentiles and CPU seconds where they are known.
+/// The tables of a plot in one place: values, then percentiles and CPU seconds where they are
+/// known.
 pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
     let rows: Vec<Row> = series
         .iter()
@@ -45,7 +46,8 @@ pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
     }
 }
 
-/// Ways one below the other if there are more of them than parameters, otherwise side by side: so the table is less wide.
+/// Ways one below the other if there are more of them than parameters, otherwise side by side: so
+/// the table is less wide.
 fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) -> Markup {
     let parameters = table::parameters(rows);
     let find = |row: &Row, x: f64| {

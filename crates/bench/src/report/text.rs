@@ -80,7 +80,8 @@ fn cut(text: &str, limit: f64, wants_dots: bool) -> String {
 /// A day and a minute of UTC, of seconds since 1970.
 pub fn date(seconds: u64) -> String {
     let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
-    // Years that begin in March have their leap day last; 400 of them have 146097 days. See H. Hinnant, "chrono-compatible low-level date algorithms".
+    // Years that begin in March have their leap day last; 400 of them have 146097 days. See H.
+    // Hinnant, "chrono-compatible low-level date algorithms".
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

@@ -1,5 +1,5 @@
-//! Sort-last compositing, as the VG Cluster's tables: eight renderers, each of which draws its picture
-//! anew in each frame, and a display, which gets the merged one. By size of the picture.
+//! Sort-last compositing, as the VG Cluster's tables: eight renderers, each of which draws its
+//! picture anew in each frame, and a display, which gets the merged one. By size of the picture.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,7 @@
-//! What drawing through other processes costs: any program, drawn directly, without its rendering, without its servers, by several servers, and by other
-//! people's ways to do the same. Local, null, discard and render are what libtcomm's evaluation tells apart, with ten instances of an isosurface.
+//! What drawing through other processes costs: any program, drawn directly, without its rendering,
+//! without its servers, by several servers, and by other people's ways to do the same. Local, null,
+//! discard and render are what libtcomm's evaluation tells apart, with ten instances of an
+//! isosurface.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -101,7 +103,8 @@ fn null() -> How {
     ours("--transport null")
 }
 
-/// Where nothing is rendered, the stream is what it is by itself: no vertices are welded because the machine is slow.
+/// Where nothing is rendered, the stream is what it is by itself: no vertices are welded because
+/// the machine is slow.
 fn ours(flags: &str) -> How {
     let is_stream = flags.contains("null") || flags.contains("--discard");
     How::ours(&format!(

@@ -1,4 +1,5 @@
-//! Messages and drawing over slow links, down to the rates of the wireless networks that the papers on tiled walls and remote visualisation were tried with.
+//! Messages and drawing over slow links, down to the rates of the wireless networks that the papers
+//! on tiled walls and remote visualisation were tried with.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -230,7 +231,8 @@ struct Messages {
 }
 
 impl Messages {
-    /// Messages under way: what the link takes in a quarter of a second, and no more than elsewhere.
+    /// Messages under way: what the link takes in a quarter of a second, and no more than
+    /// elsewhere.
     fn window(&self) -> usize {
         let bytes = self.wire.conditions.mbit as usize * 125_000 / 4;
         (bytes / self.size).clamp(1, self.test.window(self.size))

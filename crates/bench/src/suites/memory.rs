@@ -1,5 +1,6 @@
-//! What memory can do: messages that are copied twice, once and not at all, by size, as Parnass' table of its machines' buses; and from which size on it is
-//! better that a message waits for its receiver than that it is sent at once.
+//! What memory can do: messages that are copied twice, once and not at all, by size, as Parnass'
+//! table of its machines' buses; and from which size on it is better that a message waits for its
+//! receiver than that it is sent at once.
 
 use std::time::{Duration, Instant};
 
@@ -142,7 +143,8 @@ fn crossovers(outcome: &Outcome) -> Vec<String> {
     words
 }
 
-/// The way with the least latency, if it can be told: of all that were measured with this size, eager and others.
+/// The way with the least latency, if it can be told: of all that were measured with this size,
+/// eager and others.
 fn fastest<'a>(outcome: &'a Outcome, place: Place, size: f64) -> Option<&'a str> {
     let of_line = |line: &'a Series| {
         let mut points = line.points.iter();

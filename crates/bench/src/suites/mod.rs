@@ -65,7 +65,8 @@ impl Suite {
     }
 }
 
-/// What a suite has if nothing of it can be measured here, and why. A later run in the same folder tries again: its experiments are called otherwise.
+/// What a suite has if nothing of it can be measured here, and why. A later run in the same folder
+/// tries again: its experiments are called otherwise.
 fn left_out(suite: Suite, why: String) -> Experiment {
     let axis = || Axis::linear("", "");
     Experiment {

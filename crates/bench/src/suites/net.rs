@@ -1,5 +1,7 @@
-//! Latency and bandwidth of messages between two processes, by their size: over each transport of ours, over other libraries where they are installed, and
-//! what memory and plain sockets can do at best. The method is that of the evaluation of QsNet II: ping-pong, and many at once in one direction or both.
+//! Latency and bandwidth of messages between two processes, by their size: over each transport of
+//! ours, over other libraries where they are installed, and what memory and plain sockets can do at
+//! best. The method is that of the evaluation of QsNet II: ping-pong, and many at once in one
+//! direction or both.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -271,7 +273,8 @@ fn checks(means: Means, test: Test, plot: &str, peers: &Rc<Peers>) -> Vec<Box<dy
     libraries.map(check).into()
 }
 
-/// How far NetPIPE's figures are from ours for the same library: in the middle, and where they are farthest apart.
+/// How far NetPIPE's figures are from ours for the same library: in the middle, and where they are
+/// farthest apart.
 fn check(outcome: &Outcome) -> Vec<String> {
     let lines = outcome.series.iter();
     let theirs = lines.filter_map(|line| Some((line, line.name.strip_suffix(BY_NETPIPE)?)));

@@ -1,5 +1,6 @@
-//! How much of the processors' time the operating system takes from programs: a loop that is calibrated to take a millisecond is run on all processors at
-//! once, and each time that it took longer is counted. The method is that of the evaluation of QsNet II.
+//! How much of the processors' time the operating system takes from programs: a loop that is
+//! calibrated to take a millisecond is run on all processors at once, and each time that it took
+//! longer is counted. The method is that of the evaluation of QsNet II.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -19,7 +20,8 @@ use crate::statistics::{histogram, percentile};
 /// What the loop takes, in nanoseconds, when nothing disturbs it.
 const LOOP: u64 = 1_000_000;
 
-/// Iterations are split into so many parts, each of which gives one value of the share that is lost.
+/// Iterations are split into so many parts, each of which gives one value of the share that is
+/// lost.
 const PARTS: u64 = 10;
 
 /// Tries to find out how fast the loop is.
@@ -157,10 +159,12 @@ impl Processor {
         Processor { number, lost }
     }
 
-    /// What a part says by itself, and of all parts so far the percentiles that they are enough for.
+    /// What a part says by itself, and of all parts so far the percentiles that they are enough
+    /// for.
     fn figures(&mut self, taken: &[u64]) -> Vec<Figure> {
         let name = format!("processor {}", self.number);
-        // The undisturbed loop is the shortest one: a processor's clock is not what it was when it was calibrated.
+        // The undisturbed loop is the shortest one: a processor's clock is not what it was when it
+        // was calibrated.
         let least = taken.iter().copied().min().unwrap_or(LOOP);
         let lost = || taken.iter().map(|time| time - least);
         let mut classes = [0u64; CLASSES.len()];
@@ -184,7 +188,8 @@ impl Processor {
     }
 }
 
-/// Steps of the loop that take a millisecond: of several tries the most, since what disturbs can only make it fewer.
+/// Steps of the loop that take a millisecond: of several tries the most, since what disturbs can
+/// only make it fewer.
 fn calibrate() -> u64 {
     let mut count = 1000;
     while time(count) < LOOP {
@@ -194,7 +199,8 @@ fn calibrate() -> u64 {
     (rate.fold(0.0, f64::max) * LOOP as f64) as u64
 }
 
-/// Nanoseconds in which the loop makes so many steps. It is one loop for all who call it: another copy might be another speed.
+/// Nanoseconds in which the loop makes so many steps. It is one loop for all who call it: another
+/// copy might be another speed.
 #[inline(never)]
 fn time(count: u64) -> u64 {
     let start = Instant::now();

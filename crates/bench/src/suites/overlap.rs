@@ -1,5 +1,6 @@
-//! Whether messages get on while the program computes: post-compute-wait, as in the evaluation of QsNet II. A message each way is begun, then both
-//! processes compute for a time T, then both wait for what is left.
+//! Whether messages get on while the program computes: post-compute-wait, as in the evaluation of
+//! QsNet II. A message each way is begun, then both processes compute for a time T, then both wait
+//! for what is left.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use crate::table::bytes;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
 
-/// Of the transfer, waited after computing for the longest time: whoever waits no longer has made progress meanwhile.
+/// Of the transfer, waited after computing for the longest time: whoever waits no longer has made
+/// progress meanwhile.
 const PROGRESS: f64 = 0.1;
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
@@ -119,7 +121,8 @@ fn waited(means: Means) -> String {
     format!("overlap-waited-{}", means.name())
 }
 
-/// Which libraries keep the progress rule: that what was begun gets on without the program calling the library.
+/// Which libraries keep the progress rule: that what was begun gets on without the program calling
+/// the library.
 fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
     let lines = outcome
         .series

@@ -1,5 +1,6 @@
-//! Patterns of messages, by the number of processes: everybody to everybody, around a ring, between random pairs, and all to one. In one step everybody sends
-//! what the pattern wants and receives what is sent to them.
+//! Patterns of messages, by the number of processes: everybody to everybody, around a ring, between
+//! random pairs, and all to one. In one step everybody sends what the pattern wants and receives
+//! what is sent to them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -132,7 +133,8 @@ impl Pattern {
         format!("pattern-{}-{size}", self.name())
     }
 
-    /// To whom everybody sends. `seed` chooses the pairs; of an odd number of processes one has nobody.
+    /// To whom everybody sends. `seed` chooses the pairs; of an odd number of processes one has
+    /// nobody.
     fn edges(self, count: usize, seed: u64) -> Vec<Vec<usize>> {
         let others = |rank: usize| (0..count).filter(move |other| *other != rank);
         match self {

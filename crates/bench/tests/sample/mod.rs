@@ -42,8 +42,9 @@ pub fn head() -> Head {
     }
 }
 
-/// Lines over sizes with both axes logarithmic, near and far, with zeros; linear ones; percentiles; categories; a histogram; single values; a level of a
-/// paper; ways that are missing, that failed, that are noisy.
+/// Lines over sizes with both axes logarithmic, near and far, with zeros; linear ones; percentiles;
+/// categories; a histogram; single values; a level of a paper; ways that are missing, that failed,
+/// that are noisy.
 pub fn record() -> Record {
     let suites = Suite::value_variants();
     let experiments = [

@@ -8,12 +8,13 @@ use mgn_bench::suites::Suite;
 
 /// Measure this machine's communication and rendering, in comparison with other installed software.
 ///
-/// Without a suite, the command runs all suites, in less than 15 minutes. Nothing else should run during that time. Results
-/// are saved in a folder as they are measured; to continue an interrupted run, give the same command again. `mgn bench report`
-/// makes a page of a run, and `mgn bench compare` compares two runs.
+/// Without a suite, the command runs all suites, in less than 15 minutes. Nothing else should run
+/// during that time. Results are saved in a folder as they are measured; to continue an interrupted
+/// run, give the same command again. `mgn bench report` makes a page of a run, and `mgn bench
+/// compare` compares two runs.
 ///
-/// Each number has the interval in which its median lies. `unresolved` means that fewer than five rounds counted, `noisy` that
-/// the rounds disagree too much for a meaningful number.
+/// Each number has the interval in which its median lies. `unresolved` means that fewer than five
+/// rounds counted, `noisy` that the rounds disagree too much for a meaningful number.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Bench {
@@ -73,8 +74,9 @@ pub enum BenchCommand {
 
 /// Make an HTML page of the results of a run
 ///
-/// The page is one file without scripts, and it loads nothing else. It has plots, tables of every value with its interval, the
-/// command for each value, a list of what could not be measured and why, and published values of the same quantities.
+/// The page is one file without scripts, and it loads nothing else. It has plots, tables of every
+/// value with its interval, the command for each value, a list of what could not be measured and
+/// why, and published values of the same quantities.
 #[derive(Debug, Args)]
 pub struct BenchReport {
     /// Folder of a run, or the file that --json wrote
@@ -90,8 +92,9 @@ pub struct BenchReport {
 
 /// Show what changed between two runs
 ///
-/// A number counts as changed if the intervals of the two runs do not overlap and the medians differ by more than 5 %. Numbers
-/// that are unresolved or noisy in either run cannot be compared. The exit status does not depend on changes.
+/// A number counts as changed if the intervals of the two runs do not overlap and the medians
+/// differ by more than 5 %. Numbers that are unresolved or noisy in either run cannot be compared.
+/// The exit status does not depend on changes.
 #[derive(Debug, Args)]
 pub struct BenchCompare {
     /// Folder of a run, or the file that --json wrote

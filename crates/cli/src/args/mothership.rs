@@ -17,7 +17,8 @@ pub enum WallName {
     Tiles(Wall),
     /// A wall of the mothership's configuration.
     Named(String),
-    /// A wall of a file, or the reason why there is none, which is reported when the wall is needed.
+    /// A wall of a file, or the reason why there is none, which is reported when the wall is
+    /// needed.
     File(Result<Box<WallPlan>, Arc<ConfigError>>),
 }
 
@@ -87,11 +88,11 @@ impl FromStr for WallName {
 
 /// Start a mothership, which matches programs with render servers.
 ///
-/// Servers register with `mgn server --mothership`, or the mothership starts them as its configuration says, here or by ssh.
-/// Programs ask for servers with `mgn run --mothership`.
+/// Servers register with `mgn server --mothership`, or the mothership starts them as its
+/// configuration says, here or by ssh. Programs ask for servers with `mgn run --mothership`.
 ///
-/// Commands and pictures do not pass through the mothership. If it ends other than by `mgn stop` or an interrupt, programs
-/// and servers continue, and register again with the next mothership.
+/// Commands and pictures do not pass through the mothership. If it ends other than by `mgn stop` or
+/// an interrupt, programs and servers continue, and register again with the next mothership.
 #[derive(Debug, Args)]
 pub struct Mothership {
     /// The configuration of walls, in TOML; see manganese-walls(5)
@@ -148,22 +149,24 @@ pub struct Stop {
 pub enum Config {
     /// Find mistakes in a configuration of walls
     ///
-    /// Every mistake is shown with its line and how to correct it. The exit status is 1 if there are mistakes.
+    /// Every mistake is shown with its line and how to correct it. The exit status is 1 if there
+    /// are mistakes.
     Check {
         /// The configuration, in TOML
         file: PathBuf,
     },
     /// Draw the walls of a configuration in the terminal
     ///
-    /// Every wall is drawn to scale, at most as wide as the terminal, with the names and servers of its tiles. ░ marks
-    /// areas behind bezels, and ▒ areas that several tiles show. Below are lists of hosts and servers.
+    /// Every wall is drawn to scale, at most as wide as the terminal, with the names and servers
+    /// of its tiles. ░ marks areas behind bezels, and ▒ areas that several tiles show. Below
+    /// are lists of hosts and servers.
     Show {
         /// The configuration, in TOML
         file: PathBuf,
     },
     /// Print the JSON Schema of configurations, for editors
     ///
-    /// Save the output to a file. An editor that supports TOML schemas checks and completes a configuration whose first
-    /// line is `#:schema` and the name of that file.
+    /// Save the output to a file. An editor that supports TOML schemas checks and completes a
+    /// configuration whose first line is `#:schema` and the name of that file.
     Schema,
 }

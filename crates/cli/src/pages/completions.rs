@@ -1,4 +1,5 @@
-//! Shell completions of visible commands and flags, with the possible values, and with files only where a value is a file.
+//! Shell completions of visible commands and flags, with the possible values, and with files only
+//! where a value is a file.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Manual pages and completions, from the definition of the command line, the schema of walls, and the keys of settings.
+//! Manual pages and completions, from the definition of the command line, the schema of walls, and
+//! the keys of settings.
 
 mod completions;
 mod examples;

@@ -59,7 +59,8 @@ const SWAP_BEHAVIOR_PRESERVED_BIT: i32 = 0x400;
 const APIS: i32 = ES_BIT | 2 | ES2_BIT | GL_BIT | ES3_BIT;
 const SURFACES: i32 = 0x7E7;
 pub const MAX_PBUFFER: i32 = 4096;
-/// The one swap interval there is: frames are shown as fast as they come, whatever a program asks for.
+/// The one swap interval there is: frames are shown as fast as they come, whatever a program asks
+/// for.
 pub const SWAP_INTERVAL: i32 = 1;
 
 /// A format as EGL shows it. Its address is the program's `EGLConfig`.
@@ -76,7 +77,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The group of configs for windows of a visual. Those of 32 bits come last: a compositor would show what is behind them.
+    /// The group of configs for windows of a visual. Those of 32 bits come last: a compositor would
+    /// show what is behind them.
     pub fn group_of(visual: Option<&VisualOf>) -> i32 {
         visual.is_some_and(|v| v.depth == 32).into()
     }

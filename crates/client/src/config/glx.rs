@@ -1,4 +1,5 @@
-//! What GLX says of a config, and choosing by it: GLX 1.4, sections 3.3.3 and 3.4, and where they leave room, as Mesa does.
+//! What GLX says of a config, and choosing by it: GLX 1.4, sections 3.3.3 and 3.4, and where they
+//! leave room, as Mesa does.
 
 pub mod attrib {
     pub const USE_GL: i32 = 1;
@@ -75,8 +76,8 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// Of the release that the render server has, as major, minor and patch; zeros are another driver. Release 22.3 is known to speak the older one and
-    /// 25.0 the newer one.
+    /// Of the release that the render server has, as major, minor and patch; zeros are another
+    /// driver. Release 22.3 is known to speak the older one and 25.0 the newer one.
     pub fn of(release: [u32; 3]) -> Dialect {
         Dialect {
             is_newer: release >= [24, 0, 0],
@@ -93,7 +94,8 @@ impl Dialect {
         !self.is_newer
     }
 
-    /// Whether contexts that cannot be had are refused by the errors that GLX_ARB_create_context names.
+    /// Whether contexts that cannot be had are refused by the errors that GLX_ARB_create_context
+    /// names.
     pub fn refuses_as_specified(self) -> bool {
         self.is_newer
     }
@@ -113,7 +115,8 @@ enum Rule {
 }
 use Rule::{AtLeast, Equal, Exact, Ignored, Mask, Transparency};
 
-/// An attribute: its name, its value where the X server tells none, and the wish of a program that tells none.
+/// An attribute: its name, its value where the X server tells none, and the wish of a program that
+/// tells none.
 type Attribute = (i32, i32, i32, Rule);
 
 const TABLE: &[Attribute] = &[
@@ -188,7 +191,8 @@ impl Properties {
         index.map_or(0, |i| self.0[i])
     }
 
-    /// Takes a value as it is told, by the X server or a program. Names that nobody knows are passed over.
+    /// Takes a value as it is told, by the X server or a program. Names that nobody knows are
+    /// passed over.
     pub fn tell(&mut self, name: i32, value: i32) {
         let (name, value) = match name {
             RGBA if value != 0 => (RENDER_TYPE, RGBA_BIT),
@@ -203,7 +207,8 @@ impl Properties {
         }
     }
 
-    /// Makes a config's or, if `is_visual`, a visual's properties what the library of a release of Mesa makes of them.
+    /// Makes a config's or, if `is_visual`, a visual's properties what the library of a release of
+    /// Mesa makes of them.
     pub fn adapt(&mut self, dialect: Dialect, is_visual: bool) {
         if !dialect.has_swap_method() {
             if let Some(index) = TABLE.iter().position(|a| a.0 == SWAP_METHOD) {
@@ -281,7 +286,8 @@ impl Properties {
     }
 }
 
-/// Indices of those of `all` that are what the name and value pairs of `request` ask for, best first.
+/// Indices of those of `all` that are what the name and value pairs of `request` ask for, best
+/// first.
 pub fn choose(all: &[Properties], request: &[(i32, i32)]) -> Vec<usize> {
     let mut wanted = Properties::unasked();
     for (name, value) in request {
@@ -294,7 +300,8 @@ pub fn choose(all: &[Properties], request: &[(i32, i32)]) -> Vec<usize> {
     found
 }
 
-/// The best of `all` for `glXChooseVisual`'s list, in which booleans stand alone and which `next` yields word by word.
+/// The best of `all` for `glXChooseVisual`'s list, in which booleans stand alone and which `next`
+/// yields word by word.
 pub fn choose_visual(all: &[Properties], mut next: impl FnMut() -> i32) -> Option<usize> {
     let mut wanted = Properties::unasked();
     wanted.tell(DOUBLEBUFFER, 0);

@@ -1,7 +1,8 @@
 //! The configs and visuals of a screen as GLX programs see them.
 //!
-//! They are those that the X server lists, as far as the render server has their formats: so ids, visuals and choices are the same as with a driver on
-//! this machine. Where the X server's list is of no use the formats are listed, each tied to a visual.
+//! They are those that the X server lists, as far as the render server has their formats: so ids,
+//! visuals and choices are the same as with a driver on this machine. Where the X server's list is
+//! of no use the formats are listed, each tied to a visual.
 
 use super::glx::attrib::*;
 use super::glx::{self, Properties};
@@ -20,7 +21,8 @@ pub struct FbConfig {
     pub properties: Properties,
 }
 
-/// A screen. Visuals are described beside the configs, because the X server may say other things of them.
+/// A screen. Visuals are described beside the configs, because the X server may say other things of
+/// them.
 #[derive(Debug, Default)]
 pub struct Screen {
     pub number: i32,
@@ -77,10 +79,12 @@ impl Screen {
         (!screen.configs.is_empty() && !screen.visuals.is_empty()).then_some(screen)
     }
 
-    /// From the formats: those with 8 bits a color, on windows of depth 24, and those with alpha once more on depth 32.
+    /// From the formats: those with 8 bits a color, on windows of depth 24, and those with alpha
+    /// once more on depth 32.
     ///
-    /// `visuals` has the screen's default visual first, so that it goes to the config that most programs want. Each config has a visual of its own,
-    /// or where there are too few, shares the last ones.
+    /// `visuals` has the screen's default visual first, so that it goes to the config that most
+    /// programs want. Each config has a visual of its own, or where there are too few, shares
+    /// the last ones.
     pub fn made(number: i32, formats: &[Format], visuals: &[VisualOf]) -> Screen {
         /// The first `GLX_FBCONFIG_ID`, clear of anything an X visual is called.
         const FIRST_ID: u32 = 0x4d00;
@@ -120,7 +124,8 @@ impl Screen {
     }
 }
 
-/// The format behind what the X server lists. Overlays and buffers that the render server lacks have none.
+/// The format behind what the X server lists. Overlays and buffers that the render server lacks
+/// have none.
 fn format_of(p: &Properties, formats: &[Format]) -> Option<Format> {
     let channels = [RED_SIZE, GREEN_SIZE, BLUE_SIZE, ALPHA_SIZE].map(|n| p.get(n));
     let render_type = p.get(RENDER_TYPE);
@@ -180,8 +185,8 @@ fn describe(format: &Format, id: u32, visual: u32) -> Properties {
     properties
 }
 
-/// What a program that takes whatever visual it finds most probably wants comes first: double buffered, with depth, stencil and alpha, not
-/// multisampled, without an accumulation buffer.
+/// What a program that takes whatever visual it finds most probably wants comes first: double
+/// buffered, with depth, stencil and alpha, not multisampled, without an accumulation buffer.
 fn by_preference(f: &Format) -> impl Ord {
     let lacks = [!f.double, f.depth == 0, f.stencil == 0, f.alpha == 0];
     (f.accum, f.samples, lacks)

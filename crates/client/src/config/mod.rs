@@ -6,7 +6,8 @@ pub mod listed;
 
 use mgn_wire::hello::{self, Color};
 
-/// A default framebuffer that the server provides. Sizes are in bits; `samples` is 0 without multisampling.
+/// A default framebuffer that the server provides. Sizes are in bits; `samples` is 0 without
+/// multisampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// The server's name for it.
@@ -64,7 +65,8 @@ pub struct VisualOf {
 pub(crate) mod tests {
     use super::*;
 
-    /// What a server lists: with and without alpha, depth, stencil and multisampling, double and single buffered.
+    /// What a server lists: with and without alpha, depth, stencil and multisampling, double and
+    /// single buffered.
     pub fn formats() -> Vec<Format> {
         let mut all = Vec::new();
         for samples in [0, 4] {

@@ -1,8 +1,10 @@
 //! Commands that succeed because they have succeeded before.
 //!
-//! A claim is a command with all that its success depends on, as numbers. Once an answer has shown that every command up to it succeeded, the claims
-//! made until then hold: the same command in the same circumstances succeeds again, and the same question has the same answer. What circumstances are
-//! not followed one by one are in `Encoder::changes`, which counts the commands that are not known to leave them alone.
+//! A claim is a command with all that its success depends on, as numbers. Once an answer has shown
+//! that every command up to it succeeded, the claims made until then hold: the same command in the
+//! same circumstances succeeds again, and the same question has the same answer. What circumstances
+//! are not followed one by one are in `Encoder::changes`, which counts the commands that are not
+//! known to leave them alone.
 
 use super::framebuffers::Change;
 use super::Class;
@@ -227,8 +229,8 @@ impl Context {
         Some(())
     }
 
-    /// An image changes by a command that is written but not sent. Until it is, other contexts of the group may claim what holds no more then, so that
-    /// the change counts once more.
+    /// An image changes by a command that is written but not sent. Until it is, other contexts of
+    /// the group may claim what holds no more then, so that the change counts once more.
     pub fn image_changes(&mut self, change: Change) {
         self.gl.shared.images().apply(change);
         if self.has_company() {

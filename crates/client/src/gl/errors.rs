@@ -1,4 +1,5 @@
-//! glGetError, exactly: errors that the client finds travel in their place, and the answer is local when nothing that can fail is unacknowledged.
+//! glGetError, exactly: errors that the client finds travel in their place, and the answer is local
+//! when nothing that can fail is unacknowledged.
 
 use super::context;
 use super::debug::SENT;
@@ -14,7 +15,8 @@ pub struct ErrorState {
 }
 
 impl ErrorState {
-    /// Whether an error is known that the program has not asked for. After a round trip without one, the command had no error.
+    /// Whether an error is known that the program has not asked for. After a round trip without
+    /// one, the command had no error.
     pub fn is_reported(&self) -> bool {
         self.reported != 0
     }
@@ -44,8 +46,8 @@ impl Context {
     #[cold]
     pub fn illegal_in_begin<T: Default>(&mut self) -> T {
         if self.gl.lists.is_open() && self.gl.in_begin() {
-            // A display list holds the error and raises it when it is called. Of any command that is
-            // wrong here, that is all that the driver puts into the list.
+            // A display list holds the error and raises it when it is called. Of any command that
+            // is wrong here, that is all that the driver puts into the list.
             // SAFETY: the context's own encoder.
             unsafe { self.enc.gl_shade_model(gl::GL_SMOOTH) };
             self.done();
@@ -87,7 +89,8 @@ impl Context {
         self.shown_error(code)
     }
 
-    /// To be called before the shadow's hook of a command. What doubts there were are those of commands that were sent as such that may fail.
+    /// To be called before the shadow's hook of a command. What doubts there were are those of
+    /// commands that were sent as such that may fail.
     #[inline(always)]
     pub fn before_judged(&mut self) -> u16 {
         self.gl.state.take_doubt();
@@ -102,8 +105,9 @@ impl Context {
         self.enc.doubt = before;
     }
 
-    /// A command has been sent that the shadow let pass, and what could fail `before` it can still. It succeeds unless the shadow has doubts; of
-    /// OpenGL ES 1 the shadow does not know which commands it lacks.
+    /// A command has been sent that the shadow let pass, and what could fail `before` it can still.
+    /// It succeeds unless the shadow has doubts; of OpenGL ES 1 the shadow does not know which
+    /// commands it lacks.
     #[inline(always)]
     pub fn judged(&mut self, before: u16) {
         if !self.gl.state.take_doubt() && !self.gl.is_es1() {

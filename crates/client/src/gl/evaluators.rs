@@ -5,7 +5,8 @@ use crate::context::Context;
 use mgn_wire::sizes::image::map_values;
 use mgn_wire::{gl::*, ops};
 
-/// How many values `query` of an evaluator has. Costs a round trip for its control points; what is wrong with it shows when it is asked.
+/// How many values `query` of an evaluator has. Costs a round trip for its control points; what is
+/// wrong with it shows when it is asked.
 fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
     let dimensions = if (GL_MAP2_COLOR_4..=GL_MAP2_VERTEX_4).contains(&target) {
         2
@@ -36,7 +37,8 @@ fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
 macro_rules! map_queries {
     ($($name:ident $sized:ident $sized_arb:ident: $ty:ty, $send:ident, $op:ident;)*) => {
         $(pub unsafe extern "C" fn $name(target: u32, query: u32, v: *mut $ty) {
-            // SAFETY: the program gives room for the values; the only reference in use, to the thread's own context.
+            // SAFETY: the program gives room for the values; the only reference in use, to the
+            // thread's own context.
             unsafe {
                 let cx = context();
                 if cx.gl.in_begin() {

@@ -1,4 +1,5 @@
-//! What is attached to framebuffers, as far as it decides whether commands succeed that draw to or read from them.
+//! What is attached to framebuffers, as far as it decides whether commands succeed that draw to or
+//! read from them.
 
 use super::claims::Claim;
 use super::Class;

@@ -1,5 +1,5 @@
-//! Kinds of contexts: what a program asked of one beside its version shows in some constants, in its errors, and in what becomes of it when the server
-//! is lost.
+//! Kinds of contexts: what a program asked of one beside its version shows in some constants, in
+//! its errors, and in what becomes of it when the server is lost.
 
 use crate::context::{flag, Context, Request};
 use crate::gl::{context, sync_name};
@@ -9,9 +9,9 @@ use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 use mgn_wire::{lens, ops};
 
-/// A context's constants. The server's context is always one that has errors and is flushed. With offset tiling
-/// viewports may be larger than the driver's, up to `offset_max`. There are no binary formats but of binaries that are
-/// `accepted`.
+/// A context's constants. The server's context is always one that has errors and is flushed. With
+/// offset tiling viewports may be larger than the driver's, up to `offset_max`. There are no binary
+/// formats but of binaries that are `accepted`.
 pub fn constants(
     mut info: ContextInfo,
     request: &Request,
@@ -72,7 +72,8 @@ fn retain_formats(info: &mut ContextInfo, (list, number): (u32, u32), keep: impl
 }
 
 impl Context {
-    /// A format of program binaries as servers are told it: one that no driver has if they do not accept each other's.
+    /// A format of program binaries as servers are told it: one that no driver has if they do not
+    /// accept each other's.
     pub fn program_format(&self, format: u32) -> u32 {
         match self.session.map(|session| session.accepted) {
             Some(Accepted {
@@ -91,8 +92,9 @@ impl Context {
         }
     }
 
-    /// Whether no server answers: the server is lost, or the commands are discarded or recorded. Queries and fences then count as complete, because a
-    /// program that waits for them would wait for ever.
+    /// Whether no server answers: the server is lost, or the commands are discarded or recorded.
+    /// Queries and fences then count as complete, because a program that waits for them would
+    /// wait for ever.
     pub fn is_deserted(&self) -> bool {
         self.session
             .is_some_and(|session| session.is_lost() || !session.is_answered())
@@ -149,7 +151,8 @@ pub unsafe extern "C" fn glGetSynciv(
     length: *mut i32,
     values: *mut i32,
 ) {
-    // SAFETY: as above; the program has room for the length and `count` values where the pointers are not null.
+    // SAFETY: as above; the program has room for the length and `count` values where the pointers
+    // are not null.
     unsafe {
         let cx = context();
         let most = lens::times(count.into(), 1);

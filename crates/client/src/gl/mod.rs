@@ -1,9 +1,11 @@
 //! OpenGL's entry points: what each does before its command travels, or instead.
 //!
-//! Most entry points are generated (`generated/entries.rs`); the rest are written by hand in the modules below, one a subject. All of them work on the
-//! calling thread's context, which is never null: without a context they work on one that has no room and answers nothing.
+//! Most entry points are generated (`generated/entries.rs`); the rest are written by hand in the
+//! modules below, one a subject. All of them work on the calling thread's context, which is never
+//! null: without a context they work on one that has no room and answers nothing.
 
-// Entry points have C's names and C's arguments: as there, pointers must hold what the command reads or writes.
+// Entry points have C's names and C's arguments: as there, pointers must hold what the command
+// reads or writes.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 pub mod arrays;
@@ -156,7 +158,8 @@ impl GlState {
         self.api == mgn_wire::hello::api::ES1
     }
 
-    /// Whether vertex arrays and images may lie in the program's memory, and names need not be generated.
+    /// Whether vertex arrays and images may lie in the program's memory, and names need not be
+    /// generated.
     pub fn is_compat(&self) -> bool {
         self.api == mgn_wire::hello::api::COMPAT
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// Names of one class: every name below `next` that is not in `free` is taken; so are those in `chosen`, which the program made up.
+/// Names of one class: every name below `next` that is not in `free` is taken; so are those in
+/// `chosen`, which the program made up.
 #[derive(Debug)]
 pub struct Names {
     next: u32,
@@ -110,7 +111,8 @@ pub struct Shared {
     pub programs: Mutex<super::objects::Programs>,
     pub images: Mutex<super::framebuffers::Images>,
     pub notes: super::objects::Notes,
-    /// Held from when writes to persistent mappings are collected until what relies on them was sent.
+    /// Held from when writes to persistent mappings are collected until what relies on them was
+    /// sent.
     pub turn: Mutex<()>,
     /// What the shadows of their states have in common.
     pub state: std::sync::Arc<mgn_state::Shared>,

@@ -1,4 +1,5 @@
-//! Selection and feedback. What they write lies in memory of the server's until glRenderMode brings it.
+//! Selection and feedback. What they write lies in memory of the server's until glRenderMode brings
+//! it.
 
 use crate::context::Context;
 use crate::gl::context;
@@ -40,7 +41,8 @@ impl Default for RenderModes {
 }
 
 impl RenderModes {
-    /// Whether what is drawn is only told of. Then primitives must not be cut: strips tell where they begin.
+    /// Whether what is drawn is only told of. Then primitives must not be cut: strips tell where
+    /// they begin.
     pub fn tells(&self) -> bool {
         self.mode != GL_RENDER
     }

@@ -1,6 +1,7 @@
 //! Gets of GL_ARB_robustness and OpenGL 4.5 that are told how much room the program has.
 //!
-//! What they get is asked for as without a size: only the client knows how long it becomes in the program's memory.
+//! What they get is asked for as without a size: only the client knows how long it becomes in the
+//! program's memory.
 
 use super::hand;
 use crate::context::Context;
@@ -22,7 +23,8 @@ impl Context {
     }
 }
 
-/// Whether so many bytes fit into memory of `size` bytes, as the program gives it. Mesa takes a negative size of pixels for no limit.
+/// Whether so many bytes fit into memory of `size` bytes, as the program gives it. Mesa takes a
+/// negative size of pixels for no limit.
 pub fn fits(bytes: usize, size: i32) -> bool {
     usize::try_from(size).map_or(true, |size| bytes <= size)
 }

@@ -42,7 +42,8 @@ pub struct Strings {
     number: (u8, u8),
     /// What glGetStringi says of names other than the extensions, as far as it was asked.
     indexed: HashMap<(u32, u32), CString>,
-    /// What was last wrong with a program in assembly language, as far as it was asked for; none where there are no such programs.
+    /// What was last wrong with a program in assembly language, as far as it was asked for; none
+    /// where there are no such programs.
     program_error: Option<CString>,
 }
 
@@ -134,7 +135,8 @@ fn number(text: &str) -> (u8, u8) {
     (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
 }
 
-/// `text` with `most` in place of its version number, if that is higher. Shading languages have two digits behind the point.
+/// `text` with `most` in place of its version number, if that is higher. Shading languages have two
+/// digits behind the point.
 fn capped(text: &str, most: (u8, u8), two_digits: bool) -> String {
     let Some((from, to)) = number_at(text) else {
         return text.into();

@@ -1,7 +1,9 @@
-//! The renderers of a wall: all are told the same, in the same order, and those that are left go on without one that is lost.
+//! The renderers of a wall: all are told the same, in the same order, and those that are left go on
+//! without one that is lost.
 //!
-//! One of them, the speaker, answers what all know alike. Each keeps its last answer to every context, so that another can take its place: answers carry
-//! the number of the message that asked, which is the same for all.
+//! One of them, the speaker, answers what all know alike. Each keeps its last answer to every
+//! context, so that another can take its place: answers carry the number of the message that asked,
+//! which is the same for all.
 
 use super::{message, Renderer, Sent, Successor};
 use crate::replies::{Answered, NoAnswer};
@@ -24,7 +26,8 @@ const GIVERS: u32 = 2;
 pub struct Several {
     /// Where messages are written, and read by those that share this host's memory.
     multicast: Multicast,
-    /// The number of the last message. Held while one is sent, which may wait for a renderer; nobody who is to read answers may wait for it.
+    /// The number of the last message. Held while one is sent, which may wait for a renderer;
+    /// nobody who is to read answers may wait for it.
     order: Mutex<u32>,
     seats: Mutex<Seats>,
 }
@@ -74,7 +77,8 @@ impl Several {
         self.multicast.writer()
     }
 
-    /// Sends the first `used` bytes of what was reserved to all that are left. Whether more `follows` soon: then servers that sleep are not woken for each.
+    /// Sends the first `used` bytes of what was reserved to all that are left. Whether more
+    /// `follows` soon: then servers that sleep are not woken for each.
     pub fn commit(
         &self,
         reservation: &mut Reservation,
@@ -117,7 +121,8 @@ impl Several {
         Ok(Sent { bytes, number })
     }
 
-    /// After a message that went to all but some: names another speaker if the one there was is among these. `broken` is why one of them is lost.
+    /// After a message that went to all but some: names another speaker if the one there was is
+    /// among these. `broken` is why one of them is lost.
     fn go_on(&self, order: &mut u32, broken: Option<Error>) -> Result<(), Error> {
         match broken {
             Some(error) if self.seats().left() == 0 => Err(error),
@@ -186,7 +191,8 @@ impl Several {
         }
     }
 
-    /// Each renderer's own answer, by tile; none of those that are lost, or came after the question.
+    /// Each renderer's own answer, by tile; none of those that are lost, or came after the
+    /// question.
     pub fn answers(
         &self,
         context: u32,
@@ -213,9 +219,10 @@ impl Several {
         }
     }
 
-    /// Has `new`, which has been told nothing yet, take the place of the one of `tile` that is lost: one that is left gives a snapshot of all that
-    /// it has, which the new one executes. Everybody else who has something to send waits meanwhile. The new
-    /// one's connection for frames.
+    /// Has `new`, which has been told nothing yet, take the place of the one of `tile` that is
+    /// lost: one that is left gives a snapshot of all that it has, which the new one executes.
+    /// Everybody else who has something to send waits meanwhile. The new one's connection for
+    /// frames.
     pub fn fill(
         &self,
         tile: usize,
@@ -289,7 +296,8 @@ impl Several {
         Ok(frames)
     }
 
-    /// The renderer of `tile` was lost while it gave a snapshot. Another may give one to a new successor, since this one was told a part.
+    /// The renderer of `tile` was lost while it gave a snapshot. Another may give one to a new
+    /// successor, since this one was told a part.
     fn lose_giver(&self, tile: usize, order: &mut u32) -> NoSuccessor {
         {
             let mut seats = self.seats();
@@ -349,8 +357,9 @@ impl Seats {
     }
 }
 
-/// Of those that are there, the one that has been for longest: it was asked whatever any of them was. None for those that have been from the beginning,
-/// otherwise the number of the last message before.
+/// Of those that are there, the one that has been for longest: it was asked whatever any of them
+/// was. None for those that have been from the beginning, otherwise the number of the last message
+/// before.
 fn longest_there(since: impl Iterator<Item = Option<Option<u32>>>, order: u32) -> Option<usize> {
     let there = since
         .enumerate()
@@ -402,7 +411,8 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// A connection to somebody who gives so many snapshots of nothing, and is gone when asked for one more.
+    /// A connection to somebody who gives so many snapshots of nothing, and is gone when asked for
+    /// one more.
     fn giver(times: usize) -> Connection {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);

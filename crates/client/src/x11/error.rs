@@ -1,7 +1,8 @@
 //! X errors for what a GLX call refuses.
 //!
-//! A GLX implementation reports errors as protocol errors, which reach the program through its own Xlib error handler. Ours never went over the wire,
-//! so the handler is called with the event the X server would have sent.
+//! A GLX implementation reports errors as protocol errors, which reach the program through its own
+//! Xlib error handler. Ours never went over the wire, so the handler is called with the event the X
+//! server would have sent.
 
 use super::xlib::{xlib, Display, XErrorEvent};
 use std::collections::HashMap;

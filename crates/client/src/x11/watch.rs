@@ -1,7 +1,9 @@
 //! A private X connection that knows how large the program's windows are.
 //!
-//! A swap must not cost a round trip to the X server, and errors about windows must not reach the program's handlers. So the library has a connection
-//! of its own to each X server, which asks for the StructureNotify events of the windows that are drawn to and reads what has arrived without waiting.
+//! A swap must not cost a round trip to the X server, and errors about windows must not reach the
+//! program's handlers. So the library has a connection of its own to each X server, which asks for
+//! the StructureNotify events of the windows that are drawn to and reads what has arrived without
+//! waiting.
 
 use crate::config::glx::attrib::*;
 use crate::config::glx::Properties;
@@ -78,7 +80,8 @@ impl Watch {
         })
     }
 
-    /// TrueColor and DirectColor visuals of a screen (or the default one), in the order in which the X server lists them.
+    /// TrueColor and DirectColor visuals of a screen (or the default one), in the order in which
+    /// the X server lists them.
     pub fn visuals(&self, screen: Option<usize>) -> Vec<VisualOf> {
         let setup = self.connection.setup();
         let Some(screen) = setup.roots.get(screen.unwrap_or(self.screen)) else {
@@ -100,7 +103,8 @@ impl Watch {
 
     /// What the X server's GLX says of a screen's configs and visuals; empty where it has none.
     pub fn glx_lists(&self, screen: u32) -> (Vec<Properties>, Vec<Properties>) {
-        /// Of a visual the first values come without names. The class, the second of them, is X11's number.
+        /// Of a visual the first values come without names. The class, the second of them, is X11's
+        /// number.
         const UNNAMED: [i32; 18] = [
             VISUAL_ID,
             0,
@@ -188,9 +192,11 @@ impl Watch {
         })
     }
 
-    /// Follows a window from now on; `None` if there is no such window. Two round trips the first time.
+    /// Follows a window from now on; `None` if there is no such window. Two round trips the first
+    /// time.
     pub fn follow(&self, window: u32) -> Option<Arc<Followed>> {
-        // Held throughout, so that no other thread takes in an event of this window before it is known.
+        // Held throughout, so that no other thread takes in an event of this window before it is
+        // known.
         let mut windows = self.windows();
         self.take_events(&mut windows);
         if let Some(known) = windows.get(&window) {
@@ -215,7 +221,8 @@ impl Watch {
         Some(followed)
     }
 
-    /// What a window is called, or else the nearest of those that it is in. Some round trips for each.
+    /// What a window is called, or else the nearest of those that it is in. Some round trips for
+    /// each.
     pub fn names(&self, window: u32) -> Names {
         let mut names = Names::default();
         let utf8 = self.atom("_NET_WM_NAME");
@@ -269,13 +276,15 @@ impl Watch {
         Some(asked.reply().ok()?.value)
     }
 
-    /// Asks for a window to have another size, as far as X knows it. It has it when the X server says so.
+    /// Asks for a window to have another size, as far as X knows it. It has it when the X server
+    /// says so.
     pub fn resize(&self, window: u32, (width, height): (u32, u32)) {
         const MOST: u32 = i16::MAX as u32;
         let size = ConfigureWindowAux::new()
             .width(width.min(MOST))
             .height(height.min(MOST));
-        // A window that is gone needs none, and a connection that is lost is found to be so elsewhere.
+        // A window that is gone needs none, and a connection that is lost is found to be so
+        // elsewhere.
         let _ = self.connection.configure_window(window, &size);
         let _ = self.connection.flush();
     }

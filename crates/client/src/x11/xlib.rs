@@ -1,6 +1,7 @@
 //! The few Xlib calls made on the program's own `Display`.
 //!
-//! libX11 is looked up at run time: a program that gives us a `Display` has it loaded, and a surfaceless EGL program need not have it at all.
+//! libX11 is looked up at run time: a program that gives us a `Display` has it loaded, and a
+//! surfaceless EGL program need not have it at all.
 
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_ulong, c_void, CStr};
 use std::sync::OnceLock;
@@ -59,7 +60,8 @@ macro_rules! functions {
 
         impl Xlib {
             fn load() -> Option<Xlib> {
-                // SAFETY: a constant, NUL-terminated name; the handle is kept for the life of the process.
+                // SAFETY: a constant, NUL-terminated name; the handle is kept for the life of the
+                // process.
                 let lib = unsafe { libc::dlopen(c"libX11.so.6".as_ptr(), libc::RTLD_NOW) };
                 if lib.is_null() {
                     return None;
@@ -89,7 +91,8 @@ functions! {
     screen_count = c"XScreenCount": fn(*mut Display) -> c_int;
 }
 
-// SAFETY: addresses of libX11's code and of one of its variables, both there until the process ends.
+// SAFETY: addresses of libX11's code and of one of its variables, both there until the process
+// ends.
 unsafe impl Send for Xlib {}
 // SAFETY: as above; the variable is only read.
 unsafe impl Sync for Xlib {}
@@ -123,7 +126,8 @@ impl Xlib {
             .into_owned()
     }
 
-    /// The `XVisualInfo` of one visual, allocated by Xlib so that the program can XFree it; null if there is none.
+    /// The `XVisualInfo` of one visual, allocated by Xlib so that the program can XFree it; null if
+    /// there is none.
     ///
     /// # Safety
     /// `display` is an open Xlib display.

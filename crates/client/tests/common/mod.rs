@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// Builds the library if it is not there yet, and returns its path. Cargo does not build a cdylib for tests by itself.
+/// Builds the library if it is not there yet, and returns its path. Cargo does not build a cdylib
+/// for tests by itself.
 pub fn library() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {

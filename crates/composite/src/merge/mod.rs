@@ -41,8 +41,8 @@ pub enum MergeError {
 /// Merges `layers`, the first in front, into `out`. Without layers the result is transparent black,
 /// as far away as can be.
 ///
-/// Layers may have the format's own channels or its partial ones ([`crate::Color::partial`]), and so
-/// may the result. The depth of the result is written where the format has depth; for operations
+/// Layers may have the format's own channels or its partial ones ([`crate::Color::partial`]), and
+/// so may the result. The depth of the result is written where the format has depth; for operations
 /// other than nearest it is the smallest.
 ///
 /// # Errors

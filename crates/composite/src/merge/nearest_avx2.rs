@@ -1,5 +1,5 @@
-//! Vectors of 8 pixels: their depths in one register, their colours in as many as they have words of
-//! 32 bits.
+//! Vectors of 8 pixels: their depths in one register, their colours in as many as they have words
+//! of 32 bits.
 
 use std::arch::x86_64::*;
 

@@ -1,5 +1,5 @@
-//! Vectors of 8 pixels, in two registers of 16-bit channels: the first and second two pixels of each
-//! half, the order in which bytes are unpacked and packed again.
+//! Vectors of 8 pixels, in two registers of 16-bit channels: the first and second two pixels of
+//! each half, the order in which bytes are unpacked and packed again.
 
 use std::arch::x86_64::*;
 

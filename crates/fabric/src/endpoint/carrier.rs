@@ -57,7 +57,8 @@ impl Body {
         let mut at = 0;
         for part in &parts {
             if let Some(bytes) = part.as_ptr() {
-                // SAFETY: `range` makes sure that the block has so many bytes there; the part has them, and is not in the block.
+                // SAFETY: `range` makes sure that the block has so many bytes there; the part has
+                // them, and is not in the block.
                 unsafe { bytes.copy_to_nonoverlapping(block.range(at, part.len()), part.len()) };
             }
             at += part.len();
@@ -83,7 +84,8 @@ impl Body {
     }
 }
 
-/// Asked where a frame's payload of so many bytes belongs: a carrier that has to copy it anyway then copies it just once.
+/// Asked where a frame's payload of so many bytes belongs: a carrier that has to copy it anyway
+/// then copies it just once.
 pub(crate) type Placer<'a> = &'a mut dyn FnMut(&Head, usize) -> Option<NonNull<u8>>;
 
 /// Who is at the other end of a link.
@@ -98,12 +100,15 @@ pub(crate) enum Far {
 
 /// One end of a link, without any waiting.
 ///
-/// Frames arrive in the order they were sent; answers ([`Carrier::answer`]) among themselves, and are delayed by no data.
+/// Frames arrive in the order they were sent; answers ([`Carrier::answer`]) among themselves, and
+/// are delayed by no data.
 pub(crate) trait Carrier {
-    /// Sends a frame. Those that start a message take an envelope, and the eager ones room at the receiver.
+    /// Sends a frame. Those that start a message take an envelope, and the eager ones room at the
+    /// receiver.
     fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error>;
 
-    /// Sends a whole message of up to [`SHORT`] bytes, if there is room in memory. False: it has to go by [`Carrier::send`].
+    /// Sends a whole message of up to [`SHORT`] bytes, if there is room in memory. False: it has to
+    /// go by [`Carrier::send`].
     #[inline]
     fn send_short(&mut self, _head: &Head, _words: Words, _len: usize) -> bool {
         false
@@ -115,7 +120,8 @@ pub(crate) trait Carrier {
     /// The next frame, if there is one.
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error>;
 
-    /// The next frame's value, payload and its length, if it is short and its head is such a one. Else it comes by [`Carrier::recv`], if there is any.
+    /// The next frame's value, payload and its length, if it is short and its head is such a one.
+    /// Else it comes by [`Carrier::recv`], if there is any.
     #[inline]
     fn recv_short(
         &mut self,
@@ -124,7 +130,8 @@ pub(crate) trait Carrier {
         None
     }
 
-    /// A message that the peer sent has left the queue: its envelope may be used again. What was held of it has been dropped before.
+    /// A message that the peer sent has left the queue: its envelope may be used again. What was
+    /// held of it has been dropped before.
     fn matched(&mut self, eager_bytes: usize);
 
     /// Messages of the peer's that may wait here unmatched: its envelopes.
@@ -163,22 +170,26 @@ pub(crate) trait Carrier {
         Far::Peer
     }
 
-    /// Whether it is certain, without a system call, that nothing has come and nothing has to be told.
+    /// Whether it is certain, without a system call, that nothing has come and nothing has to be
+    /// told.
     fn is_quiet(&self) -> bool {
         false
     }
 
-    /// Memory that the peer reads, too, for a message of so many bytes. None where there is none, or it is not worth it.
+    /// Memory that the peer reads, too, for a message of so many bytes. None where there is none,
+    /// or it is not worth it.
     fn reserve(&mut self, _len: usize) -> Option<Extent> {
         None
     }
 
-    /// Whether all of this memory is sent at once where it lies, however long it is: as an eager message that wants an envelope and no room.
+    /// Whether all of this memory is sent at once where it lies, however long it is: as an eager
+    /// message that wants an envelope and no room.
     fn hands_over(&self, _memory: &Memory) -> bool {
         false
     }
 
-    /// Messages at least this long are fetched from their sender's memory with [`Carrier::fetch`], if it can tell where they are.
+    /// Messages at least this long are fetched from their sender's memory with [`Carrier::fetch`],
+    /// if it can tell where they are.
     fn fetches_from(&self) -> usize {
         NEVER
     }

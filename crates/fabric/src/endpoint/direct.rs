@@ -1,7 +1,8 @@
 //! Reading a message straight from its sender's memory, where the kernel lets us.
 //!
-//! One copy instead of two, and no work for the sender. Containers and hardened systems forbid it, and a peer may be in another namespace of processes:
-//! the first failure ends it for the link's life, and messages go the other way.
+//! One copy instead of two, and no work for the sender. Containers and hardened systems forbid it,
+//! and a peer may be in another namespace of processes: the first failure ends it for the link's
+//! life, and messages go the other way.
 
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
@@ -43,7 +44,8 @@ pub(crate) fn from(way: &Option<Box<Direct>>) -> usize {
     way.as_ref().map_or(NEVER, |direct| direct.from)
 }
 
-/// Reads `len` bytes from `address` in the peer's memory. False when that fails: then there is no way any more.
+/// Reads `len` bytes from `address` in the peer's memory. False when that fails: then there is no
+/// way any more.
 ///
 /// # Safety
 /// `into` is valid for so many bytes, which nobody else uses meanwhile.
@@ -65,7 +67,8 @@ pub(crate) unsafe fn fetch(
 }
 
 impl Direct {
-    /// None where nothing is to be read, or the peer is a process that we cannot see, or whose end we would not notice.
+    /// None where nothing is to be read, or the peer is a process that we cannot see, or whose end
+    /// we would not notice.
     pub(crate) fn new(
         peer: &Arc<Peer>,
         credentials: Option<Credentials>,

@@ -45,7 +45,8 @@ pub(crate) enum Kind {
     Credit = 8,
     /// Asks to write to or read from offered memory, or says something to that.
     Remote = 9,
-    /// How much of the room that was agreed on is the peer's now that the receiver has more links, or fewer.
+    /// How much of the room that was agreed on is the peer's now that the receiver has more links,
+    /// or fewer.
     Window = 10,
 }
 
@@ -132,7 +133,8 @@ impl Head {
         first as u16 == Kind::Eager as u16
     }
 
-    /// Whether nobody waits for what the receiver does about it: it may as well do that when its program comes by.
+    /// Whether nobody waits for what the receiver does about it: it may as well do that when its
+    /// program comes by.
     #[inline]
     pub(crate) fn can_wait(&self) -> bool {
         match self.kind {

@@ -394,7 +394,8 @@ fn each_lie_about_offered_memory_ends_the_link() {
             );
         }
     }
-    // Nothing but what was asked for was written, nobody uses it any more, and it still serves others.
+    // Nothing but what was asked for was written, nobody uses it any more, and it still serves
+    // others.
     let (_link, mut honest) = liar(&endpoint);
     honest.data.write_all(&get(3)).unwrap();
     let mut answer = vec![0; 1024];

@@ -7,8 +7,8 @@
 //! welcome := "MgnE" key: 16 bytes  terms
 //! ```
 //!
-//! Over sockets a second connection follows, with the key that the welcome of the first one said, and carries answers and credit.
-//! Each end says its [`Terms`] with the first.
+//! Over sockets a second connection follows, with the key that the welcome of the first one said,
+//! and carries answers and credit. Each end says its [`Terms`] with the first.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -44,8 +44,9 @@ const SECOND_TIME: Duration = Duration::from_secs(10);
 /// First connections that wait for their second one, at most.
 const HALF_MAX: usize = 256;
 
-/// Sizes of a link's memory: in each direction the pool of chunks, and as many bytes for reserved messages as `large_max` is above `message_max`, which
-/// [`crate::config::Sizes::arena`] finds again.
+/// Sizes of a link's memory: in each direction the pool of chunks, and as many bytes for reserved
+/// messages as `large_max` is above `message_max`, which [`crate::config::Sizes::arena`] finds
+/// again.
 fn config(settings: &Settings) -> Config {
     let chunk = settings.chunk.next_multiple_of(PAGE as usize);
     let pool = (settings.chunks * settings.chunk).next_multiple_of(chunk);
@@ -84,11 +85,13 @@ pub enum Joined {
 }
 
 impl Endpoint {
-    /// Makes a link to the endpoint that listens at `address`. `name` is for its application: whoever accepts is told.
+    /// Makes a link to the endpoint that listens at `address`. `name` is for its application:
+    /// whoever accepts is told.
     ///
-    /// For [`Transport::Null`] and [`Transport::File`] there is no other endpoint, and the address is not looked at. Such a link takes every message at
-    /// once, also synchronous ones, and forgets it or records it, for [`Endpoint::play`]. Nothing ever comes from it: a receive from it is
-    /// [`Error::NoPeer`].
+    /// For [`Transport::Null`] and [`Transport::File`] there is no other endpoint, and the address
+    /// is not looked at. Such a link takes every message at once, also synchronous ones, and
+    /// forgets it or records it, for [`Endpoint::play`]. Nothing ever comes from it: a receive from
+    /// it is [`Error::NoPeer`].
     ///
     /// # Errors
     /// As for [`crate::connect`].
@@ -136,11 +139,13 @@ impl Endpoint {
         )?)))
     }
 
-    /// Makes a link from which the messages come that were recorded in a file, in their order and with their tags, and then [`Error::Closed`]. Gives the
-    /// name that was recorded. What is sent to it is taken and forgotten.
+    /// Makes a link from which the messages come that were recorded in a file, in their order and
+    /// with their tags, and then [`Error::Closed`]. Gives the name that was recorded. What is
+    /// sent to it is taken and forgotten.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::BadRecording`]. A recording that breaks off is the end of the link, with this error.
+    /// [`Error::Io`], [`Error::BadRecording`]. A recording that breaks off is the end of the link,
+    /// with this error.
     pub fn play(&self, path: &Path) -> Result<(LinkId, Vec<u8>), Error> {
         let (link, name) = PlayedLink::open(path, &self.shared.settings)?;
         let link = self.shared.add(AnyLink::Played(Box::new(link)))?;
@@ -236,7 +241,8 @@ impl Endpoint {
     }
 }
 
-/// Who a peer says it is that wants a link. None for a second connection, and for those who want something else.
+/// Who a peer says it is that wants a link. None for a second connection, and for those who want
+/// something else.
 pub(crate) fn name_of(incoming: &Incoming) -> Option<&[u8]> {
     let Opening { channel, name, .. } = parse(incoming.opening()).ok()?;
     (channel == DATA).then_some(name)

@@ -1,10 +1,13 @@
 //! A lock that costs one thread next to nothing.
 //!
-//! Most programs call an endpoint from one thread, which shares it with the helper only; an ordinary lock's two atomic operations would be a good part of
-//! what a short message costs. So a thread that comes again and again is *favoured*: it says that it is inside with a plain store, and looks whether
-//! anybody else wants to be. The others pay for it, with a system call that is a barrier in all threads of the process (`membarrier`). The helper, a
-//! *guest*, excludes the favoured thread for the time of its visit; another thread of the program's ends the favour, and all take the mutex from then on,
-//! until one of them has come often enough alone. The idea is that of biased locks (Kawachiya, Koseki and Onodera, OOPSLA 2002).
+//! Most programs call an endpoint from one thread, which shares it with the helper only; an
+//! ordinary lock's two atomic operations would be a good part of what a short message costs. So a
+//! thread that comes again and again is *favoured*: it says that it is inside with a plain store,
+//! and looks whether anybody else wants to be. The others pay for it, with a system call that is a
+//! barrier in all threads of the process (`membarrier`). The helper, a *guest*, excludes the
+//! favoured thread for the time of its visit; another thread of the program's ends the favour, and
+//! all take the mutex from then on, until one of them has come often enough alone. The idea is that
+//! of biased locks (Kawachiya, Koseki and Onodera, OOPSLA 2002).
 
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -20,7 +23,8 @@ use crate::shm::{Atomic, Atomics, Real};
 /// Favours in a lock's life: threads that take turns for long would only make each other pay.
 const FAVOURS: usize = 16;
 
-/// Times in a row that a thread comes alone before it is favoured for the first time; each next time twice as many.
+/// Times in a row that a thread comes alone before it is favoured for the first time; each next
+/// time twice as many.
 const COMES_ALONE: u32 = 16;
 
 pub(super) struct Lock<T> {
@@ -61,7 +65,8 @@ enum How<'a> {
 
 impl<T> Lock<T> {
     pub(super) fn new(value: T) -> Lock<T> {
-        // To be told so for the first time takes a process with other threads 5 to 20 ms, in which no message should have to wait.
+        // To be told so for the first time takes a process with other threads 5 to 20 ms, in which
+        // no message should have to wait.
         has_barrier();
         Lock {
             value: UnsafeCell::new(value),
@@ -171,9 +176,11 @@ impl<T> Deref for Guard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: whoever has a guard is alone inside. In order and as a guest it has the mutex, and the favoured thread, if that is another one, was seen
-        // outside after it had been excluded, and stays there. The favoured thread has seen after entering that it was not excluded, so that whoever
-        // excludes it sees it inside: the barriers make sure of one or the other. That it excludes itself in order is no matter: it is one thread.
+        // SAFETY: whoever has a guard is alone inside. In order and as a guest it has the mutex,
+        // and the favoured thread, if that is another one, was seen outside after it had
+        // been excluded, and stays there. The favoured thread has seen after entering that it was
+        // not excluded, so that whoever excludes it sees it inside: the barriers make sure
+        // of one or the other. That it excludes itself in order is no matter: it is one thread.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -269,7 +276,8 @@ impl<A: Atomics> Favour<A> {
     }
 }
 
-/// The favoured thread's part of the barrier, for the compiler only: the other's reaches all processors.
+/// The favoured thread's part of the barrier, for the compiler only: the other's reaches all
+/// processors.
 #[inline]
 fn light_barrier() {
     compiler_fence(Ordering::SeqCst);

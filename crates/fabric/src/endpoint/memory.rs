@@ -44,7 +44,8 @@ impl Memory {
         }
     }
 
-    /// `len` bytes from `offset` on, of memory that is in one place. None where they are not all inside.
+    /// `len` bytes from `offset` on, of memory that is in one place. None where they are not all
+    /// inside.
     pub(crate) fn part(&self, offset: u64, len: usize) -> Option<Memory> {
         let offset = usize::try_from(offset).ok()?;
         let Memory::One(start, size) = self else {
@@ -157,7 +158,8 @@ impl Memory {
             return None;
         }
         let mut words = Words::default();
-        // SAFETY: the memory has so many bytes, by the promise of whoever made the value, and so has the array.
+        // SAFETY: the memory has so many bytes, by the promise of whoever made the value, and so
+        // has the array.
         unsafe {
             match len {
                 8 => words[0] = start.cast::<u64>().read_unaligned(),

@@ -1,8 +1,9 @@
 //! Endpoints: messages with tags between any number of processes.
 //!
-//! An [`Endpoint`] has a [link](LinkId) to each of its peers, whatever carries it: shared memory, unix sockets, or TCP. Messages of any length are sent
-//! with a tag and matched with receives in the order in which they were sent. What is sent goes on, and what was posted is received, also while the
-//! program computes.
+//! An [`Endpoint`] has a [link](LinkId) to each of its peers, whatever carries it: shared memory,
+//! unix sockets, or TCP. Messages of any length are sent with a tag and matched with receives in
+//! the order in which they were sent. What is sent goes on, and what was posted is received, also
+//! while the program computes.
 
 mod carrier;
 mod direct;
@@ -68,7 +69,8 @@ impl LinkId {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// The opposite. A number that no link ever had makes every operation on it an [`Error::Misuse`].
+    /// The opposite. A number that no link ever had makes every operation on it an
+    /// [`Error::Misuse`].
     pub fn from_bits(bits: u64) -> LinkId {
         LinkId {
             index: bits as u32,
@@ -124,7 +126,8 @@ impl Endpoint {
         self.shared.own
     }
 
-    /// Begins to send the pieces, one behind the other, as one message. None: it has ended already, and the memory may be used again.
+    /// Begins to send the pieces, one behind the other, as one message. None: it has ended already,
+    /// and the memory may be used again.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a link that was closed.
@@ -175,14 +178,16 @@ impl Endpoint {
         self.shared.send(to, head, memory_of(pieces), how)
     }
 
-    /// Sends a message and waits until its memory may be used again, or with [`How::sync`] until the receiver has it.
+    /// Sends a message and waits until its memory may be used again, or with [`How::sync`] until
+    /// the receiver has it.
     ///
     /// # Errors
     /// [`Error::Closed`] and what the transport says.
     #[inline]
     pub fn send(&self, to: LinkId, tag: u64, bytes: &[u8], how: How) -> Result<(), Error> {
         let piece = (bytes.as_ptr().cast_mut(), bytes.len());
-        // SAFETY: the slice is borrowed until the request has ended: `wait` without a timeout returns no earlier.
+        // SAFETY: the slice is borrowed until the request has ended: `wait` without a timeout
+        // returns no earlier.
         let request = unsafe { self.isend(to, tag, &[piece], how) }?;
         match request {
             Some(request) => self.finish(request).map(drop),
@@ -258,7 +263,8 @@ impl Endpoint {
             .transpose()
     }
 
-    /// Gives an operation up that has not been matched. True: it has ended with [`Error::Cancelled`]. False: it ends as it ends, perhaps so too.
+    /// Gives an operation up that has not been matched. True: it has ended with
+    /// [`Error::Cancelled`]. False: it ends as it ends, perhaps so too.
     ///
     /// # Errors
     /// [`Error::Misuse`] where its end was asked for before.
@@ -274,7 +280,8 @@ impl Endpoint {
         self.shared.state().engine.ops.detach(request)
     }
 
-    /// The message that a receive would get now: where from, which tag, how long. Waits for one for up to `timeout`.
+    /// The message that a receive would get now: where from, which tag, how long. Waits for one for
+    /// up to `timeout`.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a link that was closed.
@@ -289,10 +296,12 @@ impl Endpoint {
             .transpose()
     }
 
-    /// The next message, where it lies if its sender could put it there. Its memory is the sender's again when it is dropped.
+    /// The next message, where it lies if its sender could put it there. Its memory is the sender's
+    /// again when it is dropped.
     ///
     /// # Errors
-    /// As for [`Endpoint::recv`]; [`Error::NoMemory`] for a message longer than this process can hold, which stays to be received otherwise.
+    /// As for [`Endpoint::recv`]; [`Error::NoMemory`] for a message longer than this process can
+    /// hold, which stays to be received otherwise.
     pub fn take(
         &self,
         wanted: &Wanted,
@@ -328,8 +337,8 @@ impl Endpoint {
         Ok(Some(Received { status, body }))
     }
 
-    /// Sets what is called for messages to this handler. It is called from whatever thread finds the message, one at a time, and may send. A panic in it ends
-    /// its message only.
+    /// Sets what is called for messages to this handler. It is called from whatever thread finds
+    /// the message, one at a time, and may send. A panic in it ends its message only.
     pub fn set_handler(&self, handler: u16, call: impl FnMut(Active<'_>) + Send + 'static) {
         self.shared.set_handler(handler, Box::new(call));
     }
@@ -344,7 +353,8 @@ impl Endpoint {
         self.shared.settings.silence()
     }
 
-    /// So many peers have never been here and are still to come. Whatever waits for anybody does not end while there are any.
+    /// So many peers have never been here and are still to come. Whatever waits for anybody does
+    /// not end while there are any.
     pub(crate) fn expect(&self, peers: usize) {
         self.shared.state().engine.expect(peers);
     }
@@ -366,8 +376,8 @@ impl Endpoint {
         matches!(self.shared.wait(&deadline, done), Ok(Some(())))
     }
 
-    /// Closes all links, also the own one, once their peers have read what was sent, or a while has passed. What waits ends with [`Error::Closed`], and
-    /// nothing is begun any more.
+    /// Closes all links, also the own one, once their peers have read what was sent, or a while has
+    /// passed. What waits ends with [`Error::Closed`], and nothing is begun any more.
     pub fn stop(&self) {
         self.shared.part();
         self.shared.stop();
@@ -405,7 +415,8 @@ impl Active<'_> {
 }
 
 impl Received {
-    /// The first byte; valid while the value is where it is and not dropped. Over shared memory the sender can go on changing it.
+    /// The first byte; valid while the value is where it is and not dropped. Over shared memory the
+    /// sender can go on changing it.
     pub fn as_ptr(&self) -> *const u8 {
         self.body.as_ptr().expect("it was not placed elsewhere")
     }

@@ -17,7 +17,8 @@ impl Request {
         u64::from(self.generation) << 32 | (u64::from(self.index) + 1)
     }
 
-    /// The opposite. A number that no request has makes every question about it an [`Error::Misuse`].
+    /// The opposite. A number that no request has makes every question about it an
+    /// [`Error::Misuse`].
     pub fn from_bits(bits: u64) -> Request {
         Request {
             index: (bits as u32).wrapping_sub(1),

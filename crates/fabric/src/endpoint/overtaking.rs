@@ -1,4 +1,5 @@
-//! Unordered messages pass those that wait for room, on links of every kind; ordered ones stay behind them.
+//! Unordered messages pass those that wait for room, on links of every kind; ordered ones stay
+//! behind them.
 
 use std::thread;
 use std::time::Duration;

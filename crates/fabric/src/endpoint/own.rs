@@ -8,7 +8,8 @@ use super::memory::Memory;
 use crate::block::Block;
 use crate::{Error, Message};
 
-/// The longest message that is copied; longer ones are fetched from where they are when they are received.
+/// The longest message that is copied; longer ones are fetched from where they are when they are
+/// received.
 const EAGER: usize = 16 << 10;
 const PART: usize = 256 << 10;
 

@@ -1,7 +1,9 @@
-//! Who lets an endpoint's messages go on: the program's threads while they are in here, and a helper while they are not.
+//! Who lets an endpoint's messages go on: the program's threads while they are in here, and a
+//! helper while they are not.
 //!
-//! A thread that waits looks at the *hot* links, those of late, for a short time, and then sleeps until a socket wakes it. Peers that share memory with
-//! us ring at their socket when they are asked to. Only one of the program's threads sleeps there; others are told by it.
+//! A thread that waits looks at the *hot* links, those of late, for a short time, and then sleeps
+//! until a socket wakes it. Peers that share memory with us ring at their socket when they are
+//! asked to. Only one of the program's threads sleeps there; others are told by it.
 
 mod helper;
 mod parting;
@@ -50,10 +52,12 @@ const COLD_POLLS: u32 = 64;
 /// Likewise where hot links keep us busy meanwhile.
 const BUSY_POLLS: u32 = 8;
 
-/// Looks at the one link that a receive waits for before it is waited for in earnest: about a microsecond.
+/// Looks at the one link that a receive waits for before it is waited for in earnest: about a
+/// microsecond.
 const BRIEFLY: u32 = 64;
 
-/// How long a sleeping thread sleeps at most: then it asks for machines that have stopped answering.
+/// How long a sleeping thread sleeps at most: then it asks for machines that have stopped
+/// answering.
 const NAP: Duration = Duration::from_millis(500);
 
 /// A program that leaves so many times in so short a time is watched instead.
@@ -99,7 +103,8 @@ pub(crate) struct State {
     hot: Vec<LinkId>,
     /// Others that have something already, of which nothing would tell us. Each has its turn.
     due: VecDeque<LinkId>,
-    /// When the sockets were last looked at, some told of links that are not hot: those have as many turns as hot ones.
+    /// When the sockets were last looked at, some told of links that are not hot: those have as
+    /// many turns as hot ones.
     are_cold_busy: bool,
     /// So many of them have a turn before the hot ones have theirs again.
     round: usize,
@@ -125,7 +130,8 @@ pub(crate) struct State {
     is_stopping: bool,
     /// The helper was woken for something that no socket tells of.
     is_kicked: bool,
-    /// It shall watch: the program calls so often that arming the links each time it leaves is a waste.
+    /// It shall watch: the program calls so often that arming the links each time it leaves is a
+    /// waste.
     is_often: bool,
     /// How often the links were armed since that was counted anew.
     armed: u32,
@@ -630,13 +636,15 @@ impl Shared {
         }
     }
 
-    /// Whether there are more peers than processors. Then not all of them run at once, and most of those that wait wait for a processor.
+    /// Whether there are more peers than processors. Then not all of them run at once, and most of
+    /// those that wait wait for a processor.
     fn is_crowded(&self, state: &State) -> bool {
         state.peers.len() >= self.processors
     }
 
-    /// Asks all hot links to ring. Where others are due, too, the helper goes on with them, so that nobody is in here for long; unless a thread sleeps at
-    /// the sockets, whom the helper leaves everything to.
+    /// Asks all hot links to ring. Where others are due, too, the helper goes on with them, so that
+    /// nobody is in here for long; unless a thread sleeps at the sockets, whom the helper
+    /// leaves everything to.
     fn arm_all(&self, state: &mut State) {
         while self.arm(state) {
             if !state.due.is_empty() && !state.is_asleep {
@@ -653,7 +661,8 @@ impl Shared {
         }
     }
 
-    /// Asks all hot links to ring. True when something came or went after all, so that sleeping would be wrong.
+    /// Asks all hot links to ring. True when something came or went after all, so that sleeping
+    /// would be wrong.
     fn arm(&self, state: &mut State) -> bool {
         let mut look_again = false;
         // The helper copies no sooner than the program could.
@@ -697,7 +706,8 @@ impl Shared {
         events
     }
 
-    /// Ends the links to machines that have stopped answering, of which no event tells; and gives memory back that is of no use any more.
+    /// Ends the links to machines that have stopped answering, of which no event tells; and gives
+    /// memory back that is of no use any more.
     fn ask(&self, state: &mut State) {
         if state.asked.elapsed() < ASK {
             return;
@@ -767,7 +777,8 @@ impl Shared {
         }
     }
 
-    /// A socket of the link has come to its end. If another one may still bring something, that is waited for, and this one tells nothing more.
+    /// A socket of the link has come to its end. If another one may still bring something, that is
+    /// waited for, and this one tells nothing more.
     fn sends_no_more(&self, state: &mut State, id: LinkId) {
         while state.engine.progress(id) {}
         match state.engine.carrier(id) {
@@ -845,7 +856,8 @@ impl Shared {
             match handler {
                 Some(handler) => {
                     let mut call = handler.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Whoever has found the message has to go on, and need not be who has set the handler.
+                    // Whoever has found the message has to go on, and need not be who has set the
+                    // handler.
                     if catch_unwind(AssertUnwindSafe(|| call(message))).is_err() {
                         tracing::error!("handler {number} has panicked");
                     }
@@ -895,7 +907,8 @@ fn event_data(id: LinkId, is_of_process: bool) -> EventData {
 }
 
 impl State {
-    /// Whether the program has left [`OFTEN`] times within [`SHORTLY`]. The clock is looked at no more often than that.
+    /// Whether the program has left [`OFTEN`] times within [`SHORTLY`]. The clock is looked at no
+    /// more often than that.
     fn calls_often(&mut self) -> bool {
         self.armed += 1;
         if self.armed < OFTEN {
@@ -911,7 +924,8 @@ impl State {
         self.peers.len()
     }
 
-    /// How an operation ended, after which it is forgotten; or that there is no such operation. None while it has not ended.
+    /// How an operation ended, after which it is forgotten; or that there is no such operation.
+    /// None while it has not ended.
     #[inline]
     pub(crate) fn ended(&mut self, request: Request) -> Option<Result<Status, Error>> {
         let ended = self.engine.ops.take(request).transpose()?;

@@ -8,8 +8,9 @@ use super::LinkId;
 /// Which messages a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// None: from anybody. That ends with [`crate::Error::Closed`] when the last peer goes; and at once if it is begun later, unless peers have been let
-    /// in before, because then another one may come.
+    /// None: from anybody. That ends with [`crate::Error::Closed`] when the last peer goes; and at
+    /// once if it is begun later, unless peers have been let in before, because then another
+    /// one may come.
     pub from: Option<LinkId>,
     pub tag: u64,
     /// Bits of the tag that don't matter.
@@ -73,7 +74,8 @@ impl Unexpected {
     }
 }
 
-/// Both queues. Of what fits, the oldest is matched first: messages of one sender with one tag are received in the order in which they were sent.
+/// Both queues. Of what fits, the oldest is matched first: messages of one sender with one tag are
+/// received in the order in which they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     posted: VecDeque<Posted>,
@@ -159,7 +161,8 @@ impl Queues {
         }
     }
 
-    /// The link is gone: offers that nobody can fulfil any more go with it; whole messages stay. Gives the receives that wait for it.
+    /// The link is gone: offers that nobody can fulfil any more go with it; whole messages stay.
+    /// Gives the receives that wait for it.
     pub(crate) fn cut(&mut self, link: LinkId) -> Vec<u32> {
         self.unexpected
             .retain(|found| found.from != link || matches!(found.what, What::Whole { .. }));

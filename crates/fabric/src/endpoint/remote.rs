@@ -12,7 +12,8 @@ use crate::Error;
 /// Bytes of a key.
 pub(crate) const KEY: usize = 16;
 
-/// What a peer needs to know to write to or read from offered memory. Whoever knows it may: it is random, and travels by ordinary messages.
+/// What a peer needs to know to write to or read from offered memory. Whoever knows it may: it is
+/// random, and travels by ordinary messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key(pub [u8; KEY]);
 
@@ -22,7 +23,8 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Some memory that is offered to all peers who know its key, until this is dropped. Dropping waits for what is under way.
+/// Some memory that is offered to all peers who know its key, until this is dropped. Dropping waits
+/// for what is under way.
 pub struct Offered {
     shared: Arc<Shared>,
     key: Key,
@@ -59,10 +61,12 @@ impl fmt::Debug for Offered {
 }
 
 impl Endpoint {
-    /// Offers memory to peers, who may write to it and read from it at any time, also while this program does something else.
+    /// Offers memory to peers, who may write to it and read from it at any time, also while this
+    /// program does something else.
     ///
     /// # Safety
-    /// The memory stays valid until the value has been dropped, and until then nobody reads or writes it except as other processes' memory.
+    /// The memory stays valid until the value has been dropped, and until then nobody reads or
+    /// writes it except as other processes' memory.
     pub unsafe fn offer(&self, memory: Piece) -> Offered {
         let mut key = Key([0; KEY]);
         random(&mut key.0);
@@ -74,11 +78,13 @@ impl Endpoint {
         }
     }
 
-    /// Begins to write the pieces, one behind the other, to memory that the peer offers, from byte `offset` on. It ends when they are there. Neither
-    /// others of its kind nor messages are waited for, or wait for it.
+    /// Begins to write the pieces, one behind the other, to memory that the peer offers, from byte
+    /// `offset` on. It ends when they are there. Neither others of its kind nor messages are
+    /// waited for, or wait for it.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a link that was closed. The request ends with [`Error::NotOffered`] or [`Error::OutOfRange`] where nothing was written.
+    /// [`Error::Misuse`] for a link that was closed. The request ends with [`Error::NotOffered`] or
+    /// [`Error::OutOfRange`] where nothing was written.
     ///
     /// # Safety
     /// The memory stays valid and unchanged until the request has ended.
@@ -92,7 +98,8 @@ impl Endpoint {
         self.shared.put(to, *key, offset, memory_of(pieces))
     }
 
-    /// Begins to read from memory that the peer offers, from byte `offset` on, as many bytes as the pieces hold.
+    /// Begins to read from memory that the peer offers, from byte `offset` on, as many bytes as the
+    /// pieces hold.
     ///
     /// # Errors
     /// As for [`Endpoint::iput`].

@@ -1,7 +1,9 @@
 //! Messages that are written where they are sent from.
 //!
-//! Over shared memory that is memory which the receiver reads, too: neither end copies a message that is written there and taken where it lies. Where
-//! there is no such memory, or no more of it, the memory is this process's own: over sockets it is sent from there, and to itself it is handed over.
+//! Over shared memory that is memory which the receiver reads, too: neither end copies a message
+//! that is written there and taken where it lies. Where there is no such memory, or no more of it,
+//! the memory is this process's own: over sockets it is sent from there, and to itself it is handed
+//! over.
 
 use std::fmt;
 use std::ptr;
@@ -29,7 +31,8 @@ enum Place {
     Shared(Extent),
 }
 
-// SAFETY: the memory is kept by the place, belongs to no thread, and is only reached by raw pointer.
+// SAFETY: the memory is kept by the place, belongs to no thread, and is only reached by raw
+// pointer.
 unsafe impl Send for Written {}
 // SAFETY: as for Send.
 unsafe impl Sync for Written {}
@@ -88,7 +91,8 @@ impl fmt::Debug for Written {
 
 /// Memory in which a message is being written. Dropping it cancels.
 ///
-/// Over shared memory the other process may see and change it from the start, and it starts out with whatever earlier messages left there.
+/// Over shared memory the other process may see and change it from the start, and it starts out
+/// with whatever earlier messages left there.
 pub struct Reservation {
     shared: Arc<Shared>,
     link: LinkId,
@@ -96,7 +100,8 @@ pub struct Reservation {
 }
 
 impl Endpoint {
-    /// Memory for a message of up to `len` bytes to a link's peer. Never waits: where the memory that both share is used up, it is this process's own.
+    /// Memory for a message of up to `len` bytes to a link's peer. Never waits: where the memory
+    /// that both share is used up, it is this process's own.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a link that was closed; [`Error::NoMemory`].
@@ -135,18 +140,21 @@ impl Reservation {
             offset <= len && bytes.len() <= len - offset,
             "write beyond the reservation"
         );
-        // SAFETY: the target lies inside the reservation, which nobody else on this side writes to while `self` is borrowed exclusively; `bytes` cannot
-        // overlap it, being an ordinary slice.
+        // SAFETY: the target lies inside the reservation, which nobody else on this side writes to
+        // while `self` is borrowed exclusively; `bytes` cannot overlap it, being an
+        // ordinary slice.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.written.start.add(offset), bytes.len())
         }
     }
 
-    /// Begins to send the first `used` bytes as one message. The memory is kept until they are sent: nobody has to wait for the request, which can also
-    /// be detached. None: it has ended already.
+    /// Begins to send the first `used` bytes as one message. The memory is kept until they are
+    /// sent: nobody has to wait for the request, which can also be detached. None: it has ended
+    /// already.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for more than was reserved, or for a link that was closed; what the transport says. The message is then lost.
+    /// [`Error::Misuse`] for more than was reserved, or for a link that was closed; what the
+    /// transport says. The message is then lost.
     pub fn commit(self, used: usize, tag: u64, how: How) -> Result<Option<Request>, Error> {
         self.send(Head::new(Kind::Eager, 0, tag), used, how)
     }

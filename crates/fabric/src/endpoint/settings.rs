@@ -1,7 +1,8 @@
 //! Everything about endpoints that can be set, and where it is set.
 //!
-//! What is best differs from machine to machine: `mgn tune` measures it and writes it down. Ends with different settings work together, because each
-//! end says in the handshake what the other has to know.
+//! What is best differs from machine to machine: `mgn tune` measures it and writes it down. Ends
+//! with different settings work together, because each end says in the handshake what the other has
+//! to know.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,14 +16,17 @@ use crate::Error;
 /// Sizes and limits of an endpoint. Lengths are bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A chunk of shared memory, rounded up to whole pages, of links that this endpoint accepts. Parts of long messages are this long.
+    /// A chunk of shared memory, rounded up to whole pages, of links that this endpoint accepts.
+    /// Parts of long messages are this long.
     pub chunk: usize,
     /// Chunks in each direction of such a link.
     pub chunks: usize,
-    /// Bytes of shared memory in each direction of such a link for messages that are written where they are sent from. They are taken from the system
-    /// when they are used, and given back later.
+    /// Bytes of shared memory in each direction of such a link for messages that are written where
+    /// they are sent from. They are taken from the system when they are used, and given back
+    /// later.
     pub reserved: usize,
-    /// The longest message that is sent before its receiver asks for it, as far as the receiver permits.
+    /// The longest message that is sent before its receiver asks for it, as far as the receiver
+    /// permits.
     pub eager_shm: usize,
     pub eager_unix: usize,
     pub eager_tcp: usize,
@@ -31,15 +35,18 @@ pub struct Settings {
     pub part_tcp: usize,
     /// Messages from one peer that may wait here to be received.
     pub envelopes: usize,
-    /// Bytes of such messages over sockets. A peer is permitted to send eager ones of up to a quarter of that.
+    /// Bytes of such messages over sockets. A peer is permitted to send eager ones of up to a
+    /// quarter of that.
     pub held: usize,
-    /// Messages at least this long are read straight from the memory of a peer on this host; [`NEVER`]: none are.
+    /// Messages at least this long are read straight from the memory of a peer on this host;
+    /// [`NEVER`]: none are.
     pub single_copy_shm: usize,
     pub single_copy_unix: usize,
     /// How long a thread that waits looks before it sleeps, in microseconds.
     pub spin_us: usize,
-    /// How long the machine of a peer by TCP may answer nothing before it is taken for dead, in milliseconds. A peer that is only stopped or busy has a
-    /// machine that answers. Who accepts a link says it for both ends.
+    /// How long the machine of a peer by TCP may answer nothing before it is taken for dead, in
+    /// milliseconds. A peer that is only stopped or busy has a machine that answers. Who
+    /// accepts a link says it for both ends.
     pub silence_ms: usize,
 }
 
@@ -110,7 +117,8 @@ const EAGER_MIN: usize = 64;
 const CHUNKS_MIN: usize = 4;
 const HELD_MIN: usize = 64 << 10;
 
-/// As many links have all the room for shared memory, and for messages over sockets that wait, that is set; the others share it as if they were so many.
+/// As many links have all the room for shared memory, and for messages over sockets that wait, that
+/// is set; the others share it as if they were so many.
 const FEW_LANES: usize = 4;
 const FEW_HOLDERS: usize = 2;
 
@@ -233,8 +241,9 @@ fn find(name: &str) -> Result<&'static Key, String> {
 }
 
 impl Settings {
-    /// The settings of this process: those of the file that `MGN_TUNE` names, else of [`Settings::file`] where there is one, changed by what the
-    /// environment says of each, as in `MGN_EAGER_SHM=16K`.
+    /// The settings of this process: those of the file that `MGN_TUNE` names, else of
+    /// [`Settings::file`] where there is one, changed by what the environment says of each, as
+    /// in `MGN_EAGER_SHM=16K`.
     ///
     /// # Errors
     /// [`Error::Settings`] with the place of the mistake.
@@ -270,7 +279,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The variable of the environment, and its value, that say what `setting` does: `eager_shm=16K`.
+    /// The variable of the environment, and its value, that say what `setting` does:
+    /// `eager_shm=16K`.
     ///
     /// # Errors
     /// [`Error::Settings`].
@@ -282,7 +292,8 @@ impl Settings {
         Ok((key.variable(), value.into()))
     }
 
-    /// Where a user's settings are: `manganese/tune.toml` in `$XDG_CONFIG_HOME` or `~/.config`. None without a home.
+    /// Where a user's settings are: `manganese/tune.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
+    /// None without a home.
     pub fn file() -> Option<PathBuf> {
         file_in(&|name| std::env::var(name).ok())
     }
@@ -358,8 +369,9 @@ impl Settings {
         Ok(())
     }
 
-    /// These for one more link of an endpoint that has so many. The first few have all the room that is set; the more there are, the less each has of its
-    /// own, so that thousands take little more than dozens.
+    /// These for one more link of an endpoint that has so many. The first few have all the room
+    /// that is set; the more there are, the less each has of its own, so that thousands take
+    /// little more than dozens.
     pub(crate) fn for_link(&self, links: usize) -> Settings {
         let part = |whole: usize, few: usize| whole / few.max(links + 1) * few;
         let mut settings = self.clone();
@@ -376,8 +388,8 @@ impl Settings {
         settings
     }
 
-    /// The bytes that may wait of each of so many links over sockets. It is told to all of them as often as their number has doubled: those that had more
-    /// would be served better.
+    /// The bytes that may wait of each of so many links over sockets. It is told to all of them as
+    /// often as their number has doubled: those that had more would be served better.
     pub(crate) fn window(&self, links: usize) -> u64 {
         self.for_link(links.max(1).next_power_of_two() - 1).held as u64
     }

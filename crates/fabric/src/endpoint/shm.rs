@@ -1,8 +1,10 @@
 //! A link through shared memory.
 //!
-//! Heads and short payloads travel in the slots of a lane, longer payloads in its chunks: the first of them take eager messages, packed one behind the
-//! other, the others parts of offered messages, so that messages that nobody receives can't keep those from going on. Behind them is memory for messages
-//! that are written where they are sent from. What the reader gives back it counts in words of its own, which no data delays.
+//! Heads and short payloads travel in the slots of a lane, longer payloads in its chunks: the first
+//! of them take eager messages, packed one behind the other, the others parts of offered messages,
+//! so that messages that nobody receives can't keep those from going on. Behind them is memory for
+//! messages that are written where they are sent from. What the reader gives back it counts in
+//! words of its own, which no data delays.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -56,7 +58,8 @@ pub(crate) struct ShmLink {
     arena: Arc<Arena>,
     /// Where the peer's arena begins.
     arena_back: u32,
-    /// Messages started, for envelopes, and those of them that had left the peer's queue when last asked.
+    /// Messages started, for envelopes, and those of them that had left the peer's queue when last
+    /// asked.
     started: u32,
     left: u32,
     /// Frames taken, and those of them the writer was told of.
@@ -115,8 +118,8 @@ impl ShmLink {
         self.back.is_there(self.next)
     }
 
-    /// Asks the peer to ring when it sends, or when it makes room that `sending` waits for. True when something is there already, so that sleeping
-    /// would be wrong.
+    /// Asks the peer to ring when it sends, or when it makes room that `sending` waits for. True
+    /// when something is there already, so that sleeping would be wrong.
     pub(crate) fn watch(&mut self, how: Sleep, sending: bool) -> bool {
         if self.watched != Some(how) {
             self.watched = Some(how);
@@ -177,8 +180,9 @@ impl ShmLink {
         self.started.wrapping_sub(self.left) < self.their_envelopes
     }
 
-    /// Whether a part is to be sent now. Waits until few are under way, as long as the reader reads: what both use again and again stays in their caches,
-    /// and all chunks together are more than fit there. False: there is something to be read here first.
+    /// Whether a part is to be sent now. Waits until few are under way, as long as the reader
+    /// reads: what both use again and again stays in their caches, and all chunks together are
+    /// more than fit there. False: there is something to be read here first.
     fn keeps_pace(&mut self) -> bool {
         let first = self.eager.len() as u32;
         let near = NEAR / self.chunk as usize;

@@ -43,7 +43,8 @@ pub(super) struct World {
     pub(super) now: u64,
     chance: Chance,
     delay: u64,
-    /// One channel for everything: answers wait behind data, and a receiver that can hold no more leaves data in the channel.
+    /// One channel for everything: answers wait behind data, and a receiver that can hold no more
+    /// leaves data in the channel.
     in_band: bool,
 }
 
@@ -250,7 +251,8 @@ impl Cluster {
         }
     }
 
-    /// Lets everything happen that can happen now, and then time pass. False when nothing was left to happen.
+    /// Lets everything happen that can happen now, and then time pass. False when nothing was left
+    /// to happen.
     pub(super) fn step(&mut self) -> bool {
         let mut happened = false;
         for node in 0..self.nodes.len() {
@@ -541,8 +543,9 @@ fn unordered_messages_overtake_those_that_wait_for_room() {
 
 #[test]
 fn two_ends_that_send_first_need_a_channel_for_answers() {
-    // Each sends synchronously what the other waits for, then more than the other holds, which it receives only when the first send has ended. Where
-    // the answer waits behind all that, neither ever does.
+    // Each sends synchronously what the other waits for, then more than the other holds, which it
+    // receives only when the first send has ended. Where the answer waits behind all that,
+    // neither ever does.
     for in_band in [false, true] {
         let mut cluster = Cluster::new(2, 4, 0, in_band);
         let links = [cluster.link(0, 1), cluster.link(1, 0)];
@@ -773,7 +776,8 @@ fn what_was_handed_over_comes_whole_and_waits_for_envelopes_only() {
     assert_eq!(cluster.nodes[0].ops.pending, 0);
 }
 
-/// So many messages each way, every thousandth a long one, each full of its own number. Nothing is lost, doubled, changed or overtaken.
+/// So many messages each way, every thousandth a long one, each full of its own number. Nothing is
+/// lost, doubled, changed or overtaken.
 fn exchange(count: u64) {
     const WINDOW: usize = 64;
     const LONG: usize = 150;

@@ -5,8 +5,9 @@
 //! control socket: head: 16 bytes
 //! ```
 //!
-//! The receiver reads everything that comes: eager messages come only while it has granted room and envelopes for them, and parts only of messages
-//! that it has accepted, so that it always has a place for them.
+//! The receiver reads everything that comes: eager messages come only while it has granted room and
+//! envelopes for them, and parts only of messages that it has accepted, so that it always has a
+//! place for them.
 
 use std::collections::VecDeque;
 use std::io::{IoSlice, IoSliceMut};
@@ -29,11 +30,13 @@ use crate::{Error, Message};
 /// Bytes in front of each payload.
 const FRAME: usize = HEAD + 8;
 
-/// What is read at once where it isn't known yet what comes, at most, and as a part of what the peer may send without being asked.
+/// What is read at once where it isn't known yet what comes, at most, and as a part of what the
+/// peer may send without being asked.
 const BUFFER: usize = 64 << 10;
 const BUFFER_OF_HELD: u64 = 8;
 
-/// After a payload so long another one is likely, which had better be read to its place than copied there: no more is read ahead of it than its beginning.
+/// After a payload so long another one is likely, which had better be read to its place than copied
+/// there: no more is read ahead of it than its beginning.
 const LONG: usize = 16 << 10;
 const AHEAD: usize = FRAME + SHORT;
 
@@ -76,8 +79,8 @@ pub(crate) struct StreamLink {
     polls: u32,
     /// Answers that will come.
     expected: usize,
-    /// The peer sends nothing more by its sockets for data and for answers. It has gone when both say so: one may say it before the other has brought the
-    /// last answer.
+    /// The peer sends nothing more by its sockets for data and for answers. It has gone when both
+    /// say so: one may say it before the other has brought the last answer.
     ended: [bool; 2],
     /// What we have sent and the peer has not given back.
     used: Credit,
@@ -182,7 +185,8 @@ impl StreamLink {
             || has_unread(&self.control)
     }
 
-    /// The sockets that have to take something before anything goes on, and did not have to when this was last asked; and the other way round.
+    /// The sockets that have to take something before anything goes on, and did not have to when
+    /// this was last asked; and the other way round.
     pub(crate) fn full_changes(&mut self) -> impl Iterator<Item = (&Arc<Peer>, bool)> {
         let full = [self.outgoing.is_some(), !self.answers.is_empty()];
         let before = std::mem::replace(&mut self.full, full);
@@ -450,7 +454,8 @@ fn write_frame(
         let mut frame = [0; SMALL];
         frame[..FRAME].copy_from_slice(header);
         let into = frame[FRAME..].as_mut_ptr();
-        // SAFETY: the array has so many bytes, and whoever sends promised that the memory stays as it is meanwhile.
+        // SAFETY: the array has so many bytes, and whoever sends promised that the memory stays as
+        // it is meanwhile.
         unsafe { payload.memory.gather(payload.offset, into, payload.len) };
         return Ok(from + write(data, &[IoSlice::new(&frame[from..whole])])?);
     }
@@ -545,7 +550,8 @@ impl Carrier for StreamLink {
         }
         let sent = write_frame(&self.data, &header, payload, from)?;
         if sent < FRAME + len && head.kind == Kind::Part {
-            // Its memory stays as it is until all of it is sent: the same frame is sent again from here on.
+            // Its memory stays as it is until all of it is sent: the same frame is sent again from
+            // here on.
             self.outgoing = Some(Outgoing {
                 head: *head,
                 sent,
@@ -787,7 +793,8 @@ mod tests {
 
     const LENGTHS: [usize; 10] = [0, 1, 24, 25, 3000, 65_536, 65_537, 300_000, 20, 700_000];
 
-    /// Sends all lengths both ways, some synchronously, with so many bytes at a time at most, until all has ended or `lost` bytes have been allowed.
+    /// Sends all lengths both ways, some synchronously, with so many bytes at a time at most, until
+    /// all has ended or `lost` bytes have been allowed.
     fn exchange(seed: u64, lost: Option<usize>) {
         let mut random = Random::new(seed);
         let (mut engines, links, mut wires) = ends();
@@ -905,8 +912,8 @@ mod tests {
         }
     }
 
-    /// As an endpoint ends its links: it sends nothing more, and waits until the peer has read everything. By TCP the end of the data may come before the
-    /// last answer.
+    /// As an endpoint ends its links: it sends nothing more, and waits until the peer has read
+    /// everything. By TCP the end of the data may come before the last answer.
     #[test]
     fn an_answer_may_come_after_the_end_of_the_data() {
         let (mut engines, links, mut wires) = ends();

@@ -19,7 +19,8 @@ pub(crate) struct Terms {
     pub(crate) held: u64,
     /// It reads messages at least this long from their sender's memory.
     pub(crate) fetches: u64,
-    /// Where these bytes of its are in its memory, so that whoever reads there can tell that it reads the right process. 0: nobody is to.
+    /// Where these bytes of its are in its memory, so that whoever reads there can tell that it
+    /// reads the right process. 0: nobody is to.
     pub(crate) address: u64,
     pub(crate) proof: [u8; 16],
 }

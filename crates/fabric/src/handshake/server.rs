@@ -16,7 +16,8 @@ pub(crate) struct ServerSide {
     buffer: Vec<u8>,
 }
 
-/// The tokens that a server admits, and the channel to which proofs are bound where it is encrypted.
+/// The tokens that a server admits, and the channel to which proofs are bound where it is
+/// encrypted.
 pub(crate) struct Known {
     pub(crate) tokens: Arc<Vec<Token>>,
     pub(crate) channel: Option<[u8; 32]>,

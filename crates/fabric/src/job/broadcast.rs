@@ -47,7 +47,8 @@ struct Queue {
     admitted: u64,
 }
 
-/// The writing end of a broadcast connection. Dropping it ends the connection: readers get what was sent, and then [`Error::Closed`].
+/// The writing end of a broadcast connection. Dropping it ends the connection: readers get what was
+/// sent, and then [`Error::Closed`].
 pub struct Writer {
     shared: Arc<Shared>,
     number: u32,
@@ -175,11 +176,12 @@ impl Writer {
         }
     }
 
-    /// Sends a message to all readers that there are. Waits while one of them holds too much; those that have gone or died are dropped. Threads take
-    /// turns.
+    /// Sends a message to all readers that there are. Waits while one of them holds too much; those
+    /// that have gone or died are dropped. Threads take turns.
     ///
     /// # Errors
-    /// [`Error::TooLong`]; [`Error::Closed`] after [`Writer::close`], and then some readers may get the message.
+    /// [`Error::TooLong`]; [`Error::Closed`] after [`Writer::close`], and then some readers may get
+    /// the message.
     pub fn send(&self, bytes: &[u8]) -> Result<(), Error> {
         let sent = self.open.broadcast().send(bytes);
         self.open.look();
@@ -191,7 +193,8 @@ impl Writer {
         self.open.broadcast().readers()
     }
 
-    /// Ends what waits in other threads, and all that they send later. Readers see the end when it is dropped.
+    /// Ends what waits in other threads, and all that they send later. Readers see the end when it
+    /// is dropped.
     pub fn close(&self) {
         self.open.stop.set();
         // Who is about to wait has looked before, or looks now.
@@ -223,7 +226,8 @@ impl Reader {
         }
     }
 
-    /// The next message, where it lies: on one host the readers share it. None when `timeout` passes first.
+    /// The next message, where it lies: on one host the readers share it. None when `timeout`
+    /// passes first.
     ///
     /// # Errors
     /// [`Error::Closed`] where the writer has gone and all messages were received.
@@ -237,7 +241,8 @@ pub(super) fn opening(number: u32, who: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &[VERSION], &number.to_le_bytes(), who].concat()
 }
 
-/// The number of the connection that somebody wants to read, and who that is. None for those who want something else.
+/// The number of the connection that somebody wants to read, and who that is. None for those who
+/// want something else.
 pub(super) fn parse(opening: &[u8]) -> Option<(u32, &[u8])> {
     let (version, rest) = opening.strip_prefix(&MAGIC)?.split_first()?;
     let (number, who) = rest.split_first_chunk()?;

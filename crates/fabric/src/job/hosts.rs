@@ -7,7 +7,8 @@ use crate::Error;
 /// Processes in a job, at most: more than that is a mistake in a list.
 pub(super) const RANKS_MAX: usize = 1 << 20;
 
-/// The host of each rank, by a hostfile's text: lines of `host` or `host slots=N`, in the order of ranks. What follows a `#` is a comment.
+/// The host of each rank, by a hostfile's text: lines of `host` or `host slots=N`, in the order of
+/// ranks. What follows a `#` is a comment.
 ///
 /// # Errors
 /// [`Error::Hostfile`] with the line.

@@ -14,7 +14,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// `eth0,ib0`: these, in this order; `^docker0,lo`: all but these. A `*` at a name's end stands for anything.
+    /// `eth0,ib0`: these, in this order; `^docker0,lo`: all but these. A `*` at a name's end stands
+    /// for anything.
     ///
     /// # Errors
     /// [`Error::Job`] for a list without names.
@@ -35,7 +36,8 @@ impl Choice {
         }
     }
 
-    /// The chosen ones among these. Addresses that are good on their own link only are never chosen.
+    /// The chosen ones among these. Addresses that are good on their own link only are never
+    /// chosen.
     ///
     /// # Errors
     /// [`Error::Job`] where a name that was asked for is not there.

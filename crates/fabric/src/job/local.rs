@@ -1,7 +1,9 @@
-//! The names at which processes of one host and user find each other: abstract sockets, of which a killed process leaves nothing.
+//! The names at which processes of one host and user find each other: abstract sockets, of which a
+//! killed process leaves nothing.
 //!
-//! Every user can take every name, so who sits at one is looked at before anything is said. A rank whose name somebody else has taken goes by that name
-//! and a random ending, which nobody can have taken before, and is found in the system's list of sockets.
+//! Every user can take every name, so who sits at one is looked at before anything is said. A rank
+//! whose name somebody else has taken goes by that name and a random ending, which nobody can have
+//! taken before, and is found in the system's list of sockets.
 
 use std::thread;
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! A process of a job that has joined: it lets others in, and opens links.
 //!
-//! Between two processes there is one link, whoever asks first. When both ask at once, the lower rank's attempt counts: it refuses the higher one's,
-//! which goes on to let the lower one in. Who has a link already refuses another one until it knows the old one's end. Whoever is refused tries again
-//! until its time has passed.
+//! Between two processes there is one link, whoever asks first. When both ask at once, the lower
+//! rank's attempt counts: it refuses the higher one's, which goes on to let the lower one in. Who
+//! has a link already refuses another one until it knows the old one's end. Whoever is refused
+//! tries again until its time has passed.
 
 use std::net::{IpAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
@@ -35,7 +36,8 @@ const COMING: Duration = Duration::from_secs(12);
 /// How long what was sent may take to leave, at the end.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// A process of a job. Links that it has opened, and those of others that came to it, are those of its [`Endpoint`].
+/// A process of a job. Links that it has opened, and those of others that came to it, are those of
+/// its [`Endpoint`].
 pub struct Member {
     shared: Arc<Shared>,
     door: Mutex<Option<(JoinHandle<()>, OwnedFd)>>,
@@ -88,11 +90,12 @@ struct Place {
 }
 
 impl Job {
-    /// Starts an endpoint, listens where other processes of the job look for this one, and lets them in from now on. With a launcher that speaks PMI,
-    /// all processes have to get here.
+    /// Starts an endpoint, listens where other processes of the job look for this one, and lets
+    /// them in from now on. With a launcher that speaks PMI, all processes have to get here.
     ///
     /// # Errors
-    /// [`Error::InUse`] where another job of this user has the same name, or its ports; [`Error::Job`]; [`Error::Io`].
+    /// [`Error::InUse`] where another job of this user has the same name, or its ports;
+    /// [`Error::Job`]; [`Error::Io`].
     pub fn join(self) -> Result<Member, Error> {
         let endpoint = Endpoint::new()?;
         let size = self.size();
@@ -209,7 +212,8 @@ impl Member {
         Ok(self.place(rank)?.host)
     }
 
-    /// The rank at a link's other end. None for links that this job did not make, and for those that were replaced.
+    /// The rank at a link's other end. None for links that this job did not make, and for those
+    /// that were replaced.
     pub fn rank_of(&self, link: LinkId) -> Option<u32> {
         if link == self.shared.endpoint.own() {
             return Some(self.shared.rank);
@@ -219,11 +223,13 @@ impl Member {
         Some(at as u32)
     }
 
-    /// The link to a rank, which is made if there is none, from whichever end. Waits for the process to start. The own rank's link is there always.
+    /// The link to a rank, which is made if there is none, from whichever end. Waits for the
+    /// process to start. The own rank's link is there always.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] names the rank that did not come, and who is in its place; [`Error::Closed`] once this process leaves; [`Error::Job`] for one that the job does not have;
-    /// [`Error::Auth`] and the like for one on another host that does not belong to it.
+    /// [`Error::TimedOut`] names the rank that did not come, and who is in its place;
+    /// [`Error::Closed`] once this process leaves; [`Error::Job`] for one that the job does not
+    /// have; [`Error::Auth`] and the like for one on another host that does not belong to it.
     pub fn open(&self, rank: u32, timeout: Duration) -> Result<LinkId, Error> {
         let shared = &*self.shared;
         self.check(rank)?;
@@ -254,7 +260,8 @@ impl Member {
         let peer = &mut peers[rank as usize];
         peer.is_opening = false;
         if let Ok(link) = result {
-            // Our own attempt has succeeded although the peer came in: then it has given up what it made.
+            // Our own attempt has succeeded although the peer came in: then it has given up what it
+            // made.
             if let Some(old) = peer.link.replace(link).filter(|old| *old != link) {
                 shared.endpoint.close(old);
             }
@@ -301,8 +308,8 @@ impl Member {
         }
     }
 
-    /// Opens broadcast connection `number`, which this process writes to, and which the others can read from now on. `longest` is the longest message's
-    /// length, at most 16 MiB.
+    /// Opens broadcast connection `number`, which this process writes to, and which the others can
+    /// read from now on. `longest` is the longest message's length, at most 16 MiB.
     ///
     /// # Errors
     /// [`Error::Job`] where the number is open already; [`Error::Misuse`] for an impossible length.
@@ -310,10 +317,12 @@ impl Member {
         self.shared.broadcasts.open(&self.shared, number, longest)
     }
 
-    /// Joins the broadcast connection that rank `writer` opens by that number. Waits for it to be opened.
+    /// Joins the broadcast connection that rank `writer` opens by that number. Waits for it to be
+    /// opened.
     ///
     /// # Errors
-    /// As for [`Member::open`]; [`Error::Job`] for the own rank, which reads no broadcast of its own.
+    /// As for [`Member::open`]; [`Error::Job`] for the own rank, which reads no broadcast of its
+    /// own.
     pub fn read_broadcast(
         &self,
         writer: u32,
@@ -466,7 +475,8 @@ impl Member {
         ))
     }
 
-    /// Leaves the job: what was sent goes out, all links are closed, and what still waits ends with [`Error::Closed`]. Dropping does so, too.
+    /// Leaves the job: what was sent goes out, all links are closed, and what still waits ends with
+    /// [`Error::Closed`]. Dropping does so, too.
     pub fn leave(&self) {
         // A forked child has neither the threads nor the launcher's ear.
         if self.owner != std::process::id() {
@@ -664,7 +674,8 @@ fn open_door(
     Ok((thread, wake))
 }
 
-/// Gives the launcher our machine's key, and shares a token. True when the job is on several machines.
+/// Gives the launcher our machine's key, and shares a token. True when the job is on several
+/// machines.
 fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<bool, Error> {
     pmi.put(&machine_key(pmi.rank), machine)?;
     pmi.barrier()?;
@@ -696,7 +707,8 @@ fn place_key(rank: u32) -> String {
     format!("mgn-place-{rank}")
 }
 
-/// The same for processes that reach each other's abstract sockets: one kernel, one network namespace, one user.
+/// The same for processes that reach each other's abstract sockets: one kernel, one network
+/// namespace, one user.
 fn machine() -> String {
     digest(&format!(
         "{} {} {}",
@@ -713,7 +725,8 @@ fn port_of(first: u16, rank: u32) -> Result<u16, Error> {
         .ok_or_else(|| Error::Job(format!("rank {rank} has no port above {first} (MGN_PORT)")))
 }
 
-/// The interfaces to listen at: the chosen ones; unless some were chosen, also where our own name in the list of hosts leads.
+/// The interfaces to listen at: the chosen ones; unless some were chosen, also where our own name
+/// in the list of hosts leads.
 fn usable(choice: Option<&Choice>, own: Option<&str>) -> Result<Vec<Interface>, Error> {
     let all = interfaces::interfaces().map_err(Error::io("cannot list the network interfaces"))?;
     let mut chosen = choice.unwrap_or(&Choice::usual()).among(&all)?;

@@ -1,8 +1,10 @@
-//! Parallel jobs: which of its processes this one is, where the others are, and links to them by `<host, rank>`.
+//! Parallel jobs: which of its processes this one is, where the others are, and links to them by
+//! `<host, rank>`.
 //!
-//! [`Job::find`] asks, in this order: the settings in the environment (`MGN_HOSTFILE`, `MGN_RANK`, `MGN_SIZE`, `MGN_JOB`), a launcher that speaks
-//! PMI-1 (MPICH's `mpiexec`), the environments of Open MPI and of Slurm. A process that nobody told anything is a job of one.
-//! [`Job::join`] makes it a [`Member`], which opens links.
+//! [`Job::find`] asks, in this order: the settings in the environment (`MGN_HOSTFILE`, `MGN_RANK`,
+//! `MGN_SIZE`, `MGN_JOB`), a launcher that speaks PMI-1 (MPICH's `mpiexec`), the environments of
+//! Open MPI and of Slurm. A process that nobody told anything is a job of one. [`Job::join`] makes
+//! it a [`Member`], which opens links.
 //!
 //! | variable | |
 //! |---|---|
@@ -40,7 +42,8 @@ pub use mgn_sys::interfaces::Interface;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use pmi::feed as feed_pmi;
 
-/// Where rank 0 of a job with a hostfile listens, unless told otherwise. Below the ports that systems give to clients.
+/// Where rank 0 of a job with a hostfile listens, unless told otherwise. Below the ports that
+/// systems give to clients.
 const PORT: u16 = 21400;
 
 /// Where settings come from: the environment, or a test.
@@ -71,7 +74,8 @@ impl Job {
     /// What the environment says.
     ///
     /// # Errors
-    /// [`Error::Job`], [`Error::Hostfile`], [`Error::Token`], and what reading files or talking to the launcher gives.
+    /// [`Error::Job`], [`Error::Hostfile`], [`Error::Token`], and what reading files or talking to
+    /// the launcher gives.
     pub fn find() -> Result<Job, Error> {
         Job::find_in(&environment)
     }
@@ -79,7 +83,8 @@ impl Job {
     /// A job of as many processes as there are hosts: rank `rank` runs on `hosts[rank]`.
     ///
     /// # Errors
-    /// [`Error::Job`] for a rank that the job does not have, or a name with bytes that are not letters, digits, or `.-_`.
+    /// [`Error::Job`] for a rank that the job does not have, or a name with bytes that are not
+    /// letters, digits, or `.-_`.
     pub fn new(name: &str, rank: u32, hosts: Vec<String>) -> Result<Job, Error> {
         Job::with(name.into(), rank, Places::Hosts(hosts), "the program")
     }
@@ -111,7 +116,8 @@ impl Job {
         Ok(job)
     }
 
-    /// Takes `MGN_INTERFACES`, `MGN_PORT`, `MGN_TLS` and `MGN_TOKEN_FILE` from the environment, for a job that was found otherwise.
+    /// Takes `MGN_INTERFACES`, `MGN_PORT`, `MGN_TLS` and `MGN_TOKEN_FILE` from the environment, for
+    /// a job that was found otherwise.
     ///
     /// # Errors
     /// As for [`Job::find`].
@@ -219,7 +225,8 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A job by our own variables. A hostfile says where the processes are; who this one is may also be the launcher's to say.
+/// A job by our own variables. A hostfile says where the processes are; who this one is may also be
+/// the launcher's to say.
 fn settings(env: Env<'_>) -> Result<Option<Job>, Error> {
     let path = env("MGN_HOSTFILE").map(PathBuf::from);
     let launched = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
@@ -283,7 +290,8 @@ fn name(env: Env<'_>) -> String {
     env("MGN_JOB").unwrap_or_else(|| "job".into())
 }
 
-/// Open MPI tells its processes who they are, but where the others are only by a protocol of its own.
+/// Open MPI tells its processes who they are, but where the others are only by a protocol of its
+/// own.
 fn open_mpi(env: Env<'_>) -> Result<Option<Job>, Error> {
     let Some(rank) = number(env, "OMPI_COMM_WORLD_RANK")? else {
         return Ok(None);

@@ -1,6 +1,8 @@
-//! The first process management interface (PMI-1), by which MPICH's `mpiexec`, and others, tell processes of each other.
+//! The first process management interface (PMI-1), by which MPICH's `mpiexec`, and others, tell
+//! processes of each other.
 //!
-//! Lines of `key=value` words to and fro over a socket that the launcher opened (`PMI_FD`) or is asked for (`PMI_PORT`).
+//! Lines of `key=value` words to and fro over a socket that the launcher opened (`PMI_FD`) or is
+//! asked for (`PMI_PORT`).
 
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -15,7 +17,8 @@ use super::Env;
 use crate::wait::{poll, Deadline};
 use crate::Error;
 
-/// How long the launcher may take to answer. It does not answer a barrier before all processes have come.
+/// How long the launcher may take to answer. It does not answer a barrier before all processes have
+/// come.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The longest line that is believed.
@@ -96,7 +99,8 @@ impl Pmi {
         Ok(pmi)
     }
 
-    /// Takes one of the lines `cmd=set size=`, `rank=` and `debug=` that follow an initack. True at the last one.
+    /// Takes one of the lines `cmd=set size=`, `rank=` and `debug=` that follow an initack. True at
+    /// the last one.
     fn is_told(&mut self) -> Result<bool, Error> {
         let line = self.line(&Deadline::after(Some(PATIENCE)))?;
         let answer = Answer(line);
@@ -240,7 +244,8 @@ fn unexpected(line: &str) -> Error {
     ))
 }
 
-/// The socket that the launcher left open for us. What we hold is a copy: another user of it in this process keeps his.
+/// The socket that the launcher left open for us. What we hold is a copy: another user of it in
+/// this process keeps his.
 fn inherited(fd: i32) -> Result<OwnedFd, Error> {
     mgn_sys::passing::inherited(fd).map_err(Error::io(format!("PMI_FD={fd}")))
 }

@@ -142,7 +142,8 @@ fn environments_of_launchers() {
     assert!(find(&few).is_err());
 }
 
-/// A launcher that speaks PMI-1, for `size` processes, each of which has one end of a socket pair. With `apart`, rank 2 seems to be on another machine.
+/// A launcher that speaks PMI-1, for `size` processes, each of which has one end of a socket pair.
+/// With `apart`, rank 2 seems to be on another machine.
 fn launcher(size: u32, apart: bool) -> Vec<OwnedFd> {
     let space = Arc::new(Mutex::new(HashMap::<String, String>::new()));
     let barrier = Arc::new(Barrier::new(size as usize));

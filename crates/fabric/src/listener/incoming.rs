@@ -166,7 +166,8 @@ impl Incoming {
         name(&self.line, &self.transport)
     }
 
-    /// Lets the client in, to whoever is behind the socket that this gives; nothing that follows is encrypted for us.
+    /// Lets the client in, to whoever is behind the socket that this gives; nothing that follows is
+    /// encrypted for us.
     pub(crate) fn let_through(self) -> Result<OwnedFd, Error> {
         let bytes = handshake::accepted(&Sizes::new(&Config::default())?, b"")?;
         let deadline = Deadline::after(Some(WELCOME_TIME));

@@ -17,8 +17,9 @@ pub struct Inherited {
 }
 
 impl Inherited {
-    /// Takes all that were passed. Connections to TCP sockets are encrypted unless the socket's name
-    /// (`FileDescriptorName=` of a systemd unit) is `tcp`. Call it while the process has one thread.
+    /// Takes all that were passed. Connections to TCP sockets are encrypted unless the socket's
+    /// name (`FileDescriptorName=` of a systemd unit) is `tcp`. Call it while the process has
+    /// one thread.
     ///
     /// # Errors
     /// [`Error::Address`] for a socket that clients cannot connect to, [`Error::Io`].

@@ -184,8 +184,8 @@ impl Pending {
         Ok(())
     }
 
-    /// What is sent in a handshake is short and always fits the socket's buffer, so a peer that does
-    /// not read it holds up nobody.
+    /// What is sent in a handshake is short and always fits the socket's buffer, so a peer that
+    /// does not read it holds up nobody.
     fn send(&self, bytes: &[u8]) -> Result<(), String> {
         if bytes.is_empty() {
             return Ok(());

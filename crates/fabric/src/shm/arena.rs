@@ -1,8 +1,11 @@
-//! The part of a lane's memory for messages that are written where they are sent from, of any length that fits.
+//! The part of a lane's memory for messages that are written where they are sent from, of any
+//! length that fits.
 //!
-//! It lies behind the chunks of the pool, in the same memory, and consists of units as large as those. A message has one unit or several that follow
-//! each other, and is released by the counter of its first one. Only the writer knows which are whose, and believes the reader nothing but that it has
-//! read: a reader that lies spoils its own messages, or has fewer of them come this way.
+//! It lies behind the chunks of the pool, in the same memory, and consists of units as large as
+//! those. A message has one unit or several that follow each other, and is released by the counter
+//! of its first one. Only the writer knows which are whose, and believes the reader nothing but
+//! that it has read: a reader that lies spoils its own messages, or has fewer of them come this
+//! way.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +15,8 @@ use mgn_sys::fork;
 
 use super::lane::Lane;
 
-/// Messages that are looked at for their release each time, the oldest first. All are, where there is no room otherwise.
+/// Messages that are looked at for their release each time, the oldest first. All are, where there
+/// is no room otherwise.
 const GLANCE: usize = 8;
 
 /// Bytes given back to the system at once: others wait meanwhile.
@@ -100,7 +104,8 @@ impl Arena {
         })
     }
 
-    /// Gives memory back to the system that has not been used since the last call. To be called now and then.
+    /// Gives memory back to the system that has not been used since the last call. To be called now
+    /// and then.
     pub(crate) fn tidy(&self) {
         let mut book = self.book();
         if std::mem::take(&mut book.is_used) || book.warm.is_empty() {
@@ -190,8 +195,9 @@ impl Extent {
         Arc::ptr_eq(&self.arena, arena)
     }
 
-    /// Counts a message of `len` bytes that begins here, once only. From then on the memory is the reader's until it releases it; what the message does
-    /// not need is free. Gives the chunk that the message's descriptor must name.
+    /// Counts a message of `len` bytes that begins here, once only. From then on the memory is the
+    /// reader's until it releases it; what the message does not need is free. Gives the chunk
+    /// that the message's descriptor must name.
     pub(crate) fn send(&self, len: usize) -> u32 {
         let arena = &self.arena;
         let was_sent = self.is_sent.swap(true, Ordering::Relaxed);

@@ -11,10 +11,11 @@
 //!   slots: 64 bytes * n { number: u64, place: u32, offset: u32, len: u32, 0: u32, head: 16 bytes, short: 24 bytes }  by the writer
 //! ```
 //!
-//! A slot is valid for message n when its `number` is n + 1: one cache line then carries the news, the descriptor, and
-//! of endpoints' frames the head and short payloads. A chunk is free again when as many messages of it were released as were
-//! sent, which only the writer compares. Neither end believes any of this: the writer keeps its own
-//! count of what it sent, the reader its own of what it took, and each checks what it reads.
+//! A slot is valid for message n when its `number` is n + 1: one cache line then carries the news,
+//! the descriptor, and of endpoints' frames the head and short payloads. A chunk is free again when
+//! as many messages of it were released as were sent, which only the writer compares. Neither end
+//! believes any of this: the writer keeps its own count of what it sent, the reader its own of what
+//! it took, and each checks what it reads.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,7 +36,8 @@ pub(crate) const SLOTS: u64 = 1024;
 /// Likewise for the frames of a link, of which a process may have a thousand.
 pub(crate) const LINK_SLOTS: u64 = 256;
 
-/// Counters for other memory than the lane's own: regions for long messages in one direction, a group's chunks in the other.
+/// Counters for other memory than the lane's own: regions for long messages in one direction, a
+/// group's chunks in the other.
 const BESIDE: usize = 16;
 
 /// Regions for long messages, beside the chunks.
@@ -158,7 +160,8 @@ impl Lane {
         self.slot(number).fill(number, message);
     }
 
-    /// Likewise for a frame, whose head and short payload travel with the descriptor. One that can wait does not wake a reader that is away.
+    /// Likewise for a frame, whose head and short payload travel with the descriptor. One that can
+    /// wait does not wake a reader that is away.
     #[inline]
     pub(crate) fn put_frame(
         &self,
@@ -170,7 +173,8 @@ impl Lane {
     ) {
         self.slot(number).fill_frame(number, message, head, short);
         self.wake_after(READER_SLEEPS, can_wait);
-        // The reader had the slots of the next messages last, and they take as long to come as a message takes to go.
+        // The reader had the slots of the next messages last, and they take as long to come as a
+        // message takes to go.
         prefetch_for_writing(self.slot(number + AHEAD));
     }
 
@@ -288,7 +292,8 @@ impl Lane {
         Ok(Message::new(memory.map.range(start, len), len, owner))
     }
 
-    /// A message that the writer says begins with a chunk, at or behind the first one that need not be a message's only one.
+    /// A message that the writer says begins with a chunk, at or behind the first one that need not
+    /// be a message's only one.
     pub(crate) fn long_message(
         self: &Arc<Lane>,
         found: Descriptor,
@@ -328,7 +333,8 @@ impl Lane {
         }
     }
 
-    /// Says that one more message of a chunk or region has been dropped; what a forked child drops is still its parent's.
+    /// Says that one more message of a chunk or region has been dropped; what a forked child drops
+    /// is still its parent's.
     pub(crate) fn release(&self, counter: u32) {
         if self.owner != fork::generation() {
             return;
@@ -342,7 +348,8 @@ impl Lane {
         self.counter(counter).load(Ordering::Acquire)
     }
 
-    /// Sleeps until the writer puts a message or `timeout` passes, unless `ready` at the last moment.
+    /// Sleeps until the writer puts a message or `timeout` passes, unless `ready` at the last
+    /// moment.
     pub(crate) fn reader_sleep(&self, timeout: Duration, ready: impl FnOnce() -> bool) {
         self.sleep(READER_SLEEPS, timeout, ready);
     }
@@ -431,8 +438,9 @@ impl Lane {
     fn slot(&self, number: u64) -> &Slot {
         let at =
             Lane::slots_at(self.chunks) + (number & (self.slots - 1)) as usize * size_of::<Slot>();
-        // SAFETY: `new` made sure that all slots lie inside the control memory, which is writable, page-aligned, and
-        // lives as long as `self`; any bits are a valid slot, and the other process accesses it atomically, too.
+        // SAFETY: `new` made sure that all slots lie inside the control memory, which is writable,
+        // page-aligned, and lives as long as `self`; any bits are a valid slot, and the
+        // other process accesses it atomically, too.
         unsafe { &*self.control.as_ptr().add(self.base + at).cast::<Slot>() }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The server makes three sealed pieces of memory and passes them to the client: control words for
 //! both directions, and a pool of chunks for each. [`lane`] is the protocol between the two ends of
-//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages, [`multicast`] memory
-//! that several servers read. Endpoints' long messages lie in an [`arena`].
+//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages,
+//! [`multicast`] memory that several servers read. Endpoints' long messages lie in an [`arena`].
 
 mod arena;
 #[cfg(test)]
@@ -127,7 +127,8 @@ pub(crate) fn client(
     Ok(Connection::new(sender, receiver, credentials))
 }
 
-/// The lanes as the server uses them: the one it writes to, and the one it reads. With a bell their ends wake each other by its socket.
+/// The lanes as the server uses them: the one it writes to, and the one it reads. With a bell their
+/// ends wake each other by its socket.
 pub(crate) fn server_lanes(
     sizes: &Sizes,
     fds: [OwnedFd; DESCRIPTORS],

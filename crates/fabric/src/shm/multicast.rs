@@ -1,8 +1,9 @@
 //! One writer to several servers of this host, which read one copy.
 //!
-//! The writer makes the memory, and nobody else can write to it. Each server is passed it over the socket of its connection, and finds descriptors of
-//! messages there among others in its lane, whose counters it releases them by. A chunk is free again when all servers have released what they were sent
-//! in it.
+//! The writer makes the memory, and nobody else can write to it. Each server is passed it over the
+//! socket of its connection, and finds descriptors of messages there among others in its lane,
+//! whose counters it releases them by. A chunk is free again when all servers have released what
+//! they were sent in it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -32,7 +33,8 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Servers that sleep between messages of a writer that goes on are woken for so many at a time.
 const AT_ONCE: u32 = 4;
 
-/// Sends the same to several servers. Messages are written once; servers that share this host's memory with the writer read them where they lie.
+/// Sends the same to several servers. Messages are written once; servers that share this host's
+/// memory with the writer read them where they lie.
 pub struct Multicast {
     writer: Sender,
     end: Arc<End>,
@@ -100,12 +102,14 @@ impl Multicast {
         Ok(Multicast { writer, end, quiet })
     }
 
-    /// Where messages are reserved. What is committed here without [`Multicast::commit`] goes to nobody.
+    /// Where messages are reserved. What is committed here without [`Multicast::commit`] goes to
+    /// nobody.
     pub fn writer(&self) -> &Sender {
         &self.writer
     }
 
-    /// Has the server that `sender` sends to read the one copy from now on. None if it cannot: it is reached another way, or takes no messages as long.
+    /// Has the server that `sender` sends to read the one copy from now on. None if it cannot: it
+    /// is reached another way, or takes no messages as long.
     ///
     /// # Errors
     /// [`Error::Closed`] if it is gone.
@@ -126,8 +130,10 @@ impl Multicast {
         Ok(Some(Member { end, reader }))
     }
 
-    /// Sends the first `used` bytes of a reservation to `members` as [`Sender::commit`] does to one server. Those that cannot be sent to are told by
-    /// their place and why. Where more `follows` soon, those that sleep are woken once for [`AT_ONCE`] messages, or when there is no room for more.
+    /// Sends the first `used` bytes of a reservation to `members` as [`Sender::commit`] does to one
+    /// server. Those that cannot be sent to are told by their place and why. Where more
+    /// `follows` soon, those that sleep are woken once for [`AT_ONCE`] messages, or when there is
+    /// no room for more.
     ///
     /// # Errors
     /// [`Error::Misuse`] for a reservation, or more of it, than the writer has made.
@@ -236,7 +242,8 @@ impl End {
                 let slowest = self.book().slowest();
                 turn.sleeping();
                 match slowest {
-                    // Another thread may be waiting for a slot there, by the same word: it stays set.
+                    // Another thread may be waiting for a slot there, by the same word: it stays
+                    // set.
                     Some(reader) => reader.sender.lane().writer_sleep(LOOK, || false),
                     None => thread::sleep(LOOK),
                 }

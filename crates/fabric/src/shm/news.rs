@@ -1,7 +1,9 @@
-//! How one end of a lane tells the other that something is there: slots with numbers, and the words that say who sleeps.
+//! How one end of a lane tells the other that something is there: slots with numbers, and the words
+//! that say who sleeps.
 //!
-//! Each end is a process of its own, so all of it is written once, for the processor's own atomics in shared memory and for those of the model checker,
-//! which tries every order in which the two may see each other's writes.
+//! Each end is a process of its own, so all of it is written once, for the processor's own atomics
+//! in shared memory and for those of the model checker, which tries every order in which the two
+//! may see each other's writes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -14,7 +16,8 @@ pub(crate) trait Atomics {
 
     fn fence(order: Ordering);
 
-    /// Stores what the other end looks at after [`announce`]. With [`wake_after`] behind it, either of both sees the other.
+    /// Stores what the other end looks at after [`announce`]. With [`wake_after`] behind it, either
+    /// of both sees the other.
     fn publish(place: &Self::Long, value: u64);
 }
 
@@ -160,15 +163,17 @@ pub(crate) enum Sleep {
 /// The word of an end that looks.
 const AWAKE: u32 = 0;
 
-/// Says in `sleeps` that its end may be asleep from now on. It then looks once more: with the fence here and the one in [`wake`], either this end sees
-/// the news or the other one sees that it sleeps.
+/// Says in `sleeps` that its end may be asleep from now on. It then looks once more: with the fence
+/// here and the one in [`wake`], either this end sees the news or the other one sees that it
+/// sleeps.
 #[inline]
 pub(crate) fn announce<A: Atomics>(sleeps: &A::Word, how: Sleep) {
     sleeps.store(how as u32, Ordering::Relaxed);
     A::fence(Ordering::SeqCst);
 }
 
-/// After there is news: whether the other end has to be woken for it. Says so once for each time that it was announced.
+/// After there is news: whether the other end has to be woken for it. Says so once for each time
+/// that it was announced.
 #[inline]
 pub(crate) fn wake<A: Atomics>(sleeps: &A::Word) -> bool {
     A::fence(Ordering::SeqCst);
@@ -308,7 +313,8 @@ mod tests {
         }
     }
 
-    /// Every order of what two threads do, up to so many that one of them is made to wait in between.
+    /// Every order of what two threads do, up to so many that one of them is made to wait in
+    /// between.
     fn check(count: u64, batch: u64, waits: usize) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(waits);

@@ -61,8 +61,8 @@ impl Pool {
         self.flying.len()
     }
 
-    /// Takes room for `len` bytes, which is at most a chunk. `is_released` tells of a chunk and the number of
-    /// messages that were sent in it, modulo 2^32, whether all of them are released.
+    /// Takes room for `len` bytes, which is at most a chunk. `is_released` tells of a chunk and the
+    /// number of messages that were sent in it, modulo 2^32, whether all of them are released.
     pub(crate) fn take(
         &mut self,
         len: u32,
@@ -119,7 +119,8 @@ impl Pool {
         is_released(chunk, self.sent[chunk as usize])
     }
 
-    /// Takes in what has come back in order. What came last is used first, because it is still in the caches.
+    /// Takes in what has come back in order. What came last is used first, because it is still in
+    /// the caches.
     fn reclaim(&mut self, is_released: impl Fn(u32, u32) -> bool) {
         while let Some(chunk) = self.flying.front().copied() {
             if !self.all_released(chunk, &is_released) {

@@ -16,7 +16,8 @@ pub(crate) struct ShmReceiver {
     lane: Arc<Lane>,
     peer: Arc<Peer>,
     message_max: u32,
-    /// Memory other than the lane's own: regions at the client, which takes messages longer than a chunk, and that of a group at the server.
+    /// Memory other than the lane's own: regions at the client, which takes messages longer than a
+    /// chunk, and that of a group at the server.
     known: Known,
     /// The longest message in a region; none where there are no regions.
     large_max: Option<u32>,

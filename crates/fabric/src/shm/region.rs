@@ -1,8 +1,9 @@
 //! Memory of their own for messages longer than a chunk.
 //!
-//! Only messages to the client can be that long. The server announces each region over the socket, with its descriptor, before the first message in it,
-//! and uses it again and again. The client reads announcements when a message names a region that it does not know. A client announces the memory of a
-//! group likewise ([`crate::Multicast`]).
+//! Only messages to the client can be that long. The server announces each region over the socket,
+//! with its descriptor, before the first message in it, and uses it again and again. The client
+//! reads announcements when a message names a region that it does not know. A client announces the
+//! memory of a group likewise ([`crate::Multicast`]).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;

@@ -118,7 +118,8 @@ impl ShmSender {
         }
     }
 
-    /// Sends a message that lies in memory of another book. A reader that sleeps does not hear of it before [`Lane::wake_reader`].
+    /// Sends a message that lies in memory of another book. A reader that sleeps does not hear of
+    /// it before [`Lane::wake_reader`].
     pub(super) fn put_quietly(&self, message: Descriptor) -> Result<(), Error> {
         self.check_open()?;
         let attempt = || {

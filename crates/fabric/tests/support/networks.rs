@@ -25,7 +25,8 @@ pub fn ip(pid: u32, what: &str) {
     run("nsenter", &format!("-t {pid} -n ip {what}"));
 }
 
-/// Lays a cable between the networks of two processes, whose interfaces it gives this name and these addresses, with the lengths of their networks.
+/// Lays a cable between the networks of two processes, whose interfaces it gives this name and
+/// these addresses, with the lengths of their networks.
 pub fn plug(name: &str, ends: [(u32, &str); 2]) {
     let [one, other] = ends.map(|(pid, _)| pid);
     run(

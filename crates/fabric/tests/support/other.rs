@@ -1,4 +1,5 @@
-//! The other process of a test: this test program again, which runs a test called `child` in a role.
+//! The other process of a test: this test program again, which runs a test called `child` in a
+//! role.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::process::CommandExt;

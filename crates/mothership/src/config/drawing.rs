@@ -14,7 +14,8 @@ const BEZEL: char = '░';
 const OVERLAP: char = '▒';
 
 impl Config {
-    /// What is configured, for people: each wall drawn to scale, at most `columns` wide, and lists of the rest.
+    /// What is configured, for people: each wall drawn to scale, at most `columns` wide, and lists
+    /// of the rest.
     pub fn describe(&self, columns: usize) -> String {
         let mut text = String::new();
         for plan in &self.walls {
@@ -155,7 +156,8 @@ struct Axis {
 }
 
 impl Axis {
-    /// Whatever lies between two marks gets one letter at least where there is room, so that narrow bezels are seen.
+    /// Whatever lies between two marks gets one letter at least where there is room, so that narrow
+    /// bezels are seen.
     fn new(mut edges: Vec<u32>, size: u32, scale: f64, most: usize) -> Axis {
         edges.extend([0, size]);
         edges.sort_unstable();

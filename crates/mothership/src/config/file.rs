@@ -1,4 +1,5 @@
-//! The shape of a configuration file: what serde reads, and what the published schema says. What the comments here say is what editors and manganese-walls(5) show.
+//! The shape of a configuration file: what serde reads, and what the published schema says. What
+//! the comments here say is what editors and manganese-walls(5) show.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,7 +26,8 @@ pub(super) struct File {
     pub mothership: Option<Mothership>,
     /// Machines that servers run on. The mothership's own needs no entry.
     pub host: Option<Vec<Host>>,
-    /// Render servers. A file without any only arranges walls, for `mgn run --wall FILE` and `mgn viewer --wall FILE`.
+    /// Render servers. A file without any only arranges walls, for `mgn run --wall FILE` and `mgn
+    /// viewer --wall FILE`.
     pub server: Option<Vec<Server>>,
     /// Walls: murals of pixels, and the tiles that show parts of them.
     pub wall: Option<Vec<Wall>>,
@@ -35,15 +37,17 @@ pub(super) struct File {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Mothership {
-    /// Where the mothership listens: one address or a list of them. Without it, unix:@manganese-mothership.
+    /// Where the mothership listens: one address or a list of them. Without it,
+    /// unix:@manganese-mothership.
     pub listen: Option<At<OneOrMany<Parsed<Address>>>>,
-    /// What servers on other hosts call it: tls:HOST:PORT, or tls:HEAD:PORT/NAME where they come through a relay. Without it, the first network
-    /// address of listen, if that names a host.
+    /// What servers on other hosts call it: tls:HOST:PORT, or tls:HEAD:PORT/NAME where they come
+    /// through a relay. Without it, the first network address of listen, if that names a host.
     pub address: Option<At<Parsed<Address>>>,
-    /// The file with the token that servers are started with. Without a token_store, it is the only token that the mothership admits.
+    /// The file with the token that servers are started with. Without a token_store, it is the
+    /// only token that the mothership admits.
     pub token_file: Option<At<String>>,
-    /// The file with the tokens that the mothership and its servers admit; `mgn token new` makes it. As soon as somebody listens at a network address, this
-    /// or token_file is needed.
+    /// The file with the tokens that the mothership and its servers admit; `mgn token new` makes
+    /// it. As soon as somebody listens at a network address, this or token_file is needed.
     pub token_store: Option<At<String>>,
 }
 
@@ -56,7 +60,8 @@ pub(super) struct Host {
     pub name: Option<At<Name>>,
     /// Its name or number in the network; a number of IPv6 is in brackets, "[fd00::1]".
     pub address: Option<At<String>>,
-    /// The address of the relay, tls:HOST:PORT, through which programs on other hosts reach its servers.
+    /// The address of the relay, tls:HOST:PORT, through which programs on other hosts reach its
+    /// servers.
     pub relay: Option<At<Parsed<Address>>>,
     /// How its servers are started. Without it, "ssh" if there is ssh, otherwise "no".
     pub start: Option<At<StartWord>>,
@@ -92,8 +97,9 @@ pub(super) struct Server {
     pub name: Option<At<Name>>,
     /// The host that it runs on. Without it, the mothership's, where it is started.
     pub host: Option<At<String>>,
-    /// Where it listens: one address or a list of them. A server on the mothership's host has unix:@manganese-NAME without it, one that is started by
-    /// ssh needs it, and one that others start has none here.
+    /// Where it listens: one address or a list of them. A server on the mothership's host has
+    /// unix:@manganese-NAME without it, one that is started by ssh needs it, and one that
+    /// others start has none here.
     pub listen: Option<At<OneOrMany<Parsed<Address>>>>,
     /// The ways that programs may take: "shm", "unix", "tcp". Without it, all.
     pub transports: Option<Vec<At<Parsed<Transport>>>>,
@@ -101,7 +107,8 @@ pub(super) struct Server {
     pub discard: Option<At<bool>>,
     /// The name of the file with its own token, in the folder of the mothership's token.
     pub token_file: Option<At<String>>,
-    /// Stream processing units that the commands of its programs pass, in this order, behind those of its walls.
+    /// Stream processing units that the commands of its programs pass, in this order, behind those
+    /// of its walls.
     pub chain: Option<At<Vec<At<StageShape>>>>,
 }
 
@@ -110,7 +117,8 @@ pub(super) struct Server {
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["name"]))]
 pub(super) struct Wall {
-    /// The name that `mgn run --wall` takes. It begins with a letter and does not end with .toml or .json.
+    /// The name that `mgn run --wall` takes. It begins with a letter and does not end with .toml
+    /// or .json.
     pub name: Option<At<Name>>,
     /// Width and height of the mural in pixels. Without it, as far as its tiles reach.
     pub size: Option<At<Size>>,
@@ -118,16 +126,20 @@ pub(super) struct Wall {
     pub fit: Option<Fit>,
     /// What renderers have of a window. Without it, "auto".
     pub tiling: Option<Tiling>,
-    /// A grid of equal tiles: columns and rows, 64 tiles at most. Tiles are called COLUMN,ROW, from 0,0 in the upper left.
+    /// A grid of equal tiles: columns and rows, 64 tiles at most. Tiles are called COLUMN,ROW,
+    /// from 0,0 in the upper left.
     pub grid: Option<At<[Count; 2]>>,
     /// Of a grid: width and height of a tile in pixels.
     pub tile_size: Option<At<Size>>,
-    /// Of a grid: width and height of the gap between tiles, in pixels of the mural that nobody shows. Without it, none.
+    /// Of a grid: width and height of the gap between tiles, in pixels of the mural that nobody
+    /// shows. Without it, none.
     pub bezel: Option<At<[Pixels; 2]>>,
-    /// Of a grid: the server of all tiles, or one for each, row by row from the upper left. A name may be there several times.
+    /// Of a grid: the server of all tiles, or one for each, row by row from the upper left. A name
+    /// may be there several times.
     pub servers: Option<At<Vec<At<String>>>>,
-    /// Where pictures of tiles go that say nothing else. Without it, into the program's window. In a grid, tiles that share a display lie there side by side,
-    /// as in the mural but without the gaps, from `position` on.
+    /// Where pictures of tiles go that say nothing else. Without it, into the program's window. In
+    /// a grid, tiles that share a display lie there side by side, as in the mural but without
+    /// the gaps, from `position` on.
     pub present: Option<At<OneOrMany<TargetShape>>>,
     /// Of a grid: where the picture of each tile goes, row by row from the upper left.
     pub tile_present: Option<At<Vec<At<OneOrMany<TargetShape>>>>>,
@@ -226,7 +238,8 @@ pub fn schema() -> serde_json::Value {
     schema
 }
 
-/// Takes out what serde means by an optional value, for TOML has no null, and the line breaks of our comments.
+/// Takes out what serde means by an optional value, for TOML has no null, and the line breaks of
+/// our comments.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Array(list) => list.iter_mut().for_each(tidy),

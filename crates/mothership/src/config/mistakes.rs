@@ -7,7 +7,8 @@ use codespan_reporting::diagnostic::{Diagnostic, Label};
 use codespan_reporting::files::{Files, SimpleFile};
 use codespan_reporting::term;
 
-/// All that is wrong in a configuration, in the file's order. Shown as one block each: the sentence, the place, and the line with what is meant underlined.
+/// All that is wrong in a configuration, in the file's order. Shown as one block each: the
+/// sentence, the place, and the line with what is meant underlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistakes {
     /// The file as it was named.

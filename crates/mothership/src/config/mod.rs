@@ -1,5 +1,6 @@
-//! What a wall is made of, as a person writes it down: hosts, servers, walls. The one format that there is, read by whatever takes walls from a file.
-//! [`schema`] and `docs/walls.md` are the reference.
+//! What a wall is made of, as a person writes it down: hosts, servers, walls. The one format that
+//! there is, read by whatever takes walls from a file. [`schema`] and `docs/walls.md` are the
+//! reference.
 
 mod drawing;
 mod file;
@@ -254,7 +255,8 @@ impl Config {
             .map_err(ConfigError::Mistakes)
     }
 
-    /// The wall of a file, and those that show the same, as one. `name` is needed only where there are several.
+    /// The wall of a file, and those that show the same, as one. `name` is needed only where there
+    /// are several.
     ///
     /// # Errors
     /// [`ConfigError`] for a file with mistakes, and for one that has no such wall.

@@ -50,7 +50,8 @@ pub(super) struct Reader<'f> {
 /// Whether a stage can be where it is named.
 type Fits = fn(&Stage) -> Result<(), StageFault>;
 
-/// On which host (none is the mothership's) a server or the mothership listens at an address, and where that stands.
+/// On which host (none is the mothership's) a server or the mothership listens at an address, and
+/// where that stands.
 type Taken = (String, Address, Range<usize>);
 
 /// What a wall says about others, and about its servers.
@@ -69,7 +70,8 @@ pub(super) struct Named<T> {
     pub list: Vec<(At<String>, T)>,
     /// Whether there is one whose name could not be read, so that others may mean it.
     has_nameless: bool,
-    /// Those of which something could not be read, so that less is known of them than the file says.
+    /// Those of which something could not be read, so that less is known of them than the file
+    /// says.
     doubtful: BTreeSet<String>,
 }
 
@@ -83,7 +85,8 @@ impl<T> Named<T> {
         }
     }
 
-    /// The name of a section, which is said to be missing where it is; from here on the section is called by it.
+    /// The name of a section, which is said to be missing where it is; from here on the section is
+    /// called by it.
     pub fn name<S>(
         &mut self,
         notes: &Notes,
@@ -121,7 +124,8 @@ impl<T> Named<T> {
         found.map(|(_, what)| what)
     }
 
-    /// Whether there is one of this name. If not, that is noted, unless one is there whose name could not be read.
+    /// Whether there is one of this name. If not, that is noted, unless one is there whose name
+    /// could not be read.
     pub fn check(&self, notes: &Notes, name: &At<String>) -> bool {
         if self.find(&name.value).is_some() {
             return true;

@@ -1,4 +1,5 @@
-//! Reading tables of the file so that one look finds all mistakes: a key that serde refuses is noted and left out, and the rest is read.
+//! Reading tables of the file so that one look finds all mistakes: a key that serde refuses is
+//! noted and left out, and the rest is read.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -34,7 +35,8 @@ pub(super) struct Section<T> {
 }
 
 impl<T> Section<T> {
-    /// Whether one of these keys is there and could not be read: then a value that is missing is none of the file's author's mistakes.
+    /// Whether one of these keys is there and could not be read: then a value that is missing is
+    /// none of the file's author's mistakes.
     pub fn is_damaged(&self, keys: &[&str]) -> bool {
         keys.iter().any(|key| self.damaged.contains(key))
     }

@@ -369,7 +369,8 @@ fn a_mistake_is_said_once() {
     assert_eq!(read(far).map(|_| ()), Ok(()));
 }
 
-/// Tiles of a grid that share a display lie there as in the mural, and each may be shown where its own line says.
+/// Tiles of a grid that share a display lie there as in the mural, and each may be shown where its
+/// own line says.
 #[test]
 fn grids_are_shown_side_by_side() {
     let servers = "[[server]]\nname = \"a\"\n[mothership]\n[[host]]\nname = \"h\"\n[[server]]\nname = \"b\"\nhost = \"h\"\n";

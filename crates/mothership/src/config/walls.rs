@@ -162,7 +162,8 @@ impl Reader<'_> {
         self.notes.add(span.clone(), error.to_string());
     }
 
-    /// No two tiles are shown at the same place of a display. Where nothing is known of servers, they may be on several hosts.
+    /// No two tiles are shown at the same place of a display. Where nothing is known of servers,
+    /// they may be on several hosts.
     fn check_displays(
         &self,
         wall: &Wall,
@@ -435,7 +436,8 @@ impl Reader<'_> {
     }
 }
 
-/// Of a server, its host's name, or none for the mothership's; nothing where the server is not known.
+/// Of a server, its host's name, or none for the mothership's; nothing where the server is not
+/// known.
 fn host_of(server: &str, servers: &Named<Server>) -> Option<Option<String>> {
     match server {
         // All of a file without servers are those of one run.
@@ -444,7 +446,8 @@ fn host_of(server: &str, servers: &Named<Server>) -> Option<Option<String>> {
     }
 }
 
-/// Puts the tiles of a grid that share a display side by side there, as they are in the mural, from the position that all were given.
+/// Puts the tiles of a grid that share a display side by side there, as they are in the mural, from
+/// the position that all were given.
 fn arrange(
     tiles: &mut [Read],
     cell: impl Fn(usize) -> (u32, u32),

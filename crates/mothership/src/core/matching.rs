@@ -40,7 +40,8 @@ impl Core {
         judged.unwrap_or_else(Verdict::Never)
     }
 
-    /// Walls that show the same, with their replicas, as one. The first says what programs' own processes do.
+    /// Walls that show the same, with their replicas, as one. The first says what programs' own
+    /// processes do.
     fn plan(&self, names: &[String]) -> Result<WallPlan, String> {
         let mut plans: Vec<&WallPlan> = Vec::new();
         let mut add = |name| {
@@ -83,8 +84,10 @@ impl Core {
         format!("there is no wall called {name}; the configuration has {all}")
     }
 
-    /// Who is to draw a tile that has no renderer, if that is another than it was: the server of the same name, which is somewhere else now; or where it is
-    /// not there, or will not do, the one of the configuration; or one that renders the same and is none of a configured wall's.
+    /// Who is to draw a tile that has no renderer, if that is another than it was: the server of
+    /// the same name, which is somewhere else now; or where it is not there, or will not do,
+    /// the one of the configuration; or one that renders the same and is none of a configured
+    /// wall's.
     pub(super) fn successor(&self, client: &Client, tile: usize) -> Option<End> {
         let Standing::Matched(matched) = &client.standing else {
             return None;
@@ -337,7 +340,8 @@ impl Core {
         self.expected.get(&server.hello.name)?.relay.as_ref()
     }
 
-    /// The way through the relay before a server's host, for those who are not behind it themselves.
+    /// The way through the relay before a server's host, for those who are not behind it
+    /// themselves.
     fn relay_to(&self, server: &Server, request: &Request) -> Option<Address> {
         let relay = self.relay_of(server)?;
         let is_inside = self.servers.values().any(|other| {

@@ -1,4 +1,5 @@
-//! Who is there and who is matched with whom. Does no I/O: it is told what comes, and the time since some start; what it wants to be sent is taken out of it.
+//! Who is there and who is matched with whom. Does no I/O: it is told what comes, and the time
+//! since some start; what it wants to be sent is taken out of it.
 
 mod matching;
 mod summary;
@@ -125,7 +126,8 @@ impl Core {
         self.heard.insert(conn, now);
     }
 
-    /// What somebody who has connected says. Questions about the status and the wish to stop are the caller's to answer.
+    /// What somebody who has connected says. Questions about the status and the wish to stop are
+    /// the caller's to answer.
     pub fn hears(&mut self, conn: Conn, message: ToMothership, now: Duration) {
         match self.heard.get_mut(&conn) {
             Some(heard) => *heard = now,
@@ -342,7 +344,8 @@ impl Core {
         self.serve();
     }
 
-    /// A client cannot use the server of a tile. What it says of one that the tile had before is late.
+    /// A client cannot use the server of a tile. What it says of one that the tile had before is
+    /// late.
     fn is_unfit(&mut self, conn: Conn, tile: u32, address: &str) {
         let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) else {
             return;
@@ -357,7 +360,8 @@ impl Core {
         }
     }
 
-    /// Answers whoever can be answered, the longest waiting first. Who is served may give others another reason to wait.
+    /// Answers whoever can be answered, the longest waiting first. Who is served may give others
+    /// another reason to wait.
     fn serve(&mut self) {
         while self.serve_once() || self.fill_once() {}
     }

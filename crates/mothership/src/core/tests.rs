@@ -587,7 +587,8 @@ fn a_tile_without_a_renderer_gets_another() {
     assert_eq!(core.status(START).clients[0].tiles[1].server, "d");
     holes(&mut core, 3, 0);
 
-    // Another mothership knows of it, and gives the tile away when it is lost again: to the server of that name, which has come elsewhere.
+    // Another mothership knows of it, and gives the tile away when it is lost again: to the server
+    // of that name, which has come elsewhere.
     matched.ends[1] = end;
     let mut core = Core::new(&config(DESK));
     let mut back = request(desk());
@@ -758,8 +759,9 @@ impl Random {
     }
 }
 
-/// Servers and clients come, go, fall silent and come back in any order. At any time nobody waits who could be served, no server is given more than it
-/// takes, a wall has one renderer, and everybody is answered once.
+/// Servers and clients come, go, fall silent and come back in any order. At any time nobody waits
+/// who could be served, no server is given more than it takes, a wall has one renderer, and
+/// everybody is answered once.
 #[test]
 fn whoever_comes_and_goes() {
     let config = config(DESK);
@@ -862,7 +864,8 @@ fn check(core: &Core, open: &BTreeMap<Conn, Vec<FromMothership>>) {
             Standing::Matched(matched) => {
                 assert_eq!(matched.ends.len(), matched.wall.tiles.len());
                 for end in &matched.ends {
-                    // A server that has gone meanwhile, and another that has taken its name, were not there to be asked.
+                    // A server that has gone meanwhile, and another that has taken its name, were
+                    // not there to be asked.
                     let Some(server) = core.servers.get(&end.server) else {
                         continue;
                     };

@@ -1,4 +1,5 @@
-//! The mothership as a process: it listens, starts the servers of its configuration, and carries what the core says.
+//! The mothership as a process: it listens, starts the servers of its configuration, and carries
+//! what the core says.
 
 mod connections;
 mod starter;
@@ -56,8 +57,8 @@ enum Event {
     Fails(Error),
 }
 
-/// Runs until it is told to stop. SIGINT does that too, and ends the servers that were started; SIGTERM leaves them to the next mothership. Prints where it
-/// listens.
+/// Runs until it is told to stop. SIGINT does that too, and ends the servers that were started;
+/// SIGTERM leaves them to the next mothership. Prints where it listens.
 ///
 /// # Errors
 /// One sentence if it cannot listen or cannot go on.

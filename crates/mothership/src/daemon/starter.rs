@@ -13,10 +13,12 @@ use crate::config::{is_vague, Config, Server, Start};
 use crate::core::printable;
 use crate::Error;
 
-/// How long a server that an earlier mothership has started may take to come back, before it is started again.
+/// How long a server that an earlier mothership has started may take to come back, before it is
+/// started again.
 const RETURN: Duration = Duration::from_secs(4);
 
-/// Before a server that has failed is started again, for the first time; twice as long each time that it fails again, up to 64 s.
+/// Before a server that has failed is started again, for the first time; twice as long each time
+/// that it fails again, up to 64 s.
 const AGAIN: Duration = Duration::from_secs(2);
 
 pub(super) struct Starter {
@@ -27,7 +29,8 @@ pub(super) struct Starter {
 struct Planned {
     name: String,
     command: Command,
-    /// What it says, which is there until the server is ended: then an earlier mothership may have left it running.
+    /// What it says, which is there until the server is ended: then an earlier mothership may have
+    /// left it running.
     log: PathBuf,
     due: Duration,
     /// In a row.
@@ -118,7 +121,8 @@ impl Starter {
     pub fn terminate(&self, is_on_line: impl Fn(&str) -> bool) {
         for server in &self.servers {
             if let (State::Running(child), false) = (&server.state, is_on_line(&server.name)) {
-                // One that has ended meanwhile has not been waited for, so the signal reaches nobody else.
+                // One that has ended meanwhile has not been waited for, so the signal reaches
+                // nobody else.
                 let _ = kill_process(Pid::from_child(child), Signal::TERM);
             }
         }

@@ -1,4 +1,5 @@
-//! Accumulation buffers. No EGL surface has one, so they are the renderer's, and hold what Mesa's hold: 16-bit signed integers, by the same arithmetic.
+//! Accumulation buffers. No EGL surface has one, so they are the renderer's, and hold what Mesa's
+//! hold: 16-bit signed integers, by the same arithmetic.
 
 use crate::context::Api;
 use crate::egl;
@@ -9,7 +10,8 @@ use crate::surface::{fault, SharedSurface, Surface};
 use mgn_wire::{gl::*, Fault};
 use std::rc::Rc;
 
-/// Colours of a surface's pixels, the lowest row first. There is none before the first is written: then all are zero.
+/// Colours of a surface's pixels, the lowest row first. There is none before the first is written:
+/// then all are zero.
 #[derive(Default)]
 pub(crate) struct Accumulation(Vec<[i16; 4]>);
 
@@ -77,7 +79,8 @@ impl Surface {
     }
 }
 
-/// As C converts on the machines that Mesa runs on: cut off, and of what does not fit the lowest bits.
+/// As C converts on the machines that Mesa runs on: cut off, and of what does not fit the lowest
+/// bits.
 fn short(value: f32) -> i16 {
     const LIMIT: f32 = 2_147_483_648.0;
     let whole = if (-LIMIT..LIMIT).contains(&value) {
@@ -199,7 +202,8 @@ impl Renderer {
         (has && is_default).then_some(surface)
     }
 
-    /// Whether pixels are written now. Between glBegin and glEnd the question is an error, as the command is.
+    /// Whether pixels are written now. Between glBegin and glEnd the question is an error, as the
+    /// command is.
     fn draws_now(&mut self) -> Result<bool, Fault> {
         let discards = self.cx()?.has_discard
             // SAFETY: the context is current and knows the capability.
@@ -294,7 +298,8 @@ impl Renderer {
         Ok(colors)
     }
 
-    /// Writes colours to a buffer, in the keeper's context, where nothing changes them on their way.
+    /// Writes colours to a buffer, in the keeper's context, where nothing changes them on their
+    /// way.
     fn put_colors(
         &mut self,
         to: egl::Surface,
@@ -308,7 +313,8 @@ impl Renderer {
         let (right, high) = (left + w, low + h);
         let (mut texture, mut framebuffer) = (0, 0);
         let gl = &self.gl;
-        // SAFETY: the keeper's context is current; the image has as many pixels of 4 bytes; both objects are its own and end here.
+        // SAFETY: the keeper's context is current; the image has as many pixels of 4 bytes; both
+        // objects are its own and end here.
         unsafe {
             (gl.glGenTextures)(1, &mut texture);
             (gl.glBindTexture)(GL_TEXTURE_2D, texture);

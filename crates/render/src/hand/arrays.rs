@@ -1,5 +1,5 @@
-//! Draws whose vertices travel with them. They are drawn where they lie, through the driver's vertex array object 0, which no program ever sees: to
-//! programs another object stands for it.
+//! Draws whose vertices travel with them. They are drawn where they lie, through the driver's
+//! vertex array object 0, which no program ever sees: to programs another object stands for it.
 
 use super::elements::{index_range, Span};
 use crate::generated::driver::Gl;
@@ -101,7 +101,8 @@ impl Renderer {
         if self.may_compile_own(&sources, Span::Elements(first, count))
             && self.begin_own_checked(&sources)
         {
-            // SAFETY: every array without a buffer has the elements that the draw reads: `draws::arrays` checked that. A draw of none reads none.
+            // SAFETY: every array without a buffer has the elements that the draw reads:
+            // `draws::arrays` checked that. A draw of none reads none.
             unsafe { self.draw(&draw) };
         }
         self.end_own();
@@ -205,8 +206,9 @@ impl Renderer {
             _ => Span::Between(least, most),
         };
         if self.may_compile_own(&sources, span) && self.begin_own_checked(&sources) {
-            // SAFETY: inline indices lie in `copy` and within min..=max, for which `draws::arrays` found all elements there; other indices lie in a
-            // buffer object, and then so do all arrays, where the driver keeps within the buffers.
+            // SAFETY: inline indices lie in `copy` and within min..=max, for which `draws::arrays`
+            // found all elements there; other indices lie in a buffer object, and then
+            // so do all arrays, where the driver keeps within the buffers.
             unsafe {
                 if element_buffer != bound_buffer {
                     (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, element_buffer);
@@ -221,7 +223,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// An indexed draw from the bound vertex array object, with indices of the stream's or of its element buffer.
+    /// An indexed draw from the bound vertex array object, with indices of the stream's or of its
+    /// element buffer.
     fn draw_bound(
         &mut self,
         draw: &Draw,
@@ -246,7 +249,8 @@ impl Renderer {
             self.may_compile(span.as_slice())
         };
         if may_draw {
-            // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers; indices lie in one too, or in a private copy.
+            // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers;
+            // indices lie in one too, or in a private copy.
             unsafe { self.draw(draw) };
         }
         self.show_unbacked(hidden);
@@ -289,7 +293,8 @@ impl Renderer {
         }
     }
 
-    /// Where the arrays are for the driver. The element that lies first in the stream's memory is the array's element `first`.
+    /// Where the arrays are for the driver. The element that lies first in the stream's memory is
+    /// the array's element `first`.
     fn sources(&mut self, arrays: &[Array], vertices: Data<'_>, first: i64) -> Vec<Source> {
         let base = match vertices {
             Data::Inline(bytes) => bytes.as_ptr(),
@@ -355,8 +360,9 @@ impl Renderer {
         let mut wanted = 0u32;
         let mut divided = 0u32;
         let mut bound = array_buffer;
-        // SAFETY: the context is current. Pointers are only remembered; the draw that follows reads what its caller has checked, and no other draw
-        // uses this object without setting all its arrays again.
+        // SAFETY: the context is current. Pointers are only remembered; the draw that follows reads
+        // what its caller has checked, and no other draw uses this object without setting
+        // all its arrays again.
         unsafe {
             if cx.default_vertex_array != 0 {
                 (gl.glBindVertexArray)(0);
@@ -404,7 +410,8 @@ impl Renderer {
     }
 
     /// # Safety
-    /// What the enabled arrays point to holds all elements that the draw reads, and so do the indices.
+    /// What the enabled arrays point to holds all elements that the draw reads, and so do the
+    /// indices.
     unsafe fn draw(&self, d: &Draw) {
         let gl = &self.gl;
         let has_range = self.cx.as_ref().is_some_and(|cx| cx.has_draw_range);
@@ -555,7 +562,8 @@ pub(crate) unsafe fn enable(gl: &Gl, attribute: u8, on: bool, program_unit: u32)
     }
 }
 
-/// Runs a command that is meant for the texture coordinates of `unit`, and leaves the program's unit selected.
+/// Runs a command that is meant for the texture coordinates of `unit`, and leaves the program's
+/// unit selected.
 ///
 /// # Safety
 /// A context is current.

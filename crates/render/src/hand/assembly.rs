@@ -1,14 +1,17 @@
-//! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and ATI_fragment_shader.
+//! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and
+//! ATI_fragment_shader.
 
 use crate::names::{Class, MOST};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 use std::ffi::CStr;
 
-/// Above the number of parameters that any program has: drivers refuse it, and adding to it does not wrap around.
+/// Above the number of parameters that any program has: drivers refuse it, and adding to it does
+/// not wrap around.
 const BEYOND: u32 = 1 << 20;
 
-/// Commands that take or give a program's string: of the one that is bound, or of the one that is named.
+/// Commands that take or give a program's string: of the one that is bound, or of the one that is
+/// named.
 macro_rules! strings {
     ($($set:ident = $set_gl:ident, $get:ident = $get_gl:ident, $length_gl:ident ($($program:ident)?);)*) => {
         impl Renderer {
@@ -113,7 +116,8 @@ impl Renderer {
     pub(crate) fn hand_gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let table = self.names.table(Class::FragmentShader);
-        // A name of nothing is no error, but for one between glBeginFragmentShaderATI and glEndFragmentShaderATI.
+        // A name of nothing is no error, but for one between glBeginFragmentShaderATI and
+        // glEndFragmentShaderATI.
         let driver = table.get(id).unwrap_or(0);
         self.error();
         // SAFETY: the command takes no pointer.
@@ -135,7 +139,8 @@ fn reply_text(text: *const u8, count: u32, reply: &mut Reply) {
     reply.array(text, count);
 }
 
-/// Parameters. Drivers that add to the index before they compare it must not be given one that wraps around.
+/// Parameters. Drivers that add to the index before they compare it must not be given one that
+/// wraps around.
 macro_rules! parameters {
     ($($hand:ident = $gl:ident($($program:ident)?);)*) => {
         impl Renderer {
@@ -148,7 +153,8 @@ macro_rules! parameters {
                 if params.len() < count as usize * 4 {
                     return Err(Fault::refused("fewer parameters than the program sets"));
                 }
-                // SAFETY: there are as many values, and the index with the count does not wrap around.
+                // SAFETY: there are as many values, and the index with the count does not wrap
+                // around.
                 unsafe { (self.gl.$gl)($($program,)? target, index.min(BEYOND), count, params.as_ptr()) };
                 Ok(())
             })*

@@ -106,7 +106,8 @@ impl Renderer {
         if buffers.is_some() && (offsets.is_none() || sizes.is_none()) {
             return Err(Fault::ShortArray);
         }
-        // SAFETY: the decoder has seen to it that each array that is there holds `count` elements; without `buffers` the others are not read.
+        // SAFETY: the decoder has seen to it that each array that is there holds `count` elements;
+        // without `buffers` the others are not read.
         unsafe {
             (self.gl.glBindBuffersRange)(
                 target,
@@ -144,7 +145,8 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = inline(data, usize::try_from(size).unwrap_or(0))?;
-        // What the program may do with the storage is the client's to say; the client itself reads it and writes to it.
+        // What the program may do with the storage is the client's to say; the client itself reads
+        // it and writes to it.
         let flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT;
         let _refusing = self.storage.make_buffer(size);
         // SAFETY: `data` is null or holds `size` bytes; the driver refuses what is not positive.
@@ -160,7 +162,8 @@ impl Renderer {
 
     /// Fills the storage of the buffer bound to `target` with zeros.
     unsafe fn clear_storage(&mut self, target: u32, size: i64) {
-        // SAFETY: the context is current; OpenGL ES has no other way than a mapping, which holds `size` bytes if it succeeds.
+        // SAFETY: the context is current; OpenGL ES has no other way than a mapping, which holds
+        // `size` bytes if it succeeds.
         unsafe {
             let to = (self.gl.glMapBufferRange)(target, 0, size, GL_MAP_WRITE_BIT);
             if !to.is_null() {
@@ -179,7 +182,8 @@ impl Renderer {
         let (offset, size) = (offset.min(TOO_FAR), data.len() as i64);
         self.at_copy_target(buffer, |r| {
             let data = data.as_ptr().cast();
-            // SAFETY: so many bytes lie there, whatever they are while the driver copies them; it checks the range.
+            // SAFETY: so many bytes lie there, whatever they are while the driver copies them; it
+            // checks the range.
             unsafe { (r.gl.glBufferSubData)(GL_COPY_WRITE_BUFFER, offset, size, data) };
             Ok(())
         })

@@ -14,7 +14,8 @@ const LONGEST_TEXT: usize = 1 << 16;
 /// Room for every label that a driver keeps.
 const LABEL_ROOM: i32 = 1 << 16;
 
-/// A text of the program's with NUL behind it, and the length that the driver is told. A null pointer stays one.
+/// A text of the program's with NUL behind it, and the length that the driver is told. A null
+/// pointer stays one.
 struct Text {
     bytes: Option<Vec<u8>>,
     length: i32,
@@ -76,7 +77,8 @@ impl Renderer {
         let most = self.driver_integer(GL_MAX_DEBUG_LOGGED_MESSAGES);
         cx.debug.start(output, most.max(1) as usize);
         let user = Arc::as_ptr(&cx.debug).cast::<c_void>();
-        // SAFETY: the context is current; `heard` has the type that the driver calls, and the context keeps `user`.
+        // SAFETY: the context is current; `heard` has the type that the driver calls, and the
+        // context keeps `user`.
         unsafe { (self.gl.glDebugMessageCallback)(Debug::heard as *mut c_void, user) };
         if Debug::knows_error_id() {
             return;
@@ -97,7 +99,8 @@ impl Renderer {
         Ok(self.cx()?.debug.clone())
     }
 
-    /// Does what the program has not asked for: nobody is told of what the driver says to it. The error stays.
+    /// Does what the program has not asked for: nobody is told of what the driver says to it. The
+    /// error stays.
     pub(crate) fn unheard<R>(&mut self, work: impl FnOnce(&mut Renderer) -> R) -> R {
         let debug = self.cx.as_ref().map(|cx| cx.debug.clone());
         let mute = |muted| {
@@ -126,7 +129,8 @@ impl Renderer {
         }
         let has_arrays = matches!(self.cx()?.api, Api::Compat | Api::Es1);
         if has_arrays && is_array(cap) {
-            // What is enabled is followed, so that no draw reads memory at an address of the client's.
+            // What is enabled is followed, so that no draw reads memory at an address of the
+            // client's.
             if self.cx()?.compiling.is_some() {
                 return Err(Fault::refused("an array that a display list switches"));
             }
@@ -257,7 +261,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// The driver's name of what a label is for. The name of nothing is one that no driver has given.
+    /// The driver's name of what a label is for. The name of nothing is one that no driver has
+    /// given.
     fn labelled(&self, identifier: u32, name: u32) -> u32 {
         let class = match identifier {
             GL_BUFFER | GL_BUFFER_OBJECT_EXT => Class::Buffer,
@@ -384,7 +389,8 @@ impl Renderer {
         )
     }
 
-    /// Answers with a label's length and the label, which the program has no room for if `label_count` is 0.
+    /// Answers with a label's length and the label, which the program has no room for if
+    /// `label_count` is 0.
     fn label(
         &mut self,
         size: i32,

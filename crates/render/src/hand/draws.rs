@@ -94,7 +94,8 @@ impl Renderer {
         let span = |(offset, count): (&u64, &i32)| Span::Indices(type_, *offset, *count, 0);
         let spans: Vec<Span> = spans.map(span).collect();
         self.draw_from_buffers(Reads::Indices, &spans, |r| {
-            // SAFETY: both arrays hold as many elements as there are draws, and an offset has a pointer's size.
+            // SAFETY: both arrays hold as many elements as there are draws, and an offset has a
+            // pointer's size.
             unsafe {
                 (r.gl.glMultiDrawElements)(
                     mode,
@@ -125,7 +126,8 @@ impl Renderer {
         };
         let spans: Vec<Span> = spans.map(span).collect();
         self.draw_from_buffers(Reads::Indices, &spans, |r| {
-            // SAFETY: all arrays hold as many elements as there are draws, and an offset has a pointer's size.
+            // SAFETY: all arrays hold as many elements as there are draws, and an offset has a
+            // pointer's size.
             unsafe {
                 (r.gl.glMultiDrawElementsBaseVertex)(
                     mode,
@@ -141,7 +143,8 @@ impl Renderer {
 
     pub(crate) fn hand_gl_dispatch_compute_indirect(&mut self, indirect: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        // SAFETY: without a bound buffer the driver refuses this command, which never takes an address.
+        // SAFETY: without a bound buffer the driver refuses this command, which never takes an
+        // address.
         unsafe { (self.gl.glDispatchComputeIndirect)(indirect) };
         Ok(())
     }
@@ -207,7 +210,8 @@ macro_rules! draws {
         impl Renderer {
             $(#[allow(clippy::too_many_arguments)]
             pub(crate) fn $hand(&mut self, $($arg: $ty),*) -> Result<(), Fault> {
-                // SAFETY: `draw_from_buffers` has seen that offsets are offsets into buffer objects, within which the driver keeps.
+                // SAFETY: `draw_from_buffers` has seen that offsets are offsets into buffer
+                // objects, within which the driver keeps.
                 self.draw_from_buffers(Reads::$reads, &[$($span)?], |r| unsafe { (r.gl.$gl)($($value),*) })
             })*
         }

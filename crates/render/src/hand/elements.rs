@@ -1,5 +1,5 @@
-//! Elements of arrays that drivers read on the processor: for glArrayElement, and for draws that are
-//! compiled into display lists. Mesa does not look where a buffer ends, so the renderer does.
+//! Elements of arrays that drivers read on the processor: for glArrayElement, and for draws that
+//! are compiled into display lists. Mesa does not look where a buffer ends, so the renderer does.
 
 use super::arrays::{bits, in_unit, Source};
 use crate::context::Context;
@@ -62,8 +62,8 @@ impl Elements {
 }
 
 impl Renderer {
-    /// Whether all that draws read lies in buffers. Only asked of draws that go into a display list;
-    /// others the driver bounds itself.
+    /// Whether all that draws read lies in buffers. Only asked of draws that go into a display
+    /// list; others the driver bounds itself.
     pub(super) fn may_compile(&mut self, spans: &[Span]) -> bool {
         if !self.compiles() {
             return true;
@@ -252,8 +252,8 @@ impl Renderer {
         if attribute >= attr::GENERIC {
             return self.generic_place(u32::from(attribute - attr::GENERIC));
         }
-        // The buffer, the pointer, its stride, the number of components, or where to ask for it, and
-        // the type.
+        // The buffer, the pointer, its stride, the number of components, or where to ask for it,
+        // and the type.
         let (buffer, pointer, stride, size, type_) = match attribute {
             attr::POSITION => (
                 GL_VERTEX_ARRAY_BUFFER_BINDING,

@@ -123,7 +123,8 @@ impl Renderer {
         self.bind()
     }
 
-    /// Looks at what the driver draws to and reads now, after a command that may have changed it behind our back.
+    /// Looks at what the driver draws to and reads now, after a command that may have changed it
+    /// behind our back.
     pub(crate) fn draw_buffers_restored(&mut self) -> Result<(), Fault> {
         let cx = self.cx()?;
         if !cx.api.is_desktop() || (cx.draw_framebuffer, cx.read_framebuffer) != (0, 0) {
@@ -143,8 +144,9 @@ impl Renderer {
 
     pub(crate) fn hand_gl_pop_attrib(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
-        // Mesa loses a current value that is set between an array draw and glPopAttrib unless it is asked for one. A program that used immediate mode
-        // does not get to see that, so neither may it here, where its primitives are drawn as arrays.
+        // Mesa loses a current value that is set between an array draw and glPopAttrib unless it is
+        // asked for one. A program that used immediate mode does not get to see that, so
+        // neither may it here, where its primitives are drawn as arrays.
         let mut color = [0.0f32; 4];
         // SAFETY: the context is current; the colour has room for its four values.
         unsafe {
@@ -265,7 +267,8 @@ impl Renderer {
         })
     }
 
-    /// Answers with a parameter of a framebuffer, the default one's as a window's. `get` writes one integer, and there is room for more.
+    /// Answers with a parameter of a framebuffer, the default one's as a window's. `get` writes one
+    /// integer, and there is room for more.
     fn framebuffer_parameter(
         &mut self,
         is_default: bool,
@@ -292,7 +295,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Answers with a parameter of an attachment. `get` writes one integer, and there is room for more.
+    /// Answers with a parameter of an attachment. `get` writes one integer, and there is room for
+    /// more.
     fn attachment_parameter(
         &mut self,
         pname: u32,
@@ -320,7 +324,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Clears one buffer. Mesa's pbuffers have none that these commands would take for `GL_BACK`, but one that they take for its left half.
+    /// Clears one buffer. Mesa's pbuffers have none that these commands would take for `GL_BACK`,
+    /// but one that they take for its left half.
     fn clear_buffer(&mut self, is_default: bool, clear: impl FnOnce(&Gl)) -> Result<(), Fault> {
         let cx = self.cx()?;
         let back = is_default && cx.draw_buffer == GL_BACK && cx.api.is_desktop();

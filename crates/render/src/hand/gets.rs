@@ -1,4 +1,5 @@
-//! Queries of state whose answer is not the driver's own: names, the default framebuffer, pixel store.
+//! Queries of state whose answer is not the driver's own: names, the default framebuffer, pixel
+//! store.
 
 use crate::context::{Api, Context};
 use crate::names::Class;
@@ -56,8 +57,8 @@ const LONGEST: usize = 1 << 14;
 
 macro_rules! format_queries {
     ($($name:ident = $gl:ident: $type:ty, $fillings:expr;)*) => {$(
-        /// Answers with as many values as there are, which may be fewer than the program has room for: what the driver leaves alone of two different
-        /// fillings, it has not written.
+        /// Answers with as many values as there are, which may be fewer than the program has room
+        /// for: what the driver leaves alone of two different fillings, it has not written.
         pub(crate) fn $name(
             &mut self,
             target: u32,
@@ -90,7 +91,8 @@ impl Renderer {
 
     /// State that the renderer knows better than the driver.
     fn known(&mut self, pname: u32) -> Option<i64> {
-        // Not before every get: giving boxes back makes the driver end what it has begun, which some states tell.
+        // Not before every get: giving boxes back makes the driver end what it has begun, which
+        // some states tell.
         let is_moved =
             self.is_offset && matches!(pname, GL_CURRENT_RASTER_POSITION | GL_PROJECTION_MATRIX);
         if is_moved || matches!(pname, GL_SCISSOR_BOX | GL_SCISSOR_TEST) {

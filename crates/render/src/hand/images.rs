@@ -107,7 +107,8 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let bitmap = self.image(bitmap, tight_bitmap_bytes(width, height))?;
-        // SAFETY: `bitmap` is null, which only moves the raster position, an offset into the bound buffer, or holds the image.
+        // SAFETY: `bitmap` is null, which only moves the raster position, an offset into the bound
+        // buffer, or holds the image.
         unsafe { (self.gl.glBitmap)(width, height, xorig, yorig, xmove, ymove, bitmap) };
         Ok(())
     }

@@ -67,7 +67,8 @@ struct Wanted {
     part: Option<[i32; 3]>,
     /// Format and type; none for compressed blocks.
     pixels: Option<(u32, u32)>,
-    /// Where in the pixel pack buffer it goes if there is one; none for commands that are not sent then.
+    /// Where in the pixel pack buffer it goes if there is one; none for commands that are not sent
+    /// then.
     offset: Option<u64>,
     /// Whether the driver is told how much room there is.
     bounded: bool,
@@ -99,8 +100,8 @@ impl Wanted {
         }
     }
 
-    /// The extent and target of the level, and the bytes of the image if its size is known. Asking about a bad target, level or kind of image is an error,
-    /// as fetching it is.
+    /// The extent and target of the level, and the bytes of the image if its size is known. Asking
+    /// about a bad target, level or kind of image is an error, as fetching it is.
     fn size(&self, gl: &Gl) -> ([i32; 4], Result<Option<usize>, u32>) {
         let target = self.of.target();
         let [width, height, depth] = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH]
@@ -171,8 +172,9 @@ impl Wanted {
 }
 
 impl Renderer {
-    /// Answers with the extent and target of the level and the tight image, or with nothing after an error or if the image goes to the pack buffer.
-    /// `fetch` is given as much room as it is told.
+    /// Answers with the extent and target of the level and the tight image, or with nothing after
+    /// an error or if the image goes to the pack buffer. `fetch` is given as much room as it is
+    /// told.
     fn answer_level(
         &mut self,
         wanted: Wanted,
@@ -306,7 +308,8 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+        // SAFETY: the address is an offset into the bound pack buffer, within which the driver
+        // keeps.
         unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };
         Ok(())
     }
@@ -332,14 +335,17 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+        // SAFETY: the address is an offset into the bound pack buffer, within which the driver
+        // keeps.
         unsafe { (self.gl.glGetCompressedTexImage)(target, level, to) };
         Ok(())
     }
 }
 
-/// Commands that write an image to memory or, which `offset` is for, to the pack buffer: all arguments before the image's format, after a semicolon what the
-/// client adds to them; how the texture is called, the level, and the extent of a part. `room` commands are told how much room there is; `free` ones are not, and have what the image takes.
+/// Commands that write an image to memory or, which `offset` is for, to the pack buffer: all
+/// arguments before the image's format, after a semicolon what the client adds to them; how the
+/// texture is called, the level, and the extent of a part. `room` commands are told how much room
+/// there is; `free` ones are not, and have what the image takes.
 macro_rules! levels {
     ($($kind:ident $bound:ident $hand:ident = $gl:ident($first:ident$(; $own:ident)?$(, $arg:ident: $ty:ty)*) $of:ident($($by:ident$(: $class:ident)?),*) $level:ident $([$w:ident $h:ident $d:ident])?;)*) => {
         $(levels! { @$kind $bound $hand $gl ($first ($($own)?) $($arg: $ty),*) $of ($($by),*) $level ($($($class $by)?)*) ($([$w, $h, $d])?) })*
@@ -379,7 +385,8 @@ macro_rules! levels {
         $self.answer_level($wanted.bounded(), $reply, |gl, room, to| unsafe { (gl.$gl)($($arg,)* room, to) })
     };
     (@call free $self:ident $reply:ident $wanted:ident $gl:ident ($($arg:expr),*)) => {
-        // SAFETY: there is room for the tight image, and the driver packs tightly; or it keeps within the bound pack buffer.
+        // SAFETY: there is room for the tight image, and the driver packs tightly; or it keeps
+        // within the bound pack buffer.
         $self.answer_level($wanted, $reply, |gl, _, to| unsafe { (gl.$gl)($($arg,)* to) })
     };
 }

@@ -8,7 +8,8 @@ use mgn_wire::sizes::gets::pixel_map_counted_by;
 use mgn_wire::sizes::image::{call_lists_bytes, map_components};
 use mgn_wire::{Data, Fault, Plain, Reply, Slice};
 
-/// The most display lists that one command may generate or delete: each takes memory and time in the driver.
+/// The most display lists that one command may generate or delete: each takes memory and time in
+/// the driver.
 const MOST_LISTS: i32 = 1 << 20;
 /// The longest pixel map of any driver.
 const LONGEST_MAP: usize = 1 << 16;
@@ -16,7 +17,8 @@ const LONGEST_MAP: usize = 1 << 16;
 impl Renderer {
     pub(crate) fn hand_gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        // The driver walks the whole range, however few lists there are; deleting in steps lets others see that there is progress.
+        // The driver walks the whole range, however few lists there are; deleting in steps lets
+        // others see that there is progress.
         let mut left = range;
         let mut first = list;
         while left > MOST_LISTS {
@@ -154,7 +156,8 @@ impl Renderer {
         values: Data<'_>,
     ) -> Result<(), Fault> {
         let values = self.pixel_map(size, values)?;
-        // SAFETY: `values` is an offset into the bound buffer, or holds `size` values, or there are none.
+        // SAFETY: `values` is an offset into the bound buffer, or holds `size` values, or there are
+        // none.
         unsafe { (self.gl.glPixelMapfv)(map, size, values) };
         Ok(())
     }
@@ -234,9 +237,11 @@ impl Renderer {
     }
 }
 
-/// Fails if the control points are fewer than the driver reads: it reads up to the last component of the last point.
+/// Fails if the control points are fewer than the driver reads: it reads up to the last component
+/// of the last point.
 fn points<T: Plain>(target: u32, u: (i32, i32), v: (i32, i32), points: &[T]) -> Result<(), Fault> {
-    // The driver refuses what is no evaluator, orders below 1 and strides below the number of components.
+    // The driver refuses what is no evaluator, orders below 1 and strides below the number of
+    // components.
     let Some(components) = map_components(target) else {
         return Ok(());
     };

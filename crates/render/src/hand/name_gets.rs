@@ -1,4 +1,5 @@
-//! Queries by index, of pipelines, queries, assembly programs and textures, some of which answer with the name of an object.
+//! Queries by index, of pipelines, queries, assembly programs and textures, some of which answer
+//! with the name of an object.
 
 use crate::names::Class;
 use crate::renderer::{out, Renderer};
@@ -64,7 +65,8 @@ impl Renderer {
     }
 }
 
-/// Queries; in brackets the pname among the arguments, and the object that they name if there is one.
+/// Queries; in brackets the pname among the arguments, and the object that they name if there is
+/// one.
 macro_rules! queries {
     ($($hand:ident = $gl:ident<$ty:ty>($($arg:ident: $argty:ty),*) [$pname:ident $(, $object:ident: $find:ident $class:ident)?];)*) => {
         impl Renderer {

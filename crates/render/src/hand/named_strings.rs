@@ -6,7 +6,8 @@ use crate::renderer::Renderer;
 use mgn_wire::gl::GL_NAMED_STRING_LENGTH_ARB;
 use mgn_wire::{Fault, Reply, Slice};
 
-/// A string's bytes and how many they are, as the driver takes them. There is a NUL behind, in case that one looks for it.
+/// A string's bytes and how many they are, as the driver takes them. There is a NUL behind, in case
+/// that one looks for it.
 struct Text(Vec<u8>, i32);
 
 impl Text {
@@ -60,7 +61,8 @@ impl Renderer {
         let shader = self.object(Class::Program, shader);
         let paths = strings(&paths.to_vec(), count)?;
         let pointers: Vec<*const u8> = paths.iter().map(|p| p.as_ptr().cast()).collect();
-        // SAFETY: there are so many strings, each ending with NUL. Drivers take a negative number of them for many.
+        // SAFETY: there are so many strings, each ending with NUL. Drivers take a negative number
+        // of them for many.
         unsafe {
             (self.gl.glCompileShaderIncludeARB)(
                 shader,

@@ -59,7 +59,8 @@ impl Renderer {
         let mut drivers = vec![0; names.len()];
         make(self, &mut drivers);
         for (&name, driver) in names.iter().zip(drivers) {
-            // A name that is in use already, because a program used it before it generated it, keeps its object.
+            // A name that is in use already, because a program used it before it generated it,
+            // keeps its object.
             if name == 0 || driver == 0 || self.names.table(class).get(name).is_some() {
                 continue;
             }

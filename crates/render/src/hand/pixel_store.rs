@@ -1,7 +1,8 @@
 //! Pixel store state: what the program has set, and what the driver has at the moment.
 //!
-//! Images in the stream are tight, and the driver must know that when it reads them. Images in pixel buffer objects are laid out as the program says. So
-//! the driver's state is the one or the other, and changes only when the other kind comes.
+//! Images in the stream are tight, and the driver must know that when it reads them. Images in
+//! pixel buffer objects are laid out as the program says. So the driver's state is the one or the
+//! other, and changes only when the other kind comes.
 
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Data, Fault};
@@ -192,8 +193,8 @@ impl Renderer {
         self.asked(pname)
     }
 
-    /// Prepares the driver for an image, and gives the address or offset that it takes: null for no image or one whose size nobody knows, which the driver
-    /// then refuses.
+    /// Prepares the driver for an image, and gives the address or offset that it takes: null for no
+    /// image or one whose size nobody knows, which the driver then refuses.
     pub(crate) fn image(
         &mut self,
         data: Data<'_>,

@@ -134,7 +134,8 @@ impl Renderer {
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         self.with_depth_in_place(format, |r| {
-            // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+            // SAFETY: the address is an offset into the bound pack buffer, within which the driver
+            // keeps.
             unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
         })?;
         self.return_lent()
@@ -214,7 +215,8 @@ impl Renderer {
             // SAFETY: there is room for `size` bytes.
             unsafe { (self.gl.glGetBufferSubData)(target, offset, size, to.cast()) };
         } else {
-            // SAFETY: as above. OpenGL ES reads by mapping; a mapping that succeeds has `size` bytes.
+            // SAFETY: as above. OpenGL ES reads by mapping; a mapping that succeeds has `size`
+            // bytes.
             unsafe {
                 let from = (self.gl.glMapBufferRange)(target, offset, size, GL_MAP_READ_BIT);
                 if !from.is_null() {
@@ -232,7 +234,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Answers with an image of `bytes` bytes; with nothing after an error or if nobody knows the size.
+    /// Answers with an image of `bytes` bytes; with nothing after an error or if nobody knows the
+    /// size.
     fn answer_image(
         &mut self,
         bytes: Option<usize>,
@@ -275,7 +278,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Prepares the driver for writing to the bound pack buffer, and gives the offset as the pointer that C declares.
+    /// Prepares the driver for writing to the bound pack buffer, and gives the offset as the
+    /// pointer that C declares.
     pub(super) fn pack_target(&mut self, offset: u64) -> Result<*mut c_void, Fault> {
         self.needs_context()?;
         if !self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
@@ -315,7 +319,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Runs `read` so that depth and stencil come from where they are drawn: they belong to the surface, whatever its read buffer.
+    /// Runs `read` so that depth and stencil come from where they are drawn: they belong to the
+    /// surface, whatever its read buffer.
     fn with_depth_in_place(
         &mut self,
         format: u32,

@@ -1,14 +1,17 @@
-//! Selection and feedback: the driver writes to memory of the server's, which comes back with the answer of glRenderMode.
+//! Selection and feedback: the driver writes to memory of the server's, which comes back with the
+//! answer of glRenderMode.
 
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::Cell;
 
-/// The most words that selection or feedback may write. A program that names a larger buffer overflows it here.
+/// The most words that selection or feedback may write. A program that names a larger buffer
+/// overflows it here.
 const MOST: usize = 1 << 24;
 
-/// Memory that the driver writes words to. The driver may know each piece until the context ends, whatever it made of the commands that told it of
-/// another, so a piece is never freed before, and a buffer that grows at least doubles.
+/// Memory that the driver writes words to. The driver may know each piece until the context ends,
+/// whatever it made of the commands that told it of another, so a piece is never freed before, and
+/// a buffer that grows at least doubles.
 #[derive(Default)]
 pub(crate) struct Words {
     pieces: Vec<Box<[Cell<u32>]>>,
@@ -36,7 +39,8 @@ impl Words {
         words[..count].iter().map(Cell::get).collect()
     }
 
-    /// How many words `hits` hit records take: each is the number of its names, two depths, and the names.
+    /// How many words `hits` hit records take: each is the number of its names, two depths, and the
+    /// names.
     fn hit_words(&self, hits: usize) -> usize {
         let words = self.pieces.last().map_or(&[][..], |piece| piece);
         let mut at = 0;

@@ -109,12 +109,14 @@ impl Renderer {
         self.begin_own(&sources);
         if run.indices.is_empty() {
             for (first, count) in stretches {
-                // SAFETY: the arrays hold `run.count` vertices, which `Run::parse` counted by what is there, and stretches end there.
+                // SAFETY: the arrays hold `run.count` vertices, which `Run::parse` counted by what
+                // is there, and stretches end there.
                 unsafe { (self.gl.glDrawArrays)(mode, first, count) };
             }
         } else {
             let (number, pointer) = (run.indices.len() as i32, run.indices.as_ptr().cast());
-            // SAFETY: as above, and `Run::parse` has seen that every index is below `run.count`. No index buffer is bound to the own arrays.
+            // SAFETY: as above, and `Run::parse` has seen that every index is below `run.count`. No
+            // index buffer is bound to the own arrays.
             unsafe {
                 (self.gl.glDrawRangeElements)(
                     mode,
@@ -136,7 +138,8 @@ impl Renderer {
             return;
         };
         self.begins();
-        // SAFETY: as the calls of a program: the values are copied out of the vertex, which holds the layout's components.
+        // SAFETY: as the calls of a program: the values are copied out of the vertex, which holds
+        // the layout's components.
         unsafe {
             (self.gl.glBegin)(mode);
             for i in 0..run.count as usize {
@@ -160,7 +163,8 @@ impl Renderer {
         let gl = &self.gl;
         for &(attribute, components, offset) in attributes {
             let v: *const f32 = vertex.wrapping_add(offset as usize).cast();
-            // SAFETY: the vertex holds the layout's components, and `is_possible` has seen that each function reads no more than those.
+            // SAFETY: the vertex holds the layout's components, and `is_possible` has seen that
+            // each function reads no more than those.
             unsafe {
                 match (attribute, components) {
                     (attr::NORMAL, _) => (gl.glNormal3fv)(v),

@@ -217,8 +217,9 @@ impl Renderer {
     }
 }
 
-/// The value of a uniform: exactly its components, so that the client writes no more to the program's memory. The driver does not tell how many there are;
-/// but what it leaves alone of two different fillings, it has not written.
+/// The value of a uniform: exactly its components, so that the client writes no more to the
+/// program's memory. The driver does not tell how many there are; but what it leaves alone of two
+/// different fillings, it has not written.
 fn written<T: Copy + PartialEq + Default>(fillings: [T; 2], get: impl Fn(*mut T)) -> Vec<T> {
     let mut both = fillings.map(|f| [f; COMPONENTS]);
     for values in &mut both {

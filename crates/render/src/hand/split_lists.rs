@@ -1,8 +1,10 @@
-//! Display lists with commands that the driver cannot execute: those about accumulation buffers, which are the renderer's, and on a wall those about
-//! queries and conditional rendering, which it follows.
+//! Display lists with commands that the driver cannot execute: those about accumulation buffers,
+//! which are the renderer's, and on a wall those about queries and conditional rendering, which it
+//! follows.
 //!
-//! Such a list is compiled in parts, each a list of the driver's, and the renderer goes from one to the next and does itself what lies between them.
-//! The first part has the list's own name; the names of the others are high ones, which programs do not use.
+//! Such a list is compiled in parts, each a list of the driver's, and the renderer goes from one to
+//! the next and does itself what lies between them. The first part has the list's own name; the
+//! names of the others are high ones, which programs do not use.
 
 use crate::renderer::Renderer;
 use crate::snapshot::lists::{Kept, Records};
@@ -14,7 +16,8 @@ use std::rc::Rc;
 /// Lists that call others deeper than this stop there, as in Mesa.
 const DEEPEST: usize = 64;
 
-/// The most steps of one call. Few programs take any, but lists that call each other twice could take them for years.
+/// The most steps of one call. Few programs take any, but lists that call each other twice could
+/// take them for years.
 const MOST_STEPS: usize = 1 << 20;
 
 /// The first name of a part.
@@ -59,7 +62,8 @@ pub(crate) struct Compiling {
     steps: Vec<Step>,
     /// Whether a command that knows of scissor boxes went into it.
     pub scissors: bool,
-    /// Whether one did that is to be executed by us, because it sets what the driver has otherwise (see `offset`).
+    /// Whether one did that is to be executed by us, because it sets what the driver has otherwise
+    /// (see `offset`).
     pub by_command: bool,
     /// What it is made of, on a wall.
     pub kept: Kept,
@@ -105,12 +109,14 @@ impl Renderer {
         self.taking.depth >= DEEPEST
     }
 
-    /// Whether a list is being compiled that a command about accumulation buffers has to go into by way of us.
+    /// Whether a list is being compiled that a command about accumulation buffers has to go into by
+    /// way of us.
     pub(crate) fn splits_for_accumulation(&self) -> bool {
         self.has_accumulation && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
     }
 
-    /// Puts a step into the list that is being compiled, and takes it now if commands are executed as well.
+    /// Puts a step into the list that is being compiled, and takes it now if commands are executed
+    /// as well.
     pub(crate) fn split(&mut self, step: Step) -> Result<(), Fault> {
         let Some(mut compiling) = self.cx()?.compiling.take() else {
             return Ok(());

@@ -1,10 +1,10 @@
 //! Vertex array objects of the program's, and the buffers that its arrays lie in.
 //!
-//! Programs enable arrays that lie nowhere, which is legal while nothing uses them, and a client may
-//! do it to have the driver read the server's memory. So arrays without a buffer are hidden from the
-//! driver during draws. Which those are is asked of the driver, once after each change: a command
-//! that the driver has refused changes nothing, and what the renderer would conclude from commands
-//! would then be an address.
+//! Programs enable arrays that lie nowhere, which is legal while nothing uses them, and a client
+//! may do it to have the driver read the server's memory. So arrays without a buffer are hidden
+//! from the driver during draws. Which those are is asked of the driver, once after each change: a
+//! command that the driver has refused changes nothing, and what the renderer would conclude from
+//! commands would then be an address.
 
 use super::arrays::{bits, enable, in_unit, Source};
 use crate::context::Api;
@@ -29,7 +29,8 @@ struct Shadow {
     unconfirmed: u32,
     /// The driver's name of the buffer of indices, once it was asked.
     element_buffer: Option<u32>,
-    /// The pointers of the fixed function, for contexts with but one vertex array object, where they have to be set again.
+    /// The pointers of the fixed function, for contexts with but one vertex array object, where
+    /// they have to be set again.
     fixed: [Option<Source>; attr::GENERIC as usize],
 }
 
@@ -50,8 +51,8 @@ impl Shadow {
         self.unconfirmed |= 1u32.checked_shl(attribute.into()).unwrap_or(0);
     }
 
-    /// Buffers of enabled arrays may be others now, or gone. An array that is disabled is asked about
-    /// when it is enabled.
+    /// Buffers of enabled arrays may be others now, or gone. An array that is disabled is asked
+    /// about when it is enabled.
     fn buffers_changed(&mut self) {
         self.unconfirmed |= self.enabled;
     }
@@ -128,7 +129,8 @@ impl VertexArrays {
         })
     }
 
-    /// The pointer that the program has set for an attribute of the fixed function, if it lies in a buffer.
+    /// The pointer that the program has set for an attribute of the fixed function, if it lies in a
+    /// buffer.
     pub fn fixed(&self, attribute: u8) -> Option<Source> {
         let source = self.current.fixed.get(usize::from(attribute))?.as_ref()?;
         (source.buffer != 0).then_some(*source)
@@ -382,8 +384,8 @@ impl Renderer {
     }
 
     /// An array of the fixed function is about to be enabled or disabled. False if the driver must
-    /// not be told by glEnableClientState: Mesa enables arrays that the context's API lacks, of which
-    /// it then says nothing.
+    /// not be told by glEnableClientState: Mesa enables arrays that the context's API lacks, of
+    /// which it then says nothing.
     pub(super) fn client_state(&mut self, array: u32) -> Result<bool, Fault> {
         let attribute = match array {
             GL_VERTEX_ARRAY => attr::POSITION,
@@ -467,7 +469,8 @@ impl Renderer {
             return Err(Fault::ShortArray);
         }
         self.shadow()?.buffers_changed();
-        // SAFETY: the decoder has seen to it that each array that is there holds `count` elements; without `buffers` the others are not read.
+        // SAFETY: the decoder has seen to it that each array that is there holds `count` elements;
+        // without `buffers` the others are not read.
         unsafe {
             (self.gl.glBindVertexBuffers)(
                 first,
@@ -538,7 +541,8 @@ fn arrays_of(api: Api) -> u32 {
     }
 }
 
-/// The stream's number of a generic attribute; one beyond all that are followed if the driver has none such.
+/// The stream's number of a generic attribute; one beyond all that are followed if the driver has
+/// none such.
 fn generic(index: u32) -> u8 {
     match u8::try_from(index) {
         Ok(index) if index < attr::COUNT - attr::GENERIC => attr::GENERIC + index,
@@ -551,14 +555,16 @@ pub(crate) fn pointer<T>(array: &Option<Vec<T>>) -> *const T {
     array.as_ref().map_or(std::ptr::null(), |v| v.as_ptr())
 }
 
-/// Pointer commands: their pointer is an offset into the bound buffer object. In brackets: the attribute, its size, type and stride.
+/// Pointer commands: their pointer is an offset into the bound buffer object. In brackets: the
+/// attribute, its size, type and stride.
 macro_rules! pointers {
     ($($hand:ident = $gl:ident($($arg:ident: $ty:ty),*) [$attribute:expr, $size:expr, $type:expr, $stride:expr];)*) => {
         impl Renderer {
             $(pub(crate) fn $hand(&mut self, $($arg: $ty,)* pointer: u64) -> Result<(), Fault> {
                 let attribute: u8 = ($attribute)(&mut *self)?;
                 if self.pointed(attribute, $size, $type, $stride, pointer)? {
-                    // SAFETY: the pointer is an offset into a buffer object, or null, which hides the array from draws.
+                    // SAFETY: the pointer is an offset into a buffer object, or null, which hides
+                    // the array from draws.
                     unsafe { (self.gl.$gl)($($arg,)* (pointer as usize as *const c_void).cast()) };
                 }
                 Ok(())
@@ -596,7 +602,8 @@ pointers! {
 }
 
 impl Renderer {
-    /// In a context with but one vertex array object, sets the program's arrays again after a draw that has used others.
+    /// In a context with but one vertex array object, sets the program's arrays again after a draw
+    /// that has used others.
     pub(crate) fn restore_only_arrays(&mut self, used: u32) {
         let array_buffer = self.array_buffer();
         let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.api == Api::Es1) else {
@@ -606,7 +613,8 @@ impl Renderer {
         let unit = cx.vertex_arrays.unit;
         let wanted = cx.vertex_arrays.current.enabled;
         cx.vertex_arrays.current.unconfirmed |= used | wanted;
-        // SAFETY: the context is current; pointers are offsets into the buffers that they are set with.
+        // SAFETY: the context is current; pointers are offsets into the buffers that they are set
+        // with.
         unsafe {
             for attribute in bits(used) {
                 if let Some(source) = cx.vertex_arrays.fixed(attribute) {

@@ -79,7 +79,8 @@ impl Driver<'_> {
 /// Has the driver execute a command that reads at most what it is lent.
 macro_rules! tell {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: a context is current, and pointers among the arguments lead to as much as the command reads or writes.
+        // SAFETY: a context is current, and pointers among the arguments lead to as much as the
+        // command reads or writes.
         unsafe { ($driver.gl.$command)($($argument),*) }
     }};
 }
@@ -88,7 +89,8 @@ pub(super) use tell;
 /// Asks for the values of a parameter; none if the driver refuses.
 macro_rules! ask {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: a context is current, and no parameter that is asked for has more values than there is room for.
+        // SAFETY: a context is current, and no parameter that is asked for has more values than
+        // there is room for.
         $driver.answer(|to| unsafe { ($driver.gl.$command)($($argument,)* to) })
     };
 }

@@ -89,7 +89,8 @@ pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>)
         }
         return;
     }
-    // Lights and planes are told in the coordinates that they are kept in: the matrices are still those of a new context.
+    // Lights and planes are told in the coordinates that they are kept in: the matrices are still
+    // those of a new context.
     lights(driver, script);
     planes(driver, script, compat);
     units(driver, script, compat);
@@ -132,7 +133,8 @@ fn planes(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     }
 }
 
-/// Texture environments, generated coordinates, and switches of each unit. The first is active again afterwards, as evaluators need it.
+/// Texture environments, generated coordinates, and switches of each unit. The first is active
+/// again afterwards, as evaluators need it.
 fn units(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     let active = driver.number(GL_ACTIVE_TEXTURE).max(GL_TEXTURE0);
     for unit in GL_TEXTURE0..GL_TEXTURE0 + driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32 {
@@ -239,7 +241,8 @@ fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
         gl_secondary_color3f(second[0], second[1], second[2])
     );
     say!(script, gl_tex_coord4fv(list(&coordinates[..4])));
-    // Only so is the distance taken from there; what it is really taken from is told with the rest of the state.
+    // Only so is the distance taken from there; what it is really taken from is told with the rest
+    // of the state.
     say!(script, gl_fogf(GL_FOG_COORD_SRC, GL_FOG_COORD as f32));
     say!(script, gl_fog_coordf(of(GL_CURRENT_RASTER_DISTANCE)[0]));
     let [x, y, z, ..] = of(GL_CURRENT_RASTER_POSITION);
@@ -257,7 +260,8 @@ fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
     }
 }
 
-/// From `first` on: where there is a fixed function, the first is its position. A value keeps its bits, of whatever type it was.
+/// From `first` on: where there is a fixed function, the first is its position. A value keeps its
+/// bits, of whatever type it was.
 fn generic_attributes(driver: &Driver<'_>, script: &mut Script<'_>, first: u32) {
     for index in first..driver.integer(GL_MAX_VERTEX_ATTRIBS).clamp(0, 32) as u32 {
         let value: Option<[f32; 64]> =
@@ -347,11 +351,12 @@ fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     say!(script, gl_matrix_mode(mode));
 }
 
-/// The matrices of a stack, from the lowest to the top. Those below the top come to light only by taking the ones above them away, which are then put
-/// back.
+/// The matrices of a stack, from the lowest to the top. Those below the top come to light only by
+/// taking the ones above them away, which are then put back.
 ///
-/// Mesa inverts a matrix by the shortest way that its kind allows, and each rounds in its own way. It finds out the kind of a matrix that was loaded when
-/// something is drawn, be it a bitmap of nothing, and otherwise takes it, and what is made of it later, for any matrix.
+/// Mesa inverts a matrix by the shortest way that its kind allows, and each rounds in its own way.
+/// It finds out the kind of a matrix that was loaded when something is drawn, be it a bitmap of
+/// nothing, and otherwise takes it, and what is made of it later, for any matrix.
 fn stack(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool, [mode, depth, top]: [u32; 3]) {
     if !driver.accepts(|| tell!(driver, glMatrixMode(mode))) {
         return;

@@ -11,8 +11,8 @@ pub(super) struct Transfer {
     pub bytes: usize,
 }
 
-/// For a level of the texture that is bound to `target`, or of a face of it. The components' sizes choose among the types that the driver may store an
-/// unsized format by.
+/// For a level of the texture that is bound to `target`, or of a face of it. The components' sizes
+/// choose among the types that the driver may store an unsized format by.
 pub(super) fn transfer(driver: &Driver<'_>, target: u32, level: i32) -> Option<Transfer> {
     let of = |pname| {
         ask!(driver, glGetTexLevelParameteriv(target, level, pname)).map_or(0, |v: [i32; 64]| v[0])
@@ -45,7 +45,8 @@ pub(super) fn transfer(driver: &Driver<'_>, target: u32, level: i32) -> Option<T
     )
 }
 
-/// `sizes` are of red, green, blue, alpha, luminance and intensity; `colors` is what kind of numbers they are; depth is a size and a kind.
+/// `sizes` are of red, green, blue, alpha, luminance and intensity; `colors` is what kind of
+/// numbers they are; depth is a size and a kind.
 fn choose(
     sizes: [i32; 6],
     colors: Option<u32>,

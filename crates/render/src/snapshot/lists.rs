@@ -1,4 +1,5 @@
-//! Display lists. No driver reads them back, so on a wall what they are made of is kept, as it came.
+//! Display lists. No driver reads them back, so on a wall what they are made of is kept, as it
+//! came.
 
 use super::script::{say, Script};
 use super::{refusal, Objects};
@@ -127,7 +128,8 @@ impl Renderer {
         }
     }
 
-    /// Why a command cannot be compiled again from its record: its data lies in buffers, which may change.
+    /// Why a command cannot be compiled again from its record: its data lies in buffers, which may
+    /// change.
     fn depends_on_buffers(&mut self, op: u16) -> Option<&'static str> {
         let name = mgn_wire::name(op);
         let draws = ops::draws(op) == Some(Draws::Arrays);

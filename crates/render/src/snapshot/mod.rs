@@ -1,10 +1,12 @@
 //! Snapshots: all that a renderer holds, as a stream that brings a new renderer to where it stands.
 //!
-//! Objects that contexts share are read through a context of the snapshot's own, which shares them, so that no program's state is touched for that. What
-//! is a context's own is asked of it parameter by parameter; what it refuses to tell, it does not have. Names in the stream are the client's.
+//! Objects that contexts share are read through a context of the snapshot's own, which shares them,
+//! so that no program's state is touched for that. What is a context's own is asked of it parameter
+//! by parameter; what it refuses to tell, it does not have. Names in the stream are the client's.
 //!
-//! Three things go a way of their own: display lists, which no driver gives back (`lists`); programs, which travel as the driver's binaries (`programs`);
-//! and default framebuffers, whose planes are taken and filled as those of tiles are.
+//! Three things go a way of their own: display lists, which no driver gives back (`lists`);
+//! programs, which travel as the driver's binaries (`programs`); and default framebuffers, whose
+//! planes are taken and filled as those of tiles are.
 
 mod buffers;
 mod driver;
@@ -33,7 +35,8 @@ use mgn_wire::{gl::*, Decoder, Fault, NoSnapshot, Reply, Slice, SNAPSHOT_PART};
 use script::{list, say, Script};
 use std::collections::{BTreeMap, HashMap};
 
-/// Names that clients do not reach by counting: of a context and a surface that live while a snapshot is executed.
+/// Names that clients do not reach by counting: of a context and a surface that live while a
+/// snapshot is executed.
 const OWN_CONTEXT: u32 = 0xffff_fff1;
 const OWN_SURFACE: u32 = 0xffff_fff2;
 
@@ -67,8 +70,9 @@ fn refusal(what: &str) -> Fault {
 }
 
 impl Renderer {
-    /// Sends messages that bring a new renderer to where this one stands. Between two messages of the client's only. Nothing that a program could see is
-    /// different afterwards. Without `binaries`, the new one does not accept this one's program binaries.
+    /// Sends messages that bring a new renderer to where this one stands. Between two messages of
+    /// the client's only. Nothing that a program could see is different afterwards. Without
+    /// `binaries`, the new one does not accept this one's program binaries.
     ///
     /// # Errors
     /// What `send` fails with, or [`Fault::NoSnapshot`]. What was sent until then is of no use.
@@ -271,8 +275,8 @@ impl Renderer {
         }
     }
 
-    /// Objects of a share group, read through a context of our own and made in the one that can do most.
-    /// Gives the targets of textures by the driver's names.
+    /// Objects of a share group, read through a context of our own and made in the one that can do
+    /// most. Gives the targets of textures by the driver's names.
     fn shared_objects(
         &mut self,
         members: &[u32],

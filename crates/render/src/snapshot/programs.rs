@@ -1,7 +1,8 @@
 //! Shaders, programs, and programs in assembly language.
 //!
-//! What a program was linked from may have changed or gone since, so it travels in the driver's binary form: all renderers of a wall have the same driver.
-//! That keeps locations too. Its uniforms have the values of their declarations then, and get those of now.
+//! What a program was linked from may have changed or gone since, so it travels in the driver's
+//! binary form: all renderers of a wall have the same driver. That keeps locations too. Its
+//! uniforms have the values of their declarations then, and get those of now.
 
 use super::driver::{ask, tell, Driver, VALUES};
 use super::script::{list, say, Script};
@@ -401,7 +402,8 @@ pub(super) fn assembly(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut 
     }
 }
 
-/// Of `count` parameters of programs in assembly language those that are not zero, with their numbers.
+/// Of `count` parameters of programs in assembly language those that are not zero, with their
+/// numbers.
 pub(super) fn parameters(
     count: i32,
     ask: impl Fn(u32) -> Option<[f32; VALUES]>,

@@ -102,7 +102,8 @@ pub(super) fn bytes(data: &[u8]) -> Data {
 /// Writes a command.
 macro_rules! say {
     ($script:expr, $command:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: the encoder's room is the open message, and arguments live until the command is written.
+        // SAFETY: the encoder's room is the open message, and arguments live until the command is
+        // written.
         unsafe { $script.encoder().$command($($argument),*) }
     }};
 }

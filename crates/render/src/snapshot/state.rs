@@ -1,4 +1,5 @@
-//! The state of a context that is asked parameter by parameter: tables of what is asked, and of the command that sets it.
+//! The state of a context that is asked parameter by parameter: tables of what is asked, and of the
+//! command that sets it.
 
 use super::driver::{ask, tell, Driver};
 use super::programs::parameters;
@@ -8,7 +9,8 @@ use crate::context::Api;
 use crate::names::Class;
 use mgn_wire::{gl::*, Fault};
 
-/// Parameters, each a vector or, if there are several, one value each, and what sets them. A row is left out where the driver refuses one of them.
+/// Parameters, each a vector or, if there are several, one value each, and what sets them. A row is
+/// left out where the driver refuses one of them.
 type Row<T> = (&'static [u32], fn(&mut Script<'_>, &[T]));
 
 const FLOATS: &[Row<f32>] = &[
@@ -312,7 +314,8 @@ const TRANSFERS: [u32; 12] = [
 ];
 const DEPTH_TRANSFERS: [u32; 2] = [GL_DEPTH_SCALE, GL_DEPTH_BIAS];
 
-/// Switches of a whole context. That for materials that follow colours is not among them: it would change these at once.
+/// Switches of a whole context. That for materials that follow colours is not among them: it would
+/// change these at once.
 const CAPS: &[u32] = &[
     GL_ALPHA_TEST,
     GL_AUTO_NORMAL,
@@ -393,7 +396,8 @@ const CAPS: &[u32] = &[
     GL_MAP2_VERTEX_4,
 ];
 
-/// Buffers' binding points with a number: target, what asks for the buffer, its start and its size, and for how many there are.
+/// Buffers' binding points with a number: target, what asks for the buffer, its start and its size,
+/// and for how many there are.
 const INDEXED: [[u32; 5]; 3] = [
     [
         GL_UNIFORM_BUFFER,
@@ -425,7 +429,8 @@ pub(super) const FEEDBACK: [u32; 5] = [
     GL_MAX_TRANSFORM_FEEDBACK_BUFFERS,
 ];
 
-/// Other binding points of buffers, with what asks for them. Those of pixels stand apart: they change what other commands mean.
+/// Other binding points of buffers, with what asks for them. Those of pixels stand apart: they
+/// change what other commands mean.
 const BUFFERS: [(u32, u32); 11] = [
     (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER_BINDING),
     (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER_BINDING),
@@ -450,7 +455,8 @@ const PIXEL_BUFFERS: [(u32, u32); 2] = [
     (GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING),
 ];
 
-/// Whether contexts of an API have the command that sets a parameter. Drivers answer more than that.
+/// Whether contexts of an API have the command that sets a parameter. Drivers answer more than
+/// that.
 fn can_set(api: Api, pname: u32) -> bool {
     match pname {
         GL_ACCUM_CLEAR_VALUE

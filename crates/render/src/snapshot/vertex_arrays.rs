@@ -1,4 +1,5 @@
-//! Vertex array objects: what of their arrays lies in buffers, and which are enabled. Arrays in the program's memory travel with each draw.
+//! Vertex array objects: what of their arrays lies in buffers, and which are enabled. Arrays in the
+//! program's memory travel with each draw.
 
 use super::driver::{ask, tell, Driver};
 use super::script::{list, say, Script};
@@ -7,7 +8,8 @@ use crate::names::Class;
 use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
 
-/// An array of the fixed function: its capability, what its size (0: it has none), type, stride, place and buffer are asked by, and what sets it.
+/// An array of the fixed function: its capability, what its size (0: it has none), type, stride,
+/// place and buffer are asked by, and what sets it.
 struct Fixed {
     cap: u32,
     asked: [u32; 5],

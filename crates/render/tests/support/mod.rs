@@ -70,7 +70,8 @@ pub fn offered(apis: &[u32]) -> Vec<u32> {
 }
 
 impl Session {
-    /// A session with context 1 of an API, current with surface 1: a window of 64 x 48, single-buffered if `kind` is 2.
+    /// A session with context 1 of an API, current with surface 1: a window of 64 x 48,
+    /// single-buffered if `kind` is 2.
     pub fn new(api: u32, kind: u32) -> Session {
         let mut session = Session::empty();
         session.encode(|e| unsafe {

@@ -1,4 +1,5 @@
-//! The parent process: it lets clients in, gives each session to a worker, and sees to it that workers end.
+//! The parent process: it lets clients in, gives each session to a worker, and sees to it that
+//! workers end.
 
 mod audit;
 mod identity;
@@ -34,17 +35,20 @@ use subtle::ConstantTimeEq;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long workers may take to end when the server does, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long after the beginning of a session the next worker is started, if nobody waits for it: a session that begins wants the processors.
+/// How long after the beginning of a session the next worker is started, if nobody waits for it: a
+/// session that begins wants the processors.
 const MOMENT: Duration = Duration::from_secs(1);
 /// Between looks at what sessions use, and at whose tokens have been revoked.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
-/// The longest sleep: slow clients in the middle of their handshake are dropped by the look that follows.
+/// The longest sleep: slow clients in the middle of their handshake are dropped by the look that
+/// follows.
 const LOOK: Timespec = Timespec {
     tv_sec: 1,
     tv_nsec: 0,
 };
 
-/// Serves until a signal (SIGTERM, SIGINT), the end of the standard input or of the last session ends it, as the options say. Prints where it listens.
+/// Serves until a signal (SIGTERM, SIGINT), the end of the standard input or of the last session
+/// ends it, as the options say. Prints where it listens.
 ///
 /// # Errors
 /// One sentence if it cannot start: an address in use, no driver, no worker.
@@ -62,7 +66,8 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         stages: options.chain.folders(),
         ..Profile::default()
     };
-    // Listening comes after the driver has been tried: clients of a server without one had better not find it.
+    // Listening comes after the driver has been tried: clients of a server without one had better
+    // not find it.
     let (spare, abilities, confined) = loop {
         let mut spare = Process::start(&options.worker, &profile, None)?;
         match await_driver(&mut spare, &signals, options.end_with_stdin) {
@@ -591,8 +596,9 @@ impl Server {
         self.keep_spares();
     }
 
-    /// Has workers started: one that waits for the next client, and as many as clients wait for, but not more at once than there are processors. After
-    /// one has failed to start, the next is started only for a client that waits.
+    /// Has workers started: one that waits for the next client, and as many as clients wait for,
+    /// but not more at once than there are processors. After one has failed to start, the next
+    /// is started only for a client that waits.
     fn keep_spares(&mut self) {
         // Nobody else is served by a worker that was started for a client that has gone.
         let queue = &self.queue;

@@ -270,8 +270,9 @@ impl Process {
         self.tell(&ToWorker::Frames { client }, Some(socket));
     }
 
-    /// Tells the worker to end, by closing its socket in our direction; the worker can still say what it has drawn. One that has not opened its driver
-    /// yet would hear it late, and has nothing to put in order.
+    /// Tells the worker to end, by closing its socket in our direction; the worker can still say
+    /// what it has drawn. One that has not opened its driver yet would hear it late, and has
+    /// nothing to put in order.
     pub fn hang_up(&mut self) {
         if let Standing::Serving(..) = self.standing {
             self.reason.get_or_insert(Reason::ServerStop);

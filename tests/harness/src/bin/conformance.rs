@@ -103,7 +103,8 @@ fn run(options: &Options) -> Result<bool, String> {
             let missing = filtered(&wanted, |test| ours.of(test).is_empty());
             runner.run(profile, way, &missing, &mut ours)?;
             ask_locally(&runner, profile, &wanted, &ours, &mut local)?;
-            // On a busy machine a test may run out of time that needs little; alone it has its chance.
+            // On a busy machine a test may run out of time that needs little; alone it has its
+            // chance.
             let late = filtered(&wanted, |test| {
                 let runs = ours.of(test);
                 runs.len() == 1

@@ -78,7 +78,8 @@ struct Contents {
 }
 
 impl Store {
-    /// What is kept in the file, if it is of `of`; otherwise nothing, as it is about something else.
+    /// What is kept in the file, if it is of `of`; otherwise nothing, as it is about something
+    /// else.
     pub fn open(path: &Path, of: &str) -> Store {
         let kept = fs::read(path)
             .ok()

@@ -112,7 +112,8 @@ impl Site {
         );
     }
 
-    /// A program that draws, and by which way and address each tile is reached if the mothership has been asked.
+    /// A program that draws, and by which way and address each tile is reached if the mothership
+    /// has been asked.
     pub fn draw(&self, network: &Network, flags: [&str; 2]) -> (Running, Vec<(String, String)>) {
         let arguments = [&["run"], &flags[..], &["--", "glxgears"]].concat();
         let running = Running::start(&mut self.mgn(network, &arguments));

@@ -140,7 +140,8 @@ const fn vtk(name: &'static str, arguments: &'static [&'static str]) -> Row {
     )
 }
 
-/// A program that reads nothing back, as far away as loopback and farther: its frames may take 1.3 times as long.
+/// A program that reads nothing back, as far away as loopback and farther: its frames may take 1.3
+/// times as long.
 const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
     let ways = &[Way::Relayed, Way::Far];
     frames(name, needs, program, ways, &[(Way::Far, 1.0 / 1.3)])
@@ -149,7 +150,8 @@ const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
 const BROADCAST: Way = Way::Broadcast("2x2");
 const SORTED: Way = Way::Wall("2x2");
 
-/// The program's own CPU time, with four renderers that are told everything, and with four that are told what touches their tiles.
+/// The program's own CPU time, with four renderers that are told everything, and with four that are
+/// told what touches their tiles.
 const fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row {
     Row {
         name,

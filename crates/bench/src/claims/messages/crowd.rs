@@ -1,4 +1,5 @@
-//! What many processes and many links take together, and how fairly they share it: everybody with everybody, and many links to one receiver.
+//! What many processes and many links take together, and how fairly they share it: everybody with
+//! everybody, and many links to one receiver.
 
 use std::time::Instant;
 

@@ -1,9 +1,11 @@
 //! `mgn-bench-messages`: messages between processes, ours and others'.
 //!
-//! Most rows measure one thing between two processes, in several ways. A round runs each way once, one after the other, pinned to two processors.
-//! Before and after every run the time is measured in which a cache line changes hands, because virtual processors move: a run during which it changed,
-//! or which was near where the others of its round were far, is made again, and rows tell near (below 150 ns) and far apart. Ratios are taken round by
-//! round. Other rows measure what many processes and many links take, and how fairly it is shared.
+//! Most rows measure one thing between two processes, in several ways. A round runs each way once,
+//! one after the other, pinned to two processors. Before and after every run the time is measured
+//! in which a cache line changes hands, because virtual processors move: a run during which it
+//! changed, or which was near where the others of its round were far, is made again, and rows tell
+//! near (below 150 ns) and far apart. Ratios are taken round by round. Other rows measure what many
+//! processes and many links take, and how fairly it is shared.
 #![forbid(unsafe_code)]
 
 mod crowd;

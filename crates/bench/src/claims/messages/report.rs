@@ -17,7 +17,8 @@ pub struct Run {
     pub line: f64,
 }
 
-/// A row's ways that could be measured, and the rounds that count, all near or all far: one run of each way.
+/// A row's ways that could be measured, and the rounds that count, all near or all far: one run of
+/// each way.
 pub struct Measured<'a> {
     pub row: &'a Row,
     pub ways: Vec<(&'static str, Way)>,

@@ -10,12 +10,14 @@ use mgn_bench::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
 /// A way of sending messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and read where they lie.
+    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and
+    /// read where they lie.
     Ours(&'static str),
     OpenMpi(Settings),
     /// What `UCX_TLS` is, and which of its two ways.
     Ucx(&'static str, &'static str),
-    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's library.
+    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's
+    /// library.
     Raw(&'static str),
 }
 
@@ -86,7 +88,8 @@ const RAW_MEMORY: Named = ("raw read", Way::Raw("memory"));
 
 const BY_SHM: &[Named] = &[SHM, MPI, MPI_NO_CMA];
 const BY_SHM_UCX: &[Named] = &[SHM, MPI, MPI_NO_CMA, TAG, AM];
-/// Of messages that go at once, UCX's program for `am` takes no copy: they are where they came, and not in the receiver's buffer.
+/// Of messages that go at once, UCX's program for `am` takes no copy: they are where they came, and
+/// not in the receiver's buffer.
 const BY_SHM_TAG: &[Named] = &[SHM, MPI, MPI_NO_CMA, TAG];
 const IN_PLACE: &[Named] = &[PLACED, RAW_MEMORY];
 const BY_TCP: &[Named] = &[TCP, RAW_TCP, MPI_BY_TCP, TAG_TCP];

@@ -1,4 +1,5 @@
-//! Client attributes as a new context has them (EXT_direct_state_access): what OpenGL says in commands is done by calling those.
+//! Client attributes as a new context has them (EXT_direct_state_access): what OpenGL says in
+//! commands is done by calling those.
 
 use super::entries::*;
 use crate::generated::entries::glPrimitiveRestartIndex;

@@ -7,7 +7,8 @@ use mgn_wire::draws::{Array, ARRAY_WORDS};
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl, RECORD_MAX};
 
-/// What a draw reads of the arrays: elements `least..=greatest` for those with divisor 0, and of others what the instances need.
+/// What a draw reads of the arrays: elements `least..=greatest` for those with divisor 0, and of
+/// others what the instances need.
 #[derive(Clone, Copy)]
 pub(super) struct Reads {
     pub least: i64,
@@ -16,7 +17,8 @@ pub(super) struct Reads {
     pub base_instance: u32,
 }
 
-/// Descriptions of the enabled arrays, and the pieces of the program's memory that hold their elements.
+/// Descriptions of the enabled arrays, and the pieces of the program's memory that hold their
+/// elements.
 pub(super) struct Gathered {
     pub words: Vec<u32>,
     pub pieces: Vec<(*const u8, usize)>,
@@ -35,8 +37,9 @@ struct Range {
 }
 
 impl Arrays {
-    /// Describes the enabled arrays. Arrays whose elements overlap, as interleaved ones do, share a piece. None if elements lie outside the program's
-    /// memory: then the draw is in error, or undefined.
+    /// Describes the enabled arrays. Arrays whose elements overlap, as interleaved ones do, share a
+    /// piece. None if elements lie outside the program's memory: then the draw is in error, or
+    /// undefined.
     pub(super) fn gather(&self, reads: Reads) -> Option<Gathered> {
         let mut ranges: Vec<Range> = Vec::new();
         let mut arrays = Vec::new();
@@ -127,7 +130,8 @@ impl Arrays {
     }
 }
 
-/// Vertices after which a draw may be cut, and how many the next piece has to repeat; none if it can't be cut by counting.
+/// Vertices after which a draw may be cut, and how many the next piece has to repeat; none if it
+/// can't be cut by counting.
 fn steps(mode: u32) -> Option<(usize, usize)> {
     Some(match mode {
         gl::GL_POINTS => (1, 0),
@@ -142,7 +146,8 @@ fn steps(mode: u32) -> Option<(usize, usize)> {
 }
 
 impl Context {
-    /// A draw of elements `first..first + count` in order, for the renderers of `tiles`. Long ones go in pieces where the primitives allow it, so that the server draws one while the
+    /// A draw of elements `first..first + count` in order, for the renderers of `tiles`. Long ones
+    /// go in pieces where the primitives allow it, so that the server draws one while the
     /// next is written.
     pub(super) fn draw_client_arrays(
         &mut self,
@@ -206,7 +211,8 @@ impl Context {
         };
     }
 
-    /// Whether a draw must not be cut because somebody counts its primitives, or because its lines are stippled from end to end.
+    /// Whether a draw must not be cut because somebody counts its primitives, or because its lines
+    /// are stippled from end to end.
     fn must_keep_whole(&mut self, mode: u32) -> bool {
         self.gl.objects.uses_ids() || mode == gl::GL_LINE_STRIP && self.stippled()
     }

@@ -47,9 +47,11 @@ impl Context {
         arrays.needs_client_memory() || arrays.bound.element_buffer == 0
     }
 
-    /// Draws with arrays or indices from the program's memory. The arguments are checked, but for what only the server knows.
+    /// Draws with arrays or indices from the program's memory. The arguments are checked, but for
+    /// what only the server knows.
     fn draw_inline(&mut self, draw: Indexed) {
-        // In the driver's order: it checks numbers, then the mode and what the mode needs, then the type.
+        // In the driver's order: it checks numbers, then the mode and what the mode needs, then the
+        // type.
         if draw.count < 0 || draw.instances < 0 {
             return self.set_error(gl::GL_INVALID_VALUE);
         }
@@ -100,8 +102,8 @@ impl Context {
         }
     }
 
-    /// Whether pieces of a draw, which bring the elements between their least and their greatest index along, bring no more than half as much again as the
-    /// whole draw.
+    /// Whether pieces of a draw, which bring the elements between their least and their greatest
+    /// index along, bring no more than half as much again as the whole draw.
     ///
     /// # Safety
     /// The draw's indices lie at `indices`.
@@ -125,7 +127,8 @@ impl Context {
         2 * parts <= 3 * all
     }
 
-    /// Sends a draw with indices, and maybe arrays, from the program's memory to the renderers of `tiles`.
+    /// Sends a draw with indices, and maybe arrays, from the program's memory to the renderers of
+    /// `tiles`.
     ///
     /// # Safety
     /// The draw's indices lie at `indices`.
@@ -229,8 +232,9 @@ impl Context {
         }
     }
 
-    /// Draws instances for those who see any of them: the fixed function places all alike, and of others the program may have said where they lie. `send`
-    /// sends the draw if it brings nothing along.
+    /// Draws instances for those who see any of them: the fixed function places all alike, and of
+    /// others the program may have said where they lie. `send` sends the draw if it brings
+    /// nothing along.
     fn draw_instances(
         &mut self,
         mode: u32,
@@ -332,7 +336,8 @@ pub(super) fn drawing<'a>() -> Option<&'a mut Context> {
     Some(cx)
 }
 
-/// The same for a draw of instances or with arguments in a buffer object, which display lists refuse to hold.
+/// The same for a draw of instances or with arguments in a buffer object, which display lists
+/// refuse to hold.
 pub(super) fn drawing_unlisted<'a>() -> Option<&'a mut Context> {
     let cx = drawing()?;
     if cx.gl.lists.is_open() {
@@ -342,7 +347,8 @@ pub(super) fn drawing_unlisted<'a>() -> Option<&'a mut Context> {
     Some(cx)
 }
 
-/// Whether the arguments of an array draw are right and there is something to draw; else the server sees the command and raises its error.
+/// Whether the arguments of an array draw are right and there is something to draw; else the server
+/// sees the command and raises its error.
 fn draws(mode: u32, first: i32, count: i32, instances: i32) -> bool {
     mode <= gl::GL_PATCHES && first >= 0 && count > 0 && instances > 0
 }
@@ -394,7 +400,8 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
     });
 }
 
-/// Indexed draws: how it begins, the entry point, what it says of the draw, and how it travels when everything is in buffer objects.
+/// Indexed draws: how it begins, the entry point, what it says of the draw, and how it travels when
+/// everything is in buffer objects.
 macro_rules! indexed {
     ($($begin:ident: $name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident $op:ident($($sent:expr),*);)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
@@ -576,7 +583,8 @@ unsafe fn multi_draw(
         let in_memory = cx.gl.arrays.bound.element_buffer == 0;
         let no_indices = in_memory && (0..n).any(|i| (*indices.add(i)).is_null());
         if !right || no_indices || (0..n).all(|i| *count.add(i) == 0) {
-            // Nothing is drawn. In the driver's order: the mode and what the mode needs, the type, the numbers.
+            // Nothing is drawn. In the driver's order: the mode and what the mode needs, the type,
+            // the numbers.
             cx.check_only(mode);
             return match draw_index_bytes(type_) {
                 None => cx.set_error(gl::GL_INVALID_ENUM),
@@ -607,8 +615,8 @@ const INDICES_OF_A_DRAW: u32 = u32::MAX - 1;
 
 impl Context {
     /// Several draws with indices from the program's memory as one command, which shaders that read
-    /// `gl_DrawID` need. All indices go into a buffer that lives for this command only. Each draw is
-    /// its count, its indices and its base vertex.
+    /// `gl_DrawID` need. All indices go into a buffer that lives for this command only. Each draw
+    /// is its count, its indices and its base vertex.
     ///
     /// # Safety
     /// The program's indices can be read.

@@ -20,7 +20,8 @@ pub use super::push::*;
 
 type Pointer = *const c_void;
 
-/// Remembers an array, and says whether the server has to know of it: it need not of one in the program's memory.
+/// Remembers an array, and says whether the server has to know of it: it need not of one in the
+/// program's memory.
 fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     if cx.gl.in_begin() {
         cx.illegal_in_begin::<()>();
@@ -111,7 +112,8 @@ macro_rules! pointers {
     };
 }
 
-/// Sends what changes arrays and is right. Only where the bound vertex array object can have arrays is that all there is to check.
+/// Sends what changes arrays and is right. Only where the bound vertex array object can have arrays
+/// is that all there is to check.
 fn send_checked(cx: &mut Context, send: impl FnOnce(&mut Encoder)) {
     let core = cx.gl.api == mgn_wire::hello::api::CORE;
     if cx.gl.is_compat() || core && cx.gl.arrays.name() != 0 {
@@ -413,7 +415,8 @@ pub unsafe extern "C" fn glInterleavedArrays(format: u32, stride: i32, pointer: 
     }
 }
 
-/// EXT_compiled_vertex_array promises that arrays don't change for a while, which nobody needs to know.
+/// EXT_compiled_vertex_array promises that arrays don't change for a while, which nobody needs to
+/// know.
 pub unsafe extern "C" fn glLockArraysEXT(first: i32, count: i32) {
     if first < 0 || count <= 0 {
         // SAFETY: the only reference in use.

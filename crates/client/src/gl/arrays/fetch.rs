@@ -85,7 +85,8 @@ unsafe fn values<T: Copy, U: Default + Copy + From<u8>>(
 }
 
 impl Context {
-    /// Before a primitive: if some arrays lie in memory and others in buffers, glArrayElement will need what the buffers hold.
+    /// Before a primitive: if some arrays lie in memory and others in buffers, glArrayElement will
+    /// need what the buffers hold.
     pub fn fetch_mixed_arrays(&mut self) {
         self.gl.arrays.fetched.clear();
         if !self.gl.arrays.needs_client_memory() {
@@ -147,7 +148,8 @@ pub unsafe extern "C" fn glArrayElement(index: i32) {
     }
 }
 
-/// Every enabled array's element as an attribute; the position (or generic attribute 0) comes last and makes the vertex.
+/// Every enabled array's element as an attribute; the position (or generic attribute 0) comes last
+/// and makes the vertex.
 unsafe fn element(cx: &mut Context, index: i32) {
     let zero = usize::from(attr::GENERIC);
     let slots: Vec<usize> = cx

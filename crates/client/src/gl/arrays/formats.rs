@@ -150,7 +150,8 @@ impl Asked {
     }
 }
 
-/// A format of glInterleavedArrays: texture, colour and normal with their sizes (0 for none), offsets in bytes, the position's size, and the stride.
+/// A format of glInterleavedArrays: texture, colour and normal with their sizes (0 for none),
+/// offsets in bytes, the position's size, and the stride.
 pub struct Interleaved {
     pub texture: i32,
     pub color: i32,

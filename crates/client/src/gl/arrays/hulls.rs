@@ -24,7 +24,8 @@ pub struct Indices {
     pub restart: Option<u32>,
 }
 
-/// The blocks of a draw of `count` vertices or indices, of which each has `overlap` in common with the next; all are one block without a number.
+/// The blocks of a draw of `count` vertices or indices, of which each has `overlap` in common with
+/// the next; all are one block without a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blocks {
     count: usize,
@@ -68,7 +69,8 @@ impl Positions {
         number * self.size as usize
     }
 
-    /// The same with the first one that may lie in a buffer, and which of those is the first of these; none if they lie over one another.
+    /// The same with the first one that may lie in a buffer, and which of those is the first of
+    /// these; none if they lie over one another.
     pub fn grid(self) -> Option<(Positions, usize)> {
         let first = self.at.checked_div(self.stride)?;
         let grid = Positions {
@@ -118,7 +120,8 @@ impl Positions {
     /// Bounds of the vertices that some indices name.
     ///
     /// # Safety
-    /// The indices lie where they say, and the positions of what they name where position 0 lies at `start`.
+    /// The indices lie where they say, and the positions of what they name where position 0 lies at
+    /// `start`.
     pub unsafe fn hull_of(
         &self,
         start: *const u8,

@@ -23,8 +23,8 @@ struct Indirect {
 }
 
 impl Indirect {
-    /// Raises the error of a draw that lacks a buffer object, or whose commands are mapped, of which the driver does not know. Says whether there is
-    /// one.
+    /// Raises the error of a draw that lacks a buffer object, or whose commands are mapped, of
+    /// which the driver does not know. Says whether there is one.
     fn lacks_buffers(&self, cx: &mut Context) -> bool {
         // In the driver's order.
         if let Some(error) = self.error_of_arrays(cx) {
@@ -50,7 +50,8 @@ impl Indirect {
                 return Some(gl::GL_INVALID_OPERATION);
             }
         }
-        // The server draws OpenGL ES from another object than the default one, and hides arrays that lie nowhere.
+        // The server draws OpenGL ES from another object than the default one, and hides arrays
+        // that lie nowhere.
         let is_default = !cx.gl.is_compat() && arrays.name() == 0;
         let lies_nowhere = !cx.gl.is_desktop() && arrays.needs_client_memory();
         (is_default || lies_nowhere).then_some(gl::GL_INVALID_OPERATION)
@@ -72,7 +73,8 @@ impl Indirect {
     }
 }
 
-/// Raises the error of so many draws whose arguments lie so far apart, and says whether there is one.
+/// Raises the error of so many draws whose arguments lie so far apart, and says whether there is
+/// one.
 fn wrong_layout(cx: &mut Context, draws: i32, stride: i32) -> bool {
     let wrong = draws < 0 || stride % 4 != 0;
     if wrong {
@@ -110,12 +112,13 @@ unsafe fn draw_elements(
     }
 }
 
-/// Draws whose arguments lie in a buffer object and whose arrays lie in the program's memory, which only a compatibility context allows: the arguments are
-/// fetched, and the draws are sent one by one. Says whether they were: what is wrong with them is left to the driver.
+/// Draws whose arguments lie in a buffer object and whose arrays lie in the program's memory, which
+/// only a compatibility context allows: the arguments are fetched, and the draws are sent one by
+/// one. Says whether they were: what is wrong with them is left to the driver.
 ///
 /// # Safety
-/// The program's arrays have the elements that are drawn. Nothing but `cx` refers to the thread's context, and the caller does not use it afterwards if
-/// this says yes.
+/// The program's arrays have the elements that are drawn. Nothing but `cx` refers to the thread's
+/// context, and the caller does not use it afterwards if this says yes.
 unsafe fn draw_fetched(cx: &mut Context, draw: &Indirect, draws: i32, stride: i32) -> bool {
     if !cx.gl.arrays.needs_client_memory() || !cx.gl.is_compat() || draw.mode > gl::GL_PATCHES {
         return false;
@@ -138,7 +141,8 @@ unsafe fn draw_fetched(cx: &mut Context, draw: &Indirect, draws: i32, stride: i3
     true
 }
 
-/// The arguments of each draw; the fifth of a draw without indices is 0. None if they are not all in their buffers.
+/// The arguments of each draw; the fifth of a draw without indices is 0. None if they are not all
+/// in their buffers.
 fn fetch_arguments(
     cx: &mut Context,
     draw: &Indirect,
@@ -172,7 +176,8 @@ fn fetch_arguments(
     Some((0..draws).map(arguments).collect())
 }
 
-/// In a compatibility context the arguments are read from the program's memory if no buffer object is bound.
+/// In a compatibility context the arguments are read from the program's memory if no buffer object
+/// is bound.
 fn indirect_in_memory(cx: &Context) -> bool {
     cx.gl.is_compat() && buffers::bound(cx, gl::GL_DRAW_INDIRECT_BUFFER) == Ok(0)
 }

@@ -1,5 +1,5 @@
-//! Vertex arrays as the client shadows them. Arrays in buffer objects are the server's; those in the program's memory are known here only, and travel with
-//! each draw.
+//! Vertex arrays as the client shadows them. Arrays in buffer objects are the server's; those in
+//! the program's memory are known here only, and travel with each draw.
 
 mod defaults;
 mod draw;
@@ -37,7 +37,8 @@ pub struct Format {
     pub given_stride: i32,
     pub relative_offset: u32,
     pub binding: u8,
-    /// What a pointer command gave last, which is what the program is told of it, whatever is bound since.
+    /// What a pointer command gave last, which is what the program is told of it, whatever is
+    /// bound since.
     pub pointer: usize,
 }
 
@@ -65,7 +66,8 @@ pub struct VertexArray {
     pub enabled: u32,
     pub client: u32,
     pub element_buffer: u32,
-    /// How often names had been released when each binding got its buffer, and when indices did: a buffer's name may be another's by now.
+    /// How often names had been released when each binding got its buffer, and when indices did: a
+    /// buffer's name may be another's by now.
     pub since: [u32; SLOTS],
     pub elements_since: u32,
     /// Whether it was ever bound; before that it does not exist for glIsVertexArray.
@@ -143,15 +145,18 @@ pub struct Arrays {
     /// What glClientActiveTexture chose.
     pub client_unit: u32,
     pushed: push::Stack,
-    /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where nobody can be asked for them.
+    /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where nobody
+    /// can be asked for them.
     fetched: Vec<(u32, Vec<u8>)>,
     known: sort::Known,
-    /// Whether draws may bring arrays along. In a core profile an array without a buffer is the driver's affair.
+    /// Whether draws may bring arrays along. In a core profile an array without a buffer is the
+    /// driver's affair.
     may_bring: bool,
 }
 
 impl Arrays {
-    /// For a context in which arrays may lie in the program's memory, or for one in which they may not.
+    /// For a context in which arrays may lie in the program's memory, or for one in which they may
+    /// not.
     pub fn new(may_bring: bool) -> Arrays {
         let bound = Box::new(VertexArray {
             exists: true,
@@ -204,7 +209,8 @@ impl Arrays {
         self.bound.elements_since = released;
     }
 
-    /// A buffer object was deleted: the bound vertex array object lets go of it, others keep it (OpenGL 4.6, section 5.1.2).
+    /// A buffer object was deleted: the bound vertex array object lets go of it, others keep it
+    /// (OpenGL 4.6, section 5.1.2).
     pub fn buffer_deleted(&mut self, name: u32) {
         if self.bound.element_buffer == name {
             self.bound.element_buffer = 0;

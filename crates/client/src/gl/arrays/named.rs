@@ -1,4 +1,5 @@
-//! Vertex array objects by name. A command on one is that on the bound one while it is bound, here and on the server, which hears of nothing else.
+//! Vertex array objects by name. A command on one is that on the bound one while it is bound, here
+//! and on the server, which hears of nothing else.
 
 use super::entries::*;
 use super::gets::parameter;
@@ -18,7 +19,8 @@ enum Which {
     Generated,
 }
 
-/// Works on an object as if it was bound, or raises the error of a name that the command may not name.
+/// Works on an object as if it was bound, or raises the error of a name that the command may not
+/// name.
 ///
 /// # Safety
 /// Nothing refers to the thread's context.
@@ -210,7 +212,8 @@ unsafe fn fixed_pointer(pname: u32, param: *mut *mut c_void) {
     }
 }
 
-/// Works with texture unit `index` as the client's active one; raises GL_INVALID_VALUE if there is none.
+/// Works with texture unit `index` as the client's active one; raises GL_INVALID_VALUE if there is
+/// none.
 ///
 /// # Safety
 /// Nothing refers to the thread's context.
@@ -366,7 +369,8 @@ unsafe fn with_buffer(object: u32, buffer: u32, offset: i64, point: impl FnOnce(
 macro_rules! offsets {
     ($($name:ident($($arg:ident: $ty:ty),*) = $bound:ident;)*) => {$(
         pub unsafe extern "C" fn $name(object: u32, buffer: u32, $($arg: $ty,)* offset: i64) {
-            // SAFETY: nothing refers to the thread's context; the pointer is not followed before a draw.
+            // SAFETY: nothing refers to the thread's context; the pointer is not followed before a
+            // draw.
             unsafe { with_buffer(object, buffer, offset, |pointer| $bound($($arg,)* pointer)) }
         }
     )*};

@@ -55,8 +55,8 @@ pub unsafe extern "C" fn glBindVertexArray(name: u32) {
     }
 }
 
-/// The slot of a generic attribute or binding point of an object that has separate formats, which in the core profile and in OpenGL ES the default one
-/// has not.
+/// The slot of a generic attribute or binding point of an object that has separate formats, which
+/// in the core profile and in OpenGL ES the default one has not.
 fn separate_slot(cx: &mut Context, index: u32) -> Option<u8> {
     if !cx.gl.is_compat() && cx.gl.arrays.name == 0 && !cx.gl.in_begin() {
         return cx.fail(gl::GL_INVALID_OPERATION);

@@ -1,4 +1,5 @@
-//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server hears of what changes.
+//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server hears of what
+//! changes.
 
 use super::{Arrays, VertexArray, SLOTS};
 use crate::context::Context;
@@ -102,7 +103,8 @@ impl Context {
         }
     }
 
-    /// Makes the saved arrays the current ones, telling the server of every array in a buffer object that differs.
+    /// Makes the saved arrays the current ones, telling the server of every array in a buffer
+    /// object that differs.
     fn restore_arrays(&mut self, saved: SavedArrays) {
         // An object that was deleted meanwhile stays deleted.
         if saved.name != self.gl.arrays.name {

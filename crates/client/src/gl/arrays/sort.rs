@@ -1,7 +1,9 @@
-//! `tilesort` of draws from arrays and buffers: a draw is cut where the tiles change that it touches, and each piece is sent to those who need it.
+//! `tilesort` of draws from arrays and buffers: a draw is cut where the tiles change that it
+//! touches, and each piece is sent to those who need it.
 //!
-//! Where the fixed function places vertices, the tiles are found by bounds of blocks of vertices or indices. What buffers hold is known as far as there are
-//! copies of it (`buffers`), and bounds are found once for the same contents.
+//! Where the fixed function places vertices, the tiles are found by bounds of blocks of vertices or
+//! indices. What buffers hold is known as far as there are copies of it (`buffers`), and bounds are
+//! found once for the same contents.
 
 use super::elements::Indexed;
 use super::hulls::{Blocks, Indices, Positions};
@@ -21,7 +23,8 @@ use std::sync::Arc;
 pub const EVERYONE: u64 = u64::MAX;
 /// Bounds of so many blocks are remembered at least, and of twice as many at most.
 const BLOCKS_KEPT: usize = 1 << 17;
-/// So many blocks of the program's memory are looked at before they are sent, while the processor still has them at hand.
+/// So many blocks of the program's memory are looked at before they are sent, while the processor
+/// still has them at hand.
 const STRETCH: usize = 64;
 
 /// A part of a draw.
@@ -39,7 +42,8 @@ pub(super) struct Piece {
 pub struct Known {
     bounds: HashMap<Key, Arc<Tree>>,
     blocks: usize,
-    /// What was remembered before those; what is not asked for again is forgotten, such as contents that have changed.
+    /// What was remembered before those; what is not asked for again is forgotten, such as
+    /// contents that have changed.
     before: HashMap<Key, Arc<Tree>>,
 }
 
@@ -47,7 +51,8 @@ pub struct Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     positions: (u64, Positions),
-    /// The number of the contents and the offset of indices, their type, and what is added to them.
+    /// The number of the contents and the offset of indices, their type, and what is added to
+    /// them.
     indices: Option<(u64, usize, u32, i32)>,
     restart: Option<u32>,
     first: usize,
@@ -60,8 +65,9 @@ pub(super) fn touched(pieces: &[Piece]) -> u64 {
     pieces.iter().fold(0, |tiles, piece| tiles | piece.tiles)
 }
 
-/// Where the positions of a draw lie: in the program's memory, or in a buffer, of which the number of the contents is known and those themselves or an
-/// outline of them, in which the first position has a number.
+/// Where the positions of a draw lie: in the program's memory, or in a buffer, of which the number
+/// of the contents is known and those themselves or an outline of them, in which the first position
+/// has a number.
 enum Source<'a> {
     Memory,
     Copy(Contents<'a>, u64),
@@ -79,7 +85,8 @@ impl Source<'_> {
 }
 
 impl Context {
-    /// Cuts a draw of the elements `first..first + count` and has the pieces sent. False if everyone draws it, as it is.
+    /// Cuts a draw of the elements `first..first + count` and has the pieces sent. False if
+    /// everyone draws it, as it is.
     #[inline]
     pub(super) fn sort_arrays(
         &mut self,
@@ -172,8 +179,8 @@ impl Context {
         Some(())
     }
 
-    /// How an indexed draw is cut; one of instances is not, but may be for some tiles only. `indices` are those that it brings along. None if everyone
-    /// draws it, as it is.
+    /// How an indexed draw is cut; one of instances is not, but may be for some tiles only.
+    /// `indices` are those that it brings along. None if everyone draws it, as it is.
     #[inline]
     pub(super) fn sort_elements(
         &mut self,
@@ -250,7 +257,8 @@ impl Context {
                     return has.then(|| Tree::new(blocks.each().map(hull).collect()));
                 }
             };
-            // SAFETY: so many indices lie there; the program's arrays hold the elements, or the buffer does, as was checked.
+            // SAFETY: so many indices lie there; the program's arrays hold the elements, or the
+            // buffer does, as was checked.
             let hull = |block| unsafe { positions.hull_of(start, &indices, block) };
             Some(Tree::new(blocks.each().map(hull).collect()))
         };
@@ -272,8 +280,8 @@ impl Context {
         self.sort_blocks(draw.mode, &bounds, blocks, 0)
     }
 
-    /// Whether draws of `mode` are placed by the fixed function and raise no error for certain, so that it does not matter who sees them; and how they may be
-    /// cut.
+    /// Whether draws of `mode` are placed by the fixed function and raise no error for certain, so
+    /// that it does not matter who sees them; and how they may be cut.
     fn sort_by(&mut self, mode: u32) -> Option<Option<usize>> {
         let generic = self.gl.arrays.bound.enabled >> attr::GENERIC;
         if generic != 0 || !self.draw_is_sure(mode) {
@@ -284,13 +292,15 @@ impl Context {
         Some(self.sort_overlap(mode))
     }
 
-    /// With its first command a frame may find the window in another size, and so it does before tiles are looked for.
+    /// With its first command a frame may find the window in another size, and so it does before
+    /// tiles are looked for.
     fn begin_a_frame(&mut self) {
         // SAFETY: the context's own encoder. The room is only looked for, and given back.
         unsafe { self.enc.cur = self.enc.room(4) };
     }
 
-    /// Who draws what is drawn with `mode`, of which the program may have said where it will lie. What errors the draw would raise, everyone is told.
+    /// Who draws what is drawn with `mode`, of which the program may have said where it will lie.
+    /// What errors the draw would raise, everyone is told.
     #[inline]
     pub(super) fn hinted(&mut self, mode: u32) -> u64 {
         match self.gl.debug.groups.say() && self.may_sort() {
@@ -369,7 +379,8 @@ impl Context {
         sorter.map_or(EVERYONE, |sorter| sorter.tiles(&bounds))
     }
 
-    /// Sorts those blocks of a draw from the one with number `from` on by their bounds; none if everyone has to draw them.
+    /// Sorts those blocks of a draw from the one with number `from` on by their bounds; none if
+    /// everyone has to draw them.
     fn sort_blocks(
         &mut self,
         mode: u32,
@@ -386,7 +397,8 @@ impl Context {
         if tiles == EVERYONE || room > RECORD_MAX {
             return;
         }
-        // SAFETY: the context's own encoder. The room is only looked for, and given back, so that both come to lie in one message.
+        // SAFETY: the context's own encoder. The room is only looked for, and given back, so that
+        // both come to lie in one message.
         unsafe { self.enc.cur = self.enc.room(room) };
         if self.enc.end.is_null() {
             return;

@@ -7,7 +7,8 @@ use mgn_wire::gl;
 use std::sync::atomic::Ordering;
 
 impl Context {
-    /// Sends a draw of `mode`, whose other arguments are right if `checked`. `what` is the kind of draw.
+    /// Sends a draw of `mode`, whose other arguments are right if `checked`. `what` is the kind of
+    /// draw.
     #[inline]
     pub(in crate::gl) fn send_draw(
         &mut self,
@@ -47,7 +48,8 @@ impl Context {
         }
     }
 
-    /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or pbuffer, with nothing about that could forbid it.
+    /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or
+    /// pbuffer, with nothing about that could forbid it.
     pub(in crate::gl) fn draw_is_sure(&self, mode: u32) -> bool {
         let objects = &self.gl.objects;
         let off = |cap| self.gl.state.is_enabled(cap) == Some(false);
@@ -63,8 +65,8 @@ impl Context {
             && off(gl::GL_FRAGMENT_PROGRAM_ARB)
     }
 
-    /// The claim that a draw succeeds: it depends on the program and the units of its samplers, on what is drawn to, and on little else. None where the
-    /// rest is out of the ordinary.
+    /// The claim that a draw succeeds: it depends on the program and the units of its samplers, on
+    /// what is drawn to, and on little else. None where the rest is out of the ordinary.
     pub(in crate::gl) fn draw_claim(&self, what: [u32; 2], mode: u32) -> Option<Claim> {
         let (objects, state, arrays) = (&self.gl.objects, &self.gl.state, &self.gl.arrays);
         if objects.draws_specially()

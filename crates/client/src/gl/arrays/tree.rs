@@ -4,8 +4,8 @@ use super::hulls::Blocks;
 use super::sort::{Piece, EVERYONE};
 use mgn_wall::{Bounds, Boxes, Judged, Sorter, GROUP};
 
-/// What a tile does not need, but lies between two parts that it does need, is drawn by it all the same if it is no longer than this, in blocks: another
-/// draw would cost its renderer more.
+/// What a tile does not need, but lies between two parts that it does need, is drawn by it all the
+/// same if it is no longer than this, in blocks: another draw would cost its renderer more.
 const SHORT: usize = 8;
 
 /// Boxes around blocks, boxes around those, and so on up to one around all.
@@ -39,7 +39,8 @@ impl Tree {
         self.blocks
     }
 
-    /// Cuts those blocks of a draw from the one with this number on. What touches no tile is left out.
+    /// Cuts those blocks of a draw from the one with this number on. What touches no tile is left
+    /// out.
     pub fn cut(&self, sorter: &Sorter, blocks: Blocks, from: usize) -> Vec<Piece> {
         let mut runs = Runs::default();
         if self.blocks > 0 {
@@ -65,7 +66,8 @@ impl Tree {
         pieces
     }
 
-    /// Finds the tiles of the blocks in group `n` of a level, of which is known what is so of all in the box around it.
+    /// Finds the tiles of the blocks in group `n` of a level, of which is known what is so of all
+    /// in the box around it.
     fn sort(&self, sorter: &Sorter, level: usize, n: usize, known: Judged, runs: &mut Runs) {
         let all = sorter.judge(&self.levels[level][n], known);
         let blocks = GROUP.pow(level as u32);

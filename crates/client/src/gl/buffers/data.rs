@@ -51,7 +51,8 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         let (data, len) = (data.cast::<u8>(), size as usize);
         let before = cx.enc.doubt;
         let is_small = !data.is_null() && len <= PIECE;
-        // New contents for the old storage look the same, and spare drivers that don't recycle memory to find as much again.
+        // New contents for the old storage look the same, and spare drivers that don't recycle
+        // memory to find as much again.
         let is_there = !data.is_null() && is_allocated(cx, buffer, size, usage);
         if !is_small && !is_there {
             cx.enc.gl_buffer_data(target, size, Data::Null, usage);
@@ -139,8 +140,8 @@ unsafe fn upload(
     unsafe { buffers.write(buffer, offset, data, len, look) };
 }
 
-/// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill messages. What is to be looked at is so while the processor
-/// still has it at hand.
+/// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill
+/// messages. What is to be looked at is so while the processor still has it at hand.
 ///
 /// # Safety
 /// `data` holds `len` bytes.
@@ -419,7 +420,8 @@ pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, len
     }
 }
 
-/// `len` bytes at `offset` of `buffer`, which is the bound vertex array object's element buffer. `None` if it has not so many.
+/// `len` bytes at `offset` of `buffer`, which is the bound vertex array object's element buffer.
+/// `None` if it has not so many.
 ///
 /// The first time it costs a round trip; from then on a copy is kept, up to a limit.
 pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {

@@ -1,11 +1,12 @@
-//! Buffers that the server writes to without the client seeing what: shaders through images of textures on them, and feedback.
+//! Buffers that the server writes to without the client seeing what: shaders through images of
+//! textures on them, and feedback.
 
 use crate::gl::{context, use_name, Class};
 use mgn_wire::gl::GL_TEXTURE_BUFFER;
 use mgn_wire::lens;
 
-/// Commands after which the server may write to `buffer` unseen: `then` is what the table of buffers notes. Those of EXT_direct_state_access make the
-/// texture if there is none.
+/// Commands after which the server may write to `buffer` unseen: `then` is what the table of
+/// buffers notes. Those of EXT_direct_state_access make the texture if there is none.
 macro_rules! writers {
     ($($name:ident($($arg:ident: $ty:ty),*) $send:ident $buffer:ident $then:ident $($texture:ident)?;)*) => {$(
         pub unsafe extern "C" fn $name($($arg: $ty),*) {

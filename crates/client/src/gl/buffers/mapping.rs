@@ -1,4 +1,5 @@
-//! Mapped buffers: memory of the client's, fetched when the program may read it and sent when it has written it.
+//! Mapped buffers: memory of the client's, fetched when the program may read it and sent when it
+//! has written it.
 
 use super::bindings::required;
 use super::data::{copy_contents, fetch, send};
@@ -92,7 +93,8 @@ fn map(
     }
     let is_persistent = access & GL_MAP_PERSISTENT_BIT != 0;
     let invalid = access & (GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT) != 0;
-    // Of a mapping that stays, what the server has must be known whether or not the program may read it: what differs is what it wrote.
+    // Of a mapping that stays, what the server has must be known whether or not the program may
+    // read it: what differs is what it wrote.
     let fetched = (!invalid || is_persistent) && !undefined;
     if is_persistent {
         cx.gl.shared.buffers().forget(buffer);
@@ -226,7 +228,8 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: i64, leng
         _ => Err(GL_INVALID_OPERATION),
     };
     match place {
-        // SAFETY: the bytes are mapped there, until this thread or one that it is synchronized with unmaps them.
+        // SAFETY: the bytes are mapped there, until this thread or one that it is synchronized with
+        // unmaps them.
         Ok((start, pointer)) => unsafe {
             send(
                 cx,

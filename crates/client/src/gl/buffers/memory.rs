@@ -7,10 +7,11 @@ use std::ops::Range;
 /// What `GL_MIN_MAP_BUFFER_ALIGNMENT` promises.
 pub const ALIGNMENT: usize = 64;
 
-/// Zeroed bytes at a fixed address, which the program may write to while it holds a mapping. So they are only reached by raw pointer.
+/// Zeroed bytes at a fixed address, which the program may write to while it holds a mapping. So
+/// they are only reached by raw pointer.
 ///
-/// Pages that nobody touches cost nothing: the allocator gets large blocks zeroed from the kernel, which it would not for a larger alignment than its
-/// own. Hence the `ALIGNMENT` bytes more.
+/// Pages that nobody touches cost nothing: the allocator gets large blocks zeroed from the kernel,
+/// which it would not for a larger alignment than its own. Hence the `ALIGNMENT` bytes more.
 #[derive(Debug)]
 pub struct Memory {
     block: *mut u8,
@@ -29,7 +30,8 @@ const WATCHED_MIN: usize = 256 << 10;
 
 // SAFETY: the block belongs to this value alone, wherever that is.
 unsafe impl Send for Memory {}
-// SAFETY: nothing refers to the bytes but for as long as a call; who writes to them while others read says why that is well.
+// SAFETY: nothing refers to the bytes but for as long as a call; who writes to them while others
+// read says why that is well.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -82,7 +84,8 @@ impl Memory {
     /// `from` holds `len` bytes.
     pub unsafe fn write(&self, offset: usize, from: *const u8, len: usize) {
         if offset.checked_add(len).is_some_and(|end| end <= self.len) {
-            // SAFETY: the caller's promise, and the check. The program may have a mapping of the same bytes, so they may overlap.
+            // SAFETY: the caller's promise, and the check. The program may have a mapping of the
+            // same bytes, so they may overlap.
             unsafe { std::ptr::copy(from, self.at(offset), len) };
         }
     }
@@ -92,7 +95,8 @@ impl Memory {
         let fits = offset
             .checked_add(bytes.len())
             .is_some_and(|end| end <= self.len);
-        // SAFETY: the bytes lie in the block. Programs may write there only while they hold a mapping of it, and then nobody asks.
+        // SAFETY: the bytes lie in the block. Programs may write there only while they hold a
+        // mapping of it, and then nobody asks.
         fits && unsafe { std::slice::from_raw_parts(self.at(offset), bytes.len()) } == bytes
     }
 

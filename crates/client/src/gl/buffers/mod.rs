@@ -1,7 +1,8 @@
 //! Buffer objects: what is bound, what they hold, and how the program's bytes get there.
 //!
-//! The client knows the size and the mapping of every buffer, so it finds all errors of these commands itself; a large upload is then sent in pieces,
-//! of which none can fail. A mapping is memory of the client's that is sent when the program says that it is done.
+//! The client knows the size and the mapping of every buffer, so it finds all errors of these
+//! commands itself; a large upload is then sent in pieces, of which none can fail. A mapping is
+//! memory of the client's that is sent when the program says that it is done.
 
 mod bindings;
 mod data;
@@ -210,7 +211,8 @@ pub unsafe extern "C" fn glBindBuffersRange(
     offsets: *const i64,
     sizes: *const i64,
 ) {
-    // SAFETY: the program gives `count` names, offsets and sizes, or null pointers; the only reference in use.
+    // SAFETY: the program gives `count` names, offsets and sizes, or null pointers; the only
+    // reference in use.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
@@ -284,7 +286,8 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
     }
 }
 
-/// A parameter of the buffer bound to `target`, if the client knows it. `None` after an error was raised.
+/// A parameter of the buffer bound to `target`, if the client knows it. `None` after an error was
+/// raised.
 fn local_parameter(cx: &mut Context, target: u32, pname: u32) -> Option<Option<i64>> {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();

@@ -1,5 +1,5 @@
-//! Buffer objects by name. A command on one is that on the buffer bound to `GL_COPY_WRITE_BUFFER` while it is bound there, here and on the server, which
-//! hears of nothing else.
+//! Buffer objects by name. A command on one is that on the buffer bound to `GL_COPY_WRITE_BUFFER`
+//! while it is bound there, here and on the server, which hears of nothing else.
 
 use super::*;
 use crate::gl::hand::{glClearBufferData, glClearBufferSubData};
@@ -11,7 +11,8 @@ pub fn exists(cx: &Context, name: u32) -> bool {
     cx.gl.shared.buffers().exists(name)
 }
 
-/// Makes a buffer object of a name unless there is one, as a binding does. Says whether there is one now; raises the error if not.
+/// Makes a buffer object of a name unless there is one, as a binding does. Says whether there is
+/// one now; raises the error if not.
 pub fn make(cx: &mut Context, name: u32) -> bool {
     if exists(cx, name) {
         return true;
@@ -27,7 +28,8 @@ pub fn make(cx: &mut Context, name: u32) -> bool {
     true
 }
 
-/// Works with `buffer` bound to `target`; with nothing bound there if there is no such buffer, so that the command finds what is wrong in its order.
+/// Works with `buffer` bound to `target`; with nothing bound there if there is no such buffer, so
+/// that the command finds what is wrong in its order.
 ///
 /// # Safety
 /// Nothing refers to the thread's context.
@@ -74,7 +76,8 @@ named! {
     glGetNamedBufferPointerv(pname: u32, params: *mut *mut c_void) = glGetBufferPointerv;
 }
 
-/// Those of EXT_direct_state_access, which make the buffer if there is none; in brackets what they answer if they cannot.
+/// Those of EXT_direct_state_access, which make the buffer if there is none; in brackets what they
+/// answer if they cannot.
 macro_rules! older {
     ($($name:ident($($arg:ident: $ty:ty),*) $([$none:expr] $ret:ty)? = $newer:ident;)*) => {$(
         pub unsafe extern "C" fn $name(buffer: u32, $($arg: $ty),*) $(-> $ret)? {

@@ -1,4 +1,5 @@
-//! Where the vertices lie of a buffer that is filled again and again, found while they are sent: so no copy of them is kept.
+//! Where the vertices lie of a buffer that is filled again and again, found while they are sent: so
+//! no copy of them is kept.
 
 use crate::gl::arrays::{Indices, Positions};
 use mgn_wall::Bounds;
@@ -80,7 +81,8 @@ impl Outline {
         }
     }
 
-    /// Which position of the outline is the first of these; none if they do not lie as it was foreseen.
+    /// Which position of the outline is the first of these; none if they do not lie as it was
+    /// foreseen.
     pub fn first_of(&self, positions: Positions) -> Option<i64> {
         let (grid, first) = positions.grid()?;
         (grid == self.grid).then_some(first as i64)

@@ -1,9 +1,10 @@
 //! Mappings that stay while the server works with the buffer: GL_ARB_buffer_storage.
 //!
-//! What the program writes goes to the server with the next message, ahead of it: OpenGL promises nothing of bytes that are written while commands
-//! before may still read them, so none of the message's commands sees too much. It is found by comparison with what the server was sent last, so
-//! that everything may write there, the kernel too. What the server writes comes back when the program has waited for it: at fences, at the results
-//! of queries, and at glFinish.
+//! What the program writes goes to the server with the next message, ahead of it: OpenGL promises
+//! nothing of bytes that are written while commands before may still read them, so none of the
+//! message's commands sees too much. It is found by comparison with what the server was sent last,
+//! so that everything may write there, the kernel too. What the server writes comes back when the
+//! program has waited for it: at fences, at the results of queries, and at glFinish.
 
 use super::data::READ_PIECE;
 use super::memory::{Memory, ALIGNMENT};
@@ -30,7 +31,8 @@ const PIECE: usize = RECORD_MAX / 4;
 struct Write {
     buffer: u32,
     offset: i64,
-    /// They lie here, as what the server was sent. A command of another thread may write to the same bytes meanwhile; it follows, then, and wins.
+    /// They lie here, as what the server was sent. A command of another thread may write to the
+    /// same bytes meanwhile; it follows, then, and wins.
     sent: Arc<Memory>,
     part: Range<usize>,
 }
@@ -57,7 +59,8 @@ impl Mapping {
             || self.has(GL_MAP_FLUSH_EXPLICIT_BIT) && !self.has(GL_MAP_COHERENT_BIT)
     }
 
-    /// The parts that differ from what was sent, in pieces of `grain` bytes, each as long as it may be in one record.
+    /// The parts that differ from what was sent, in pieces of `grain` bytes, each as long as it may
+    /// be in one record.
     fn changes(&self, sent: &Memory, grain: usize) -> Vec<Range<usize>> {
         let len = self.length as usize;
         let mut changes: Vec<Range<usize>> = Vec::new();
@@ -92,7 +95,8 @@ impl Mapping {
             (self.pointer + part.start) as *const u8,
             sent.at(part.start),
         );
-        // SAFETY: both hold `length` bytes. The program may be writing there, so nothing refers to them.
+        // SAFETY: both hold `length` bytes. The program may be writing there, so nothing refers to
+        // them.
         unsafe {
             if part.len() == LINE {
                 return a.cast::<[u64; LINE / 8]>().read_unaligned()
@@ -123,7 +127,8 @@ impl Buffers {
         let grain = if is_shared { WORD } else { LINE };
         let changes = mapping.changes(sent, grain);
         let take = |part: Range<usize>| {
-            // SAFETY: within the mapping, and within `sent`, which is as long. What is sent is what is noted.
+            // SAFETY: within the mapping, and within `sent`, which is as long. What is sent is what
+            // is noted.
             unsafe {
                 let from = (mapping.pointer + part.start) as *const u8;
                 std::ptr::copy_nonoverlapping(from, sent.at(part.start), part.len());
@@ -154,7 +159,8 @@ impl Buffers {
         names.into_iter().filter_map(stale).collect()
     }
 
-    /// The server has `bytes` at `offset` of a persistent mapping. What the program wrote meanwhile stays.
+    /// The server has `bytes` at `offset` of a persistent mapping. What the program wrote meanwhile
+    /// stays.
     fn received(&mut self, of: Stale, offset: usize, bytes: &[u8]) {
         let Some((mapping, sent, _)) = self.persistent_mapping(of.buffer) else {
             return;
@@ -195,8 +201,8 @@ impl Shared {
         self.notes.persistent.load(Ordering::Relaxed) != 0
     }
 
-    /// Sends what programs wrote to persistent mappings. Nothing of the group that relies on it may be sent before, so what it gives is to be held
-    /// until the message behind is on its way.
+    /// Sends what programs wrote to persistent mappings. Nothing of the group that relies on it may
+    /// be sent before, so what it gives is to be held until the message behind is on its way.
     pub fn send_persistent(&self, session: &Session, context: u32) -> Turn<'_> {
         let turn = self.turn.lock().unwrap_or_else(|e| e.into_inner());
         let writes = self.buffers().take_writes();
@@ -236,7 +242,8 @@ pub(super) fn before_unmapping(cx: &mut Context, buffer: u32) {
     }
 }
 
-/// Whether the program, once it has `answer` to `op`, may know that the server is done with something.
+/// Whether the program, once it has `answer` to `op`, may know that the server is done with
+/// something.
 pub fn is_wait(op: u16, answer: &[u8]) -> bool {
     match op {
         ops::GL_CLIENT_WAIT_SYNC => !answer.starts_with(&GL_TIMEOUT_EXPIRED.to_le_bytes()),

@@ -25,7 +25,8 @@ pub struct Buffers {
     persistent: Vec<u32>,
 }
 
-/// A buffer object. A deleted one stays until its name is used again, because another context may have it bound.
+/// A buffer object. A deleted one stays until its name is used again, because another context may
+/// have it bound.
 #[derive(Debug)]
 pub struct BufferObject {
     pub size: i64,
@@ -35,7 +36,8 @@ pub struct BufferObject {
     /// Nothing was written since its storage was allocated.
     undefined: bool,
     pub mapping: Option<Mapping>,
-    /// All of its contents, kept the same as the server's. Only of buffers whose contents were needed once, or are `wanted`.
+    /// All of its contents, kept the same as the server's. Only of buffers whose contents were
+    /// needed once, or are `wanted`.
     copy: Option<Memory>,
     /// Where its vertices lie, which is as far as it was foreseen all that there is to know.
     outline: Option<Outline>,
@@ -105,7 +107,8 @@ impl Mapping {
         own.take_written().into_iter().map(inside).collect()
     }
 
-    /// The server has these bytes at `offset` of the buffer, and so has the program's memory from now on.
+    /// The server has these bytes at `offset` of the buffer, and so has the program's memory from
+    /// now on.
     ///
     /// # Safety
     /// `data` holds `len` bytes.
@@ -166,7 +169,8 @@ impl BufferObject {
         self.mapping.as_ref().is_some_and(|m| !m.is_persistent())
     }
 
-    /// Whether any byte of `offset..offset + size` is mapped so that the server may not work with it.
+    /// Whether any byte of `offset..offset + size` is mapped so that the server may not work with
+    /// it.
     pub fn is_locked_within(&self, offset: i64, size: i64) -> bool {
         self.mapping
             .as_ref()
@@ -194,7 +198,8 @@ impl BufferObject {
         Some((self.outline.as_ref()?, self.contents))
     }
 
-    /// Whether what was bound when names had been released so often is this object, and not an older one of its name.
+    /// Whether what was bound when names had been released so often is this object, and not an
+    /// older one of its name.
     pub fn is_bound_since(&self, released: u32) -> bool {
         !self.deleted && released >= self.since
     }
@@ -222,7 +227,8 @@ impl BufferObject {
 }
 
 impl Buffers {
-    /// The program binds `name`, perhaps for the first time, perhaps after the object of that name was deleted. Names have been released `released` times.
+    /// The program binds `name`, perhaps for the first time, perhaps after the object of that name
+    /// was deleted. Names have been released `released` times.
     pub fn adopt(&mut self, name: u32, released: u32) {
         let new = || BufferObject {
             since: released,
@@ -282,7 +288,8 @@ impl Buffers {
         }
     }
 
-    /// What of `len` bytes at `data` is to be looked at before they are written to a part of the buffer.
+    /// What of `len` bytes at `data` is to be looked at before they are written to a part of the
+    /// buffer.
     pub fn look(&mut self, name: u32, offset: i64, data: *const u8, len: usize) -> Option<Look> {
         let object = self.get(name)?;
         let is_all = offset == 0 && object.size == len as i64;
@@ -467,7 +474,8 @@ impl Buffers {
         self.persistent.clone()
     }
 
-    /// A persistent mapping, what the server has of it, and whether the server may have written beside what the client knows of.
+    /// A persistent mapping, what the server has of it, and whether the server may have written
+    /// beside what the client knows of.
     pub fn persistent_mapping(&self, name: u32) -> Option<(&Mapping, &Arc<Memory>, bool)> {
         let object = self.objects.get(&name)?;
         let mapping = object.mapping.as_ref()?;
@@ -525,7 +533,8 @@ impl Buffers {
             .or_else(|| Memory::zeroed(needed))
     }
 
-    /// Begins a mapping and gives the program's pointer: into the copy if there is one, else into `own`.
+    /// Begins a mapping and gives the program's pointer: into the copy if there is one, else into
+    /// `own`.
     pub fn map(
         &mut self,
         name: u32,

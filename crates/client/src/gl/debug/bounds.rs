@@ -1,12 +1,13 @@
-//! `mgn bounds`: a debug group in whose text the program says where what it draws will lie (docs/bounds.md), so that draws can be sorted by tiles which
-//! shaders place.
+//! `mgn bounds`: a debug group in whose text the program says where what it draws will lie
+//! (docs/bounds.md), so that draws can be sorted by tiles which shaders place.
 
 use crate::gl::immediate::sort;
 use mgn_wall::{Area, Bounds, Sorter};
 use mgn_wire::gl::*;
 use std::sync::Arc;
 
-/// Mesa's GL_MAX_DEBUG_GROUP_STACK_DEPTH and GL_MAX_DEBUG_MESSAGE_LENGTH; the first group is always there.
+/// Mesa's GL_MAX_DEBUG_GROUP_STACK_DEPTH and GL_MAX_DEBUG_MESSAGE_LENGTH; the first group is always
+/// there.
 const DEPTH_MAX: usize = 64;
 const TEXT_MAX: usize = 4096;
 /// Pixels by which what is drawn may lie beyond its bounds, for rounding.
@@ -44,7 +45,8 @@ impl Groups {
         self.0.pop();
     }
 
-    /// The tiles of a surface that are touched by what is drawn now; none if the program has not said.
+    /// The tiles of a surface that are touched by what is drawn now; none if the program has not
+    /// said.
     pub fn tiles(&mut self, surface: Surface) -> Option<u64> {
         let said = self.0.iter_mut().rev().find_map(Option::as_mut)?;
         match &said.tiles {
@@ -67,7 +69,8 @@ impl Groups {
     }
 }
 
-/// `mgn bounds` and 6 numbers, the least and the greatest x, y and z, or 22, of which 16 are a matrix by columns.
+/// `mgn bounds` and 6 numbers, the least and the greatest x, y and z, or 22, of which 16 are a
+/// matrix by columns.
 fn parse(text: &[u8]) -> Option<Said> {
     let text = std::str::from_utf8(text).ok()?;
     let numbers = text.strip_prefix("mgn bounds ")?.split_ascii_whitespace();

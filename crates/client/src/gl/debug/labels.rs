@@ -65,7 +65,8 @@ pub unsafe extern "C" fn glGetObjectLabel(
     length: *mut i32,
     label: *mut u8,
 ) {
-    // SAFETY: as above; the program has room for the length and `size` bytes of label where the pointers are not null.
+    // SAFETY: as above; the program has room for the length and `size` bytes of label where the
+    // pointers are not null.
     unsafe {
         let cx = context();
         let most = room(size, label);

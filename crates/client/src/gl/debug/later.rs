@@ -1,7 +1,9 @@
-//! Messages for programs that do not want them at once. A program may wait for one without calling OpenGL, so a thread asks for messages in its place.
+//! Messages for programs that do not want them at once. A program may wait for one without calling
+//! OpenGL, so a thread asks for messages in its place.
 //!
-//! A context sends what may have failed on its way and leaves word here. A moment later the thread fetches what the server has to tell, unless the context
-//! has done so, and calls the program's callback: OpenGL allows that in any thread while output is asynchronous.
+//! A context sends what may have failed on its way and leaves word here. A moment later the thread
+//! fetches what the server has to tell, unless the context has done so, and calls the program's
+//! callback: OpenGL allows that in any thread while output is asynchronous.
 
 use super::{Callback, MOST};
 use crate::process::process;
@@ -13,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A context that goes on asks for itself, and commands that fail come in numbers: so long the thread waits for more.
+/// A context that goes on asks for itself, and commands that fail come in numbers: so long the
+/// thread waits for more.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Room for the one question.
 const QUESTION_BYTES: usize = 64;
@@ -33,7 +36,8 @@ pub struct Line {
     is_due: AtomicBool,
     /// One question of a context is outstanding at a time.
     asking: Mutex<Asking>,
-    /// Held while messages are fetched and told, so that they are told in their order. Whom the thread tells them.
+    /// Held while messages are fetched and told, so that they are told in their order. Whom the
+    /// thread tells them.
     telling: Mutex<Option<Listener>>,
 }
 

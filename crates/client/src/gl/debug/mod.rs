@@ -1,6 +1,8 @@
-//! Debug output. The driver's messages and the server's own wait there, and the program's callback is called here, in the program's thread: when an
-//! answer says that there are any, and before a frame is handed over. Where the program wants synchronous output, every command that may fail asks for
-//! them before it returns; elsewhere it is sent at once, and a thread asks a moment later (`later`).
+//! Debug output. The driver's messages and the server's own wait there, and the program's callback
+//! is called here, in the program's thread: when an answer says that there are any, and before a
+//! frame is handed over. Where the program wants synchronous output, every command that may fail
+//! asks for them before it returns; elsewhere it is sent at once, and a thread asks a moment later
+//! (`later`).
 
 pub mod bounds;
 pub mod labels;
@@ -16,7 +18,8 @@ use mgn_wire::gl::*;
 use mgn_wire::{ops, Answer};
 use std::sync::Arc;
 
-/// A bit of `Encoder::doubt`, beside the number of the command: what may fail is on its way, and the thread knows of it.
+/// A bit of `Encoder::doubt`, beside the number of the command: what may fail is on its way, and
+/// the thread knows of it.
 pub const SENT: u16 = 1 << 15;
 
 pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
@@ -53,7 +56,8 @@ impl Default for Debug {
 }
 
 impl Debug {
-    /// Whether messages are kept or told. Then the driver is to refuse commands, and not the client: it has better words for it.
+    /// Whether messages are kept or told. Then the driver is to refuse commands, and not the
+    /// client: it has better words for it.
     pub fn is_heard(&self) -> bool {
         self.output
     }
@@ -160,7 +164,8 @@ impl Context {
         self.follow_line();
     }
 
-    /// Has the thread tell whom the program wants to be told, if it may be told in another thread. In the callback that waits until it has returned.
+    /// Has the thread tell whom the program wants to be told, if it may be told in another thread.
+    /// In the callback that waits until it has returned.
     fn follow_line(&mut self) {
         if self.gl.debug.tells {
             return;
@@ -291,7 +296,8 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     lengths: *mut i32,
     mut text: *mut u8,
 ) -> u32 {
-    // SAFETY: as above; each list is null or has room for `count` values, and `text` is or has room for `size` bytes.
+    // SAFETY: as above; each list is null or has room for `count` values, and `text` is or has room
+    // for `size` bytes.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {

@@ -1,4 +1,5 @@
-//! Gets of state: answered from the shadow, or by those that keep the value, or by the server where nobody here knows it.
+//! Gets of state: answered from the shadow, or by those that keep the value, or by the server where
+//! nobody here knows it.
 
 mod parameters;
 mod state;
@@ -10,7 +11,8 @@ pub use switches::*;
 
 use mgn_wire::{Answer, Plain};
 
-/// Writes the values of an answer to the program's memory, `most` at most, and says how many there were: none after an error.
+/// Writes the values of an answer to the program's memory, `most` at most, and says how many there
+/// were: none after an error.
 ///
 /// # Safety
 /// `data` has room for `most` values.

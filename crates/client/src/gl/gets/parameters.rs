@@ -37,7 +37,8 @@ fn tex_parameter(state: &State, target: u32, pname: u32) -> Answer<'_> {
 macro_rules! parameters {
     ($($name:ident: $type:ty, $value:ident, $shadow:path, $ask:ident, $op:ident;)*) => {$(
         pub unsafe extern "C" fn $name(of: u32, pname: u32, data: *mut $type) {
-            // SAFETY: the only reference in use, to the thread's own context; the program has room for the values of `pname`.
+            // SAFETY: the only reference in use, to the thread's own context; the program has room
+            // for the values of `pname`.
             unsafe {
                 let cx = context();
                 if cx.is_illegal_now() {

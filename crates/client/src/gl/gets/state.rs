@@ -53,12 +53,14 @@ impl Known<'_> {
     }
 }
 
-/// Commands named after the type that they return, and `$get`, which does their work on a context that the caller has. `quick` is a look that comes before
-/// all others, and `most` how many values are answered here.
+/// Commands named after the type that they return, and `$get`, which does their work on a context
+/// that the caller has. `quick` is a look that comes before all others, and `most` how many values
+/// are answered here.
 macro_rules! get_commands {
     ($($name:ident $get:ident: $type:ty, $value:ident, ask $ask:ident $op:ident, learn $learn:ident, quick $quick:ident, most $most:expr;)*) => {$(
         pub unsafe extern "C" fn $name(pname: u32, data: *mut $type) {
-            // SAFETY: the only reference in use, to the thread's own context; the program has room for the values of `pname`.
+            // SAFETY: the only reference in use, to the thread's own context; the program has room
+            // for the values of `pname`.
             unsafe { $get(context(), pname, data) }
         }
 
@@ -220,7 +222,8 @@ fn is_current(pname: u32) -> bool {
     )
 }
 
-/// The least of the names, but for one, whose values are kept beside the shadow; the old ones, which programs ask for most, are below.
+/// The least of the names, but for one, whose values are kept beside the shadow; the old ones,
+/// which programs ask for most, are below.
 const FIRST_KEPT: u32 = GL_VERTEX_ARRAY;
 
 /// The target whose binding a name tells.

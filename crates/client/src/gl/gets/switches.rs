@@ -1,4 +1,5 @@
-//! glIsEnabled, and commands that change what gets show and little else: the attribute stack, and the buffers that are drawn to and read.
+//! glIsEnabled, and commands that change what gets show and little else: the attribute stack, and
+//! the buffers that are drawn to and read.
 
 use crate::gl::{context, values, Tracked};
 use mgn_wire::gl::*;

@@ -1,7 +1,9 @@
-//! Small reads that follow each other: the server is asked for more than the program wants, and the next reads are answered from that.
+//! Small reads that follow each other: the server is asked for more than the program wants, and the
+//! next reads are answered from that.
 //!
-//! Each read is a round trip, and one of a few pixels takes hardly longer than one of some thousand. What was read holds for as long as nobody of this process
-//! has told the server anything: then nothing can have been drawn, bound or chosen meanwhile.
+//! Each read is a round trip, and one of a few pixels takes hardly longer than one of some
+//! thousand. What was read holds for as long as nobody of this process has told the server
+//! anything: then nothing can have been drawn, bound or chosen meanwhile.
 
 use super::read::Region;
 use crate::context::Context;
@@ -15,7 +17,8 @@ const AHEAD_BYTES: usize = 64 << 10;
 /// So many reads with nothing between them let more be expected.
 const IN_A_ROW: u32 = 2;
 
-/// Where the streams of this process stand: messages that were sent, and what of this context's is written since.
+/// Where the streams of this process stand: messages that were sent, and what of this context's is
+/// written since.
 #[derive(Clone, Copy, PartialEq)]
 struct Stand {
     messages: u64,
@@ -34,7 +37,8 @@ pub struct Ahead {
 }
 
 impl Region {
-    /// What to read in place of a small region: one that holds it and, side by side with others like it, what lies around it. None if it is not small.
+    /// What to read in place of a small region: one that holds it and, side by side with others
+    /// like it, what lies around it. None if it is not small.
     fn with_surroundings(&self, pixel_bytes: usize) -> Option<Region> {
         const SIDE: i32 = 128;
         let rows = (AHEAD_BYTES / (SIDE as usize * pixel_bytes)).clamp(1, SIDE as usize) as i32;
@@ -72,7 +76,8 @@ impl Region {
 }
 
 impl Context {
-    /// Where the streams stand; none where that says too little: stages have messages of their own, and the pixels of walls and of pixmaps come from several.
+    /// Where the streams stand; none where that says too little: stages have messages of their own,
+    /// and the pixels of walls and of pixmaps come from several.
     fn stand(&self) -> Option<Stand> {
         let session = self.session?;
         let is_apart = session.wall().is_some() || session.options.chain.has_stages();
@@ -95,7 +100,8 @@ impl Context {
         ahead.image = Vec::new();
     }
 
-    /// Reads a small region if that can be answered from what was read before, or is likely to be one of many. Says whether it was read.
+    /// Reads a small region if that can be answered from what was read before, or is likely to be
+    /// one of many. Says whether it was read.
     ///
     /// # Safety
     /// `pixels` has room for the image of the layout.

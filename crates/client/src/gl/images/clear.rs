@@ -1,4 +1,5 @@
-//! Textures and buffers cleared to one pixel, which the pixel store does not apply to and which never lies in a buffer.
+//! Textures and buffers cleared to one pixel, which the pixel store does not apply to and which
+//! never lies in a buffer.
 
 use super::source::one_pixel;
 use crate::context::Context;

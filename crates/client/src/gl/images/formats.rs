@@ -3,8 +3,9 @@
 use mgn_wire::gl::*;
 use mgn_wire::sizes::image::{components, Element};
 
-/// Whether any command of any API takes pixels of `format` and `type`. Pixels of other combinations are refused by the driver, so they are not read:
-/// the program's memory may hold less than their size suggests.
+/// Whether any command of any API takes pixels of `format` and `type`. Pixels of other combinations
+/// are refused by the driver, so they are not read: the program's memory may hold less than their
+/// size suggests.
 pub(super) fn go_together(format: u32, type_: u32) -> bool {
     let Some(element) = Element::of(type_) else {
         return false;
@@ -32,8 +33,9 @@ pub(super) fn go_together(format: u32, type_: u32) -> bool {
     }
 }
 
-/// Whether an image of these may surely be defined in a context of the desktop's API and whole pixels of it replaced later: plain colours that are not
-/// compressed, the legacy ones only in the compatibility profile.
+/// Whether an image of these may surely be defined in a context of the desktop's API and whole
+/// pixels of it replaced later: plain colours that are not compressed, the legacy ones only in the
+/// compatibility profile.
 pub(super) fn surely_defines(internal_format: u32, format: u32, type_: u32, compat: bool) -> bool {
     let texels = match internal_format {
         GL_RED | GL_RG | GL_RGB | GL_RGBA | GL_R8 | GL_RG8 | GL_RGB8 | GL_RGBA8 | GL_R16

@@ -38,7 +38,8 @@ unsafe fn values<T>(cx: &mut Context, size: i32, values: *const T) -> Option<Dat
 macro_rules! pixel_maps {
     ($($set:ident $send:ident $get:ident $sized:ident $sized_arb:ident $ask:ident $op:ident: $type:ty, $gl_type:ident;)*) => {$(
         pub unsafe extern "C" fn $set(map: u32, size: i32, data: *const $type) {
-            // SAFETY: the only reference in use, to the thread's own context, and the program's values.
+            // SAFETY: the only reference in use, to the thread's own context, and the program's
+            // values.
             unsafe {
                 let cx = context();
                 if cx.gl.in_begin() {
@@ -51,7 +52,8 @@ macro_rules! pixel_maps {
         }
 
         pub unsafe extern "C" fn $get(map: u32, data: *mut $type) {
-            // SAFETY: the same command, and the program's memory holds as many values as the map has.
+            // SAFETY: the same command, and the program's memory holds as many values as the map
+            // has.
             unsafe { $sized(map, i32::MAX, data) }
         }
 

@@ -12,7 +12,8 @@ use mgn_wire::ops;
 /// Asks for an image, which the server writes to the pixel pack buffer if there is one.
 ///
 /// # Safety
-/// Without a pixel pack buffer, `pixels` is null or has room for the image. Nothing else refers to the thread's context.
+/// Without a pixel pack buffer, `pixels` is null or has room for the image. Nothing else refers to
+/// the thread's context.
 unsafe fn fetch(
     op: u16,
     ask: impl FnOnce(&mut Encoder, u64),
@@ -37,7 +38,8 @@ unsafe fn fetch(
     }
 }
 
-/// The target of a texture that a command calls by name alone, which the compatibility profile does not tell; 0 if there is no such texture.
+/// The target of a texture that a command calls by name alone, which the compatibility profile does
+/// not tell; 0 if there is no such texture.
 fn target_of(texture: u32) -> u32 {
     // SAFETY: the only reference in use.
     unsafe { context() }.gl.state.texture_target(texture)

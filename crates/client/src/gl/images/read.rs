@@ -1,4 +1,5 @@
-//! Images on their way in: what OpenGL writes to the program's memory, or to the buffer bound to GL_PIXEL_PACK_BUFFER.
+//! Images on their way in: what OpenGL writes to the program's memory, or to the buffer bound to
+//! GL_PIXEL_PACK_BUFFER.
 
 use crate::context::Context;
 use crate::gl::context;
@@ -126,8 +127,8 @@ impl Region {
     }
 }
 
-/// An image of a default framebuffer that is divided among the renderers of a wall, tightly packed in `bytes` bytes. None if it is not divided, or
-/// inside, if it could not be read.
+/// An image of a default framebuffer that is divided among the renderers of a wall, tightly packed
+/// in `bytes` bytes. None if it is not divided, or inside, if it could not be read.
 fn tiled(
     cx: &mut Context,
     rect: [i32; 4],
@@ -188,7 +189,8 @@ fn tiled(
 /// # Safety
 /// As `Region::read`.
 unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
-    // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
+    // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's
+    // promise.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
@@ -264,7 +266,8 @@ pub unsafe extern "C" fn glReadnPixels(
     }
 }
 
-/// Takes the answer of a read of a texture: the level's extent and target, then its image. `most` is how much memory the program has for it.
+/// Takes the answer of a read of a texture: the level's extent and target, then its image. `most`
+/// is how much memory the program has for it.
 ///
 /// # Safety
 /// `pixels` is null or has room for the image as `layout` places it, or for `most` bytes.

@@ -9,8 +9,8 @@ use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl, LONG_MAX};
 
-/// The largest extent whose pixels are read before the driver has found it valid. No driver has larger images, and where it refuses one, the program's
-/// memory may not hold it.
+/// The largest extent whose pixels are read before the driver has found it valid. No driver has
+/// larger images, and where it refuses one, the program's memory may not hold it.
 const EXTENT_MAX: i32 = 65_536;
 
 /// The most bytes of a single command, beside its other arguments.
@@ -27,7 +27,8 @@ pub(super) enum Pixels {
 }
 
 impl Pixels {
-    /// The image that a command's pointer means; `None` if the command has been refused, which the error says.
+    /// The image that a command's pointer means; `None` if the command has been refused, which the
+    /// error says.
     ///
     /// # Safety
     /// Without a pixel unpack buffer, `pixels` is null or holds the image if OpenGL accepts it.
@@ -52,7 +53,8 @@ impl Pixels {
         )
     }
 
-    /// The same for a compressed image of `size` bytes, which the program's block parameters may contradict.
+    /// The same for a compressed image of `size` bytes, which the program's block parameters may
+    /// contradict.
     ///
     /// # Safety
     /// As `of`.
@@ -93,7 +95,8 @@ impl Pixels {
         Some(Pixels::Buffer(offset))
     }
 
-    /// What the command sends of it; `None` if it is more than any command sends. The bytes stay where they are until the next image.
+    /// What the command sends of it; `None` if it is more than any command sends. The bytes stay
+    /// where they are until the next image.
     ///
     /// # Safety
     /// The memory holds the image.

@@ -9,7 +9,8 @@ use mgn_wire::gl::*;
 use mgn_wire::hello::{api, ContextInfo};
 use mgn_wire::Encoder;
 
-/// Pixel store parameters of both directions, as the program set them and as the server was told of them last.
+/// Pixel store parameters of both directions, as the program set them and as the server was told of
+/// them last.
 pub struct PixelState {
     pub pack: PixelStore,
     pub unpack: PixelStore,
@@ -25,7 +26,8 @@ pub struct PixelState {
 /// Scratch memory that is kept for the next image.
 const SCRATCH_KEPT: usize = 1 << 20;
 
-/// A parameter's name for packing and unpacking (0 where it has none), where it is kept, and how to read it.
+/// A parameter's name for packing and unpacking (0 where it has none), where it is kept, and how to
+/// read it.
 struct Parameter {
     pack: u32,
     unpack: u32,
@@ -175,7 +177,8 @@ impl Context {
         bound(self, GL_PIXEL_PACK_BUFFER).unwrap_or(0)
     }
 
-    /// The next image that the server unpacks lies in the pixel unpack buffer: the server has to know the program's parameters.
+    /// The next image that the server unpacks lies in the pixel unpack buffer: the server has to
+    /// know the program's parameters.
     pub(super) fn unpack_as_set(&mut self) {
         let pixels = &mut self.gl.pixels;
         if pixels.server_unpack != pixels.unpack {
@@ -194,7 +197,8 @@ impl Context {
         self.pack_buffer() != 0
     }
 
-    /// Sends a command that writes an image to the pixel pack buffer: likewise. Says whether it was sent.
+    /// Sends a command that writes an image to the pixel pack buffer: likewise. Says whether it was
+    /// sent.
     pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) -> bool {
         // The server's buffers are never mapped, so it is here that a mapped one is refused.
         if is_locked(self, GL_PIXEL_PACK_BUFFER) {

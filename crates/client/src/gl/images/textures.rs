@@ -37,7 +37,8 @@ impl TexImage {
     /// # Safety
     /// Without a pixel unpack buffer, `pixels` is null or holds the image if OpenGL accepts it.
     unsafe fn define(&self, pixels: *const c_void) {
-        // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
+        // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's
+        // promise.
         unsafe {
             let cx = context();
             if cx.gl.in_begin() {
@@ -194,7 +195,8 @@ pub(super) unsafe fn pixels<'a>(
     type_: u32,
     pixels: *const c_void,
 ) -> Option<(&'a mut Context, Data)> {
-    // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
+    // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's
+    // promise.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
@@ -324,7 +326,8 @@ pub unsafe extern "C" fn glTexImage3D(
     unsafe { image.define(pixels) }
 }
 
-/// The old extension's and OpenGL ES 2's commands declare the internal format as unsigned; to the driver they are the same as OpenGL's own.
+/// The old extension's and OpenGL ES 2's commands declare the internal format as unsigned; to the
+/// driver they are the same as OpenGL's own.
 macro_rules! tex_image3d_of_extensions {
     ($($name:ident)*) => {$(
         pub unsafe extern "C" fn $name(

@@ -1,8 +1,10 @@
 //! An attribute's value as one register's width.
 //!
-//! A vertex is put together from values that were stored an instant ago. The processor hands a stored value to a load directly only if one store wrote all
-//! that the load reads (store-to-load forwarding); a load that spans two of them waits until both have reached the cache, a dozen cycles or more. So
-//! values are stored and loaded as whole blocks, whatever their number of components.
+//! A vertex is put together from values that were stored an instant ago. The processor hands a
+//! stored value to a load directly only if one store wrote all that the load reads (store-to-load
+//! forwarding); a load that spans two of them waits until both have reached the cache, a dozen
+//! cycles or more. So values are stored and loaded as whole blocks, whatever their number of
+//! components.
 
 pub use arch::Block;
 
@@ -19,7 +21,8 @@ mod arch {
         #[inline(always)]
         pub fn new<const N: usize>(values: [f32; N]) -> Block {
             let [x, y, z, w] = super::padded(values);
-            // SAFETY: every x86-64 processor has these. In halves, because the first two values often lie side by side.
+            // SAFETY: every x86-64 processor has these. In halves, because the first two values
+            // often lie side by side.
             Block(unsafe {
                 _mm_movelh_ps(_mm_setr_ps(x, y, 0.0, 0.0), _mm_setr_ps(z, w, 0.0, 0.0))
             })

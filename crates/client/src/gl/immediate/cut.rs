@@ -9,7 +9,8 @@ pub struct Cut {
     pub carry: Vec<usize>,
 }
 
-/// How `count` vertices of a primitive are cut; none if the mode has no place for it. Vertices that do not complete a primitive are carried.
+/// How `count` vertices of a primitive are cut; none if the mode has no place for it. Vertices that
+/// do not complete a primitive are carried.
 pub fn cut(mode: u32, count: usize) -> Option<Cut> {
     let rest = |size: usize| Cut {
         emit: count - count % size,
@@ -43,7 +44,8 @@ pub fn cut(mode: u32, count: usize) -> Option<Cut> {
     })
 }
 
-/// Whether `count` vertices are whole primitives of a mode whose primitives do not depend on each other, so that another run may be appended.
+/// Whether `count` vertices are whole primitives of a mode whose primitives do not depend on each
+/// other, so that another run may be appended.
 pub fn joins(mode: u32, count: usize) -> bool {
     match mode {
         GL_POINTS => true,
@@ -58,7 +60,8 @@ pub fn joins(mode: u32, count: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// The primitives that `vertices` draw, each as its vertices in an order that keeps its facing and its provoking vertex (last, or first for a polygon).
+    /// The primitives that `vertices` draw, each as its vertices in an order that keeps its facing
+    /// and its provoking vertex (last, or first for a polygon).
     fn primitives(mode: u32, v: &[usize]) -> Vec<Vec<usize>> {
         let n = v.len();
         match mode {

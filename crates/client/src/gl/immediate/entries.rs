@@ -1,6 +1,7 @@
 //! The entry points of immediate mode, and of what else is legal between glBegin and glEnd.
 //!
-//! Integers become floats as OpenGL 2.1, table 2.9, says (and Mesa does) for colours and normals: unsigned `c / (2^b - 1)`, signed `(2c + 1) / (2^b - 1)`.
+//! Integers become floats as OpenGL 2.1, table 2.9, says (and Mesa does) for colours and normals:
+//! unsigned `c / (2^b - 1)`, signed `(2c + 1) / (2^b - 1)`.
 
 use super::block::Block;
 use crate::context::Context;
@@ -303,13 +304,15 @@ enum Changes {
     Nothing,
     All,
     Generic(u32),
-    /// A generic attribute, by a command that fails for its number only, wherever there is OpenGL 3.0.
+    /// A generic attribute, by a command that fails for its number only, wherever there is OpenGL
+    /// 3.0.
     Integers(u32),
     One(u8),
 }
 
 impl Context {
-    /// Before a command that immediate mode can't turn into vertices. Says which doubts remain after it if it certainly succeeds.
+    /// Before a command that immediate mode can't turn into vertices. Says which doubts remain
+    /// after it if it certainly succeeds.
     fn by_itself(&mut self, changes: Changes) -> Option<u16> {
         self.go_verbatim();
         let is_sure =
@@ -438,7 +441,8 @@ vector_forms! {
     glMultiTexCoordP4uiv(unit: u32, kind: u32; u32) = glMultiTexCoordP4ui(0);
 }
 
-/// glRect and glEvalMesh draw, outside Begin/End only; a rectangle may leave the normal and others as they were.
+/// glRect and glEvalMesh draw, outside Begin/End only; a rectangle may leave the normal and others
+/// as they were.
 macro_rules! rectangles {
     ($($type:ty: $name:ident, $vector:ident;)*) => {
         $(pub unsafe extern "C" fn $name(x1: $type, y1: $type, x2: $type, y2: $type) {

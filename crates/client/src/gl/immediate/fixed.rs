@@ -1,4 +1,5 @@
-//! Current values in fixed-point numbers. Unlike those in floats they are not allowed between glBegin and glEnd, and no display list holds them.
+//! Current values in fixed-point numbers. Unlike those in floats they are not allowed between
+//! glBegin and glEnd, and no display list holds them.
 
 use crate::gl::{context, Tracked};
 use mgn_wire::ops;

@@ -72,7 +72,8 @@ numbered! { generic:
     plainly 3 Half: glVertexAttrib3hNV, glVertexAttrib3hvNV; plainly 4 Half: glVertexAttrib4hNV, glVertexAttrib4hvNV;
 }
 
-/// Attributes in the numbers of drivers: those of the fixed functions come first, then the generic ones. What is behind, no program means.
+/// Attributes in the numbers of drivers: those of the fixed functions come first, then the generic
+/// ones. What is behind, no program means.
 fn aliased<const N: usize>(cx: &mut Context, index: u32, v: [Half; N]) {
     let mut wide = [0.0, 0.0, 0.0, 1.0];
     wide[..N].copy_from_slice(&v.map(Half::float));
@@ -95,7 +96,8 @@ fn aliased<const N: usize>(cx: &mut Context, index: u32, v: [Half; N]) {
 
 macro_rules! several {
     ($($n:literal: $several:ident;)*) => {$(
-        /// The last comes first, so that the position, if it is among them, makes a vertex of the others.
+        /// The last comes first, so that the position, if it is among them, makes a vertex of the
+        /// others.
         pub unsafe extern "C" fn $several(index: u32, n: i32, v: *const Half) {
             for i in (0..n).rev() {
                 // SAFETY: the program gives $n values for each.

@@ -4,7 +4,8 @@ use super::ATTRIBUTES;
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::put;
 
-/// Which attributes a vertex has, in the order in which they were first set; the position comes last.
+/// Which attributes a vertex has, in the order in which they were first set; the position comes
+/// last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
     order: Vec<u8>,

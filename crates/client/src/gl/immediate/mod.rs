@@ -1,9 +1,12 @@
-//! Immediate mode becomes arrays: between glBegin and glEnd, attributes go to a template and each glVertex appends one interleaved vertex of floats to the
-//! open chunk. A run ends when the chunk is full, cut where the primitive may be cut, or at glEnd.
+//! Immediate mode becomes arrays: between glBegin and glEnd, attributes go to a template and each
+//! glVertex appends one interleaved vertex of floats to the open chunk. A run ends when the chunk
+//! is full, cut where the primitive may be cut, or at glEnd.
 //!
-//! A run's layout holds the attributes that were set inside. One that is set for the first time in mid-primitive, or with more components, ends the run
-//! and starts another with a wider layout. What arrays can't express (evaluators, materials, integer attributes, stippled strips longer than a chunk) makes
-//! the run *open*: the server begins the primitive and feeds it the vertices, and the rest of it travels call by call.
+//! A run's layout holds the attributes that were set inside. One that is set for the first time in
+//! mid-primitive, or with more components, ends the run and starts another with a wider layout.
+//! What arrays can't express (evaluators, materials, integer attributes, stippled strips longer
+//! than a chunk) makes the run *open*: the server begins the primitive and feeds it the vertices,
+//! and the rest of it travels call by call.
 
 mod block;
 mod cut;
@@ -51,7 +54,8 @@ type Vertex = [[f32; 4]; ATTRIBUTES];
 pub struct Immediate {
     /// Where the next vertex goes; never null.
     at: *mut u8,
-    /// `limit[n]`: the last place where a vertex with n position components may start; null if such a one takes the slow path.
+    /// `limit[n]`: the last place where a vertex with n position components may start; null if
+    /// such a one takes the slow path.
     limit: [*mut u8; 5],
     /// Bytes of a vertex.
     stride: usize,
@@ -63,7 +67,8 @@ pub struct Immediate {
     slot: [u8; ATTRIBUTES],
     /// Bytes of the attribute in each slot.
     slot_bytes: [u8; ATTRIBUTES],
-    /// The attributes before the position as the next vertex will have them, in the order of the layout.
+    /// The attributes before the position as the next vertex will have them, in the order of the
+    /// layout.
     template: [Block; ATTRIBUTES],
     phase: Phase,
     mode: u32,
@@ -71,7 +76,8 @@ pub struct Immediate {
     /// The run's record, and its first vertex behind the record's header.
     record: *mut u8,
     start: *mut u8,
-    /// The end of the chunk. The encoder doesn't see it inside Begin/End, so that it refuses other commands.
+    /// The end of the chunk. The encoder doesn't see it inside Begin/End, so that it refuses other
+    /// commands.
     chunk_end: *mut u8,
     /// A part of this primitive has been sent.
     was_cut: bool,
@@ -130,12 +136,14 @@ impl Immediate {
         self.phase != Phase::Outside
     }
 
-    /// What was written is sent: the last run can't be taken up again, even if other commands come to lie at the same place.
+    /// What was written is sent: the last run can't be taken up again, even if other commands come
+    /// to lie at the same place.
     pub fn sent(&mut self) {
         self.reopen_at = std::ptr::null_mut();
     }
 
-    /// Whether the program may be between glBegin and glEnd and is not, and no list is being compiled.
+    /// Whether the program may be between glBegin and glEnd and is not, and no list is being
+    /// compiled.
     #[inline(always)]
     fn is_plainly_outside(&self) -> bool {
         self.phase == Phase::Outside && !self.compiling && self.is_there
@@ -197,7 +205,8 @@ impl Immediate {
         self.limit = [std::ptr::null_mut(); 5];
         let position = usize::from(self.layout.position());
         if position > 0 {
-            // Behind the last vertex there is room for one that closes a loop and one that trails, for the lengths of indices and tiles, and for tiles.
+            // Behind the last vertex there is room for one that closes a loop and one that trails,
+            // for the lengths of indices and tiles, and for tiles.
             let behind = 3 * self.stride + Block::BYTES + 8 + self.sort_room;
             self.limit[position] = self.chunk_end.wrapping_sub(behind);
         }
@@ -251,7 +260,8 @@ impl Immediate {
     /// Appends a vertex with the template's attributes.
     #[inline(always)]
     fn append(&mut self, at: *mut u8, position: &[f32]) {
-        // SAFETY: `at` is within the limit, behind which there is room for a vertex and a block. There are as many slots as the layout has attributes.
+        // SAFETY: `at` is within the limit, behind which there is room for a vertex and a block.
+        // There are as many slots as the layout has attributes.
         unsafe {
             let mut to = at;
             let mut copy = |slot: usize| {
@@ -260,7 +270,8 @@ impl Immediate {
                     .write_unaligned(*self.template.get_unchecked(slot));
                 to = to.add(usize::from(*self.slot_bytes.get_unchecked(slot)));
             };
-            // Without attributes, the first slot has no bytes. Vertices with one, as many have, are spared the loop.
+            // Without attributes, the first slot has no bytes. Vertices with one, as many have, are
+            // spared the loop.
             copy(0);
             if self.slots > 1 {
                 (1..self.slots).for_each(copy);
@@ -278,7 +289,8 @@ impl Immediate {
         let mut last = self.at.wrapping_sub(self.stride);
         let same = (0..self.slots).all(|slot| {
             let bytes = usize::from(self.slot_bytes[slot]);
-            // SAFETY: the last vertex lies there with all of its attributes, and a block has at least an attribute's bytes.
+            // SAFETY: the last vertex lies there with all of its attributes, and a block has at
+            // least an attribute's bytes.
             let (was, is) = unsafe {
                 let template = std::ptr::from_ref(&self.template[slot]).cast::<u8>();
                 (
@@ -351,7 +363,8 @@ impl Context {
 
     /// Opens a run at the encoder's place, in a new chunk if little is left of this one.
     fn start_run(&mut self) {
-        // Until there is a run, the encoder has its room; and if it has none, whatever comes is dropped by it call by call.
+        // Until there is a run, the encoder has its room; and if it has none, whatever comes is
+        // dropped by it call by call.
         self.gl.immediate.phase = Phase::Verbatim;
         // SAFETY: the context's own encoder. The room is only looked for, and given back.
         unsafe { self.enc.cur = self.enc.room(RUN_MIN) };
@@ -372,8 +385,8 @@ impl Context {
         im.lay_out(&self.gl.state.current);
     }
 
-    /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the encoder its room back. Returns whether the run was
-    /// welded.
+    /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the
+    /// encoder its room back. Returns whether the run was welded.
     fn close_run(&mut self, count: usize, flags: u32) -> bool {
         let mode = self.gl.immediate.drawn_mode();
         let sorts = flags & RUN_OPEN == 0 && self.prepare_sort(mode);
@@ -395,7 +408,8 @@ impl Context {
         let at = im.start.wrapping_add(bytes);
         let tiles = at.wrapping_add(4 + size_of_val(indices).next_multiple_of(4));
         let tile_bytes = match sorts {
-            // SAFETY: the run's vertices lie there, each with its position last, and `set_limits` has left the room.
+            // SAFETY: the run's vertices lie there, each with its position last, and `set_limits`
+            // has left the room.
             true => unsafe {
                 let position = im.layout.position();
                 let offset = im.stride - 4 * usize::from(position);
@@ -410,8 +424,9 @@ impl Context {
         };
         let end = tiles.wrapping_add(4 + tile_bytes);
         let words = (end as usize - im.record as usize) / 4;
-        // SAFETY: `lay_out` left room for the header between `record` and `start`, `set_limits` for the lengths of indices and tiles; welding made room
-        // for the indices themselves and their padding.
+        // SAFETY: `lay_out` left room for the header between `record` and `start`, `set_limits` for
+        // the lengths of indices and tiles; welding made room for the indices themselves
+        // and their padding.
         unsafe {
             im.layout
                 .write_header(im.record, im.drawn_mode(), flags, bytes);
@@ -431,7 +446,8 @@ impl Context {
         welded.is_some()
     }
 
-    /// Whether vertices that repeat in the run, which is about to be closed, should be looked for: where the connection made us wait since the last run.
+    /// Whether vertices that repeat in the run, which is about to be closed, should be looked for:
+    /// where the connection made us wait since the last run.
     fn wants_welding(&mut self, count: usize) -> bool {
         let Some(session) = self.session else {
             return false;
@@ -454,8 +470,9 @@ impl Context {
             && self.draws_with_depth()
     }
 
-    /// Whether what is drawn is tested against a depth buffer. Without one, llvmpipe looks for pairs of triangles that are rectangles, and interpolates
-    /// over those in another way; which pairs it sees depends on how vertices reach it, and so would the last bit of a colour.
+    /// Whether what is drawn is tested against a depth buffer. Without one, llvmpipe looks for
+    /// pairs of triangles that are rectangles, and interpolates over those in another way;
+    /// which pairs it sees depends on how vertices reach it, and so would the last bit of a colour.
     fn draws_with_depth(&self) -> bool {
         self.gl.state.is_enabled(gl::GL_DEPTH_TEST) == Some(true)
             && self.gl.state.draws_to_default()
@@ -493,7 +510,8 @@ impl Context {
         }
     }
 
-    /// A rectangle that is compiled between glBegin and glEnd, where it does not belong, is drawn when the list is called, and ends the primitive.
+    /// A rectangle that is compiled between glBegin and glEnd, where it does not belong, is drawn
+    /// when the list is called, and ends the primitive.
     pub fn rectangle_begins(&mut self) {
         if self.gl.in_begin() {
             self.gl.lists.leaves(false);
@@ -600,8 +618,8 @@ impl Context {
         };
     }
 
-    /// Ends the run where the primitive may be cut, and goes on with a layout in which `attribute` has so many components (or, without one, in a new
-    /// chunk). False if that isn't possible.
+    /// Ends the run where the primitive may be cut, and goes on with a layout in which `attribute`
+    /// has so many components (or, without one, in a new chunk). False if that isn't possible.
     fn restart_run(&mut self, change: Option<(u8, u8)>) -> bool {
         self.gl.immediate.keep_values(&mut self.gl.state.current);
         let Some(plan) = self.plan_cut(change) else {
@@ -631,7 +649,8 @@ impl Context {
         true
     }
 
-    /// How the run may be cut here; none if the cut would show. Vertices that are carried on need a value for an attribute that joins the layout.
+    /// How the run may be cut here; none if the cut would show. Vertices that are carried on need a
+    /// value for an attribute that joins the layout.
     fn plan_cut(&self, change: Option<(u8, u8)>) -> Option<cut::Cut> {
         let im = &self.gl.immediate;
         let count = im.count();
@@ -653,7 +672,8 @@ impl Context {
         (known || cut.carry.is_empty()).then_some(cut)
     }
 
-    /// Leaves the run for the rest of the primitive: the server begins it and feeds it what there is; everything else travels call by call.
+    /// Leaves the run for the rest of the primitive: the server begins it and feeds it what there
+    /// is; everything else travels call by call.
     pub fn go_verbatim(&mut self) {
         if self.gl.immediate.phase != Phase::Run {
             return;
@@ -678,7 +698,8 @@ impl Context {
         im.components = [0; ATTRIBUTES];
     }
 
-    /// Closes a loop that goes on as a strip, and sets the current values again that the closing vertex changed.
+    /// Closes a loop that goes on as a strip, and sets the current values again that the closing
+    /// vertex changed.
     fn close_loop_verbatim(&mut self) {
         let Some(first) = self.gl.immediate.loop_first.take() else {
             return;
@@ -778,8 +799,9 @@ impl Context {
         }
     }
 
-    /// A vertex that the fast path could not take. Its values come one by one and it is a C function, because then it needs none of
-    /// the fast path's stack: the values stay in registers, and a jump is enough for what cannot unwind.
+    /// A vertex that the fast path could not take. Its values come one by one and it is a C
+    /// function, because then it needs none of the fast path's stack: the values stay in
+    /// registers, and a jump is enough for what cannot unwind.
     #[cold]
     #[inline(never)]
     extern "C" fn slow_vertex(&mut self, components: u8, x: f32, y: f32, z: f32, w: f32) {
@@ -816,7 +838,8 @@ impl Context {
         }
     }
 
-    /// Sends an attribute by itself. Inlined so that of an entry point's own attribute only its case is left.
+    /// Sends an attribute by itself. Inlined so that of an entry point's own attribute only its
+    /// case is left.
     #[inline(always)]
     fn send_attribute(&mut self, attribute: u8, components: u8, v: [f32; 4]) {
         // The context has the command and the attribute. Of OpenGL ES 1 the server knows better.

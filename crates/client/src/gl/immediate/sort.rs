@@ -1,7 +1,9 @@
-//! `tilesort`: which tiles of a wall each part of a run touches, so that renderers need not draw what lies elsewhere.
+//! `tilesort`: which tiles of a wall each part of a run touches, so that renderers need not draw
+//! what lies elsewhere.
 //!
-//! A run is taken in blocks of [`BLOCK`] vertices. Where they lie is known as long as the fixed function places vertices; for all else, and for surfaces
-//! that are drawn whole, every renderer draws the run.
+//! A run is taken in blocks of [`BLOCK`] vertices. Where they lie is known as long as the fixed
+//! function places vertices; for all else, and for surfaces that are drawn whole, every renderer
+//! draws the run.
 
 use crate::context::Context;
 use crate::gl::objects::Need;
@@ -65,8 +67,8 @@ impl Sort {
         self.seen = 0;
     }
 
-    /// Looks at the first `count` vertices, but not at those that were looked at before. `overlap` vertices of a block belong to the next one, too; without
-    /// a number all are one block.
+    /// Looks at the first `count` vertices, but not at those that were looked at before. `overlap`
+    /// vertices of a block belong to the next one, too; without a number all are one block.
     ///
     /// # Safety
     /// The vertices lie there, and behind the last one two more numbers can be read.
@@ -100,10 +102,12 @@ impl Sort {
         }
     }
 
-    /// Writes the tiles of each block of a run to `to`, and says how many bytes that took: none if every renderer draws all.
+    /// Writes the tiles of each block of a run to `to`, and says how many bytes that took: none if
+    /// every renderer draws all.
     ///
     /// # Safety
-    /// The vertices lie there, behind the last one two more numbers can be read, and `to` has room for their masks.
+    /// The vertices lie there, behind the last one two more numbers can be read, and `to` has room
+    /// for their masks.
     pub unsafe fn write(
         &mut self,
         at: Positions,
@@ -138,7 +142,8 @@ impl Context {
         self.session.is_some_and(Session::sorts)
     }
 
-    /// Prepares for sorting the open run, drawn with `mode`. False if every renderer has to draw it.
+    /// Prepares for sorting the open run, drawn with `mode`. False if every renderer has to draw
+    /// it.
     #[inline]
     pub(super) fn prepare_sort(&mut self, mode: u32) -> bool {
         let layout = &self.gl.immediate.layout;
@@ -146,9 +151,11 @@ impl Context {
         places && self.may_sort() && self.sorter(mode).is_some()
     }
 
-    /// What sorts vertices that the fixed function places and draws with `mode`; none if every renderer has to draw them.
+    /// What sorts vertices that the fixed function places and draws with `mode`; none if every
+    /// renderer has to draw them.
     pub(in crate::gl) fn sorter(&mut self, mode: u32) -> Option<&Sorter> {
-        // A fragment program places nothing, but a draw without the one that is enabled is an error.
+        // A fragment program places nothing, but a draw without the one that is enabled is an
+        // error.
         let places = self.gl.objects.draws_without_programs()
             && [GL_VERTEX_PROGRAM_ARB, GL_FRAGMENT_PROGRAM_ARB]
                 .iter()
@@ -175,7 +182,8 @@ impl Context {
         sort.sorter.as_ref().map(|(_, sorter)| sorter)
     }
 
-    /// The viewport, the areas of the tiles and the height of the surface that is drawn to; none if it is not drawn to in tiles.
+    /// The viewport, the areas of the tiles and the height of the surface that is drawn to; none if
+    /// it is not drawn to in tiles.
     pub(in crate::gl) fn in_tiles(&self) -> Option<([f32; 4], Arc<[Area]>, u32)> {
         let surface = self.draw.as_ref().filter(|surface| !surface.is_whole())?;
         let draws = self.gl.state.draws_to_default()
@@ -222,7 +230,8 @@ impl Context {
         Some(width / 2. + 2.)
     }
 
-    /// How the primitive of a run may be taken apart: by blocks that share some vertices; not at all where that would show.
+    /// How the primitive of a run may be taken apart: by blocks that share some vertices; not at
+    /// all where that would show.
     pub(in crate::gl) fn sort_overlap(&self, mode: u32) -> Option<usize> {
         let overlap = run_overlap(mode)?;
         let shows = mode == GL_LINE_STRIP && self.stippled();

@@ -1,8 +1,10 @@
 //! Welding: vertices that a run repeats are sent once, with indices in their order.
 //!
-//! A program that draws a smooth mesh triangle by triangle gives most vertices six times. Sending and shading each once spares the transport two thirds of
-//! the bytes and the server most of its work, but looking for them costs the program's thread about as much again as collecting the run. So it is done
-//! where the time is: a run is welded if the connection made us wait since the last one, which means that the server is behind.
+//! A program that draws a smooth mesh triangle by triangle gives most vertices six times. Sending
+//! and shading each once spares the transport two thirds of the bytes and the server most of its
+//! work, but looking for them costs the program's thread about as much again as collecting the run.
+//! So it is done where the time is: a run is welded if the connection made us wait since the last
+//! one, which means that the server is behind.
 
 /// The table of places has 2^BITS entries.
 const BITS: u32 = 13;
@@ -15,7 +17,8 @@ const LONGEST: usize = 1 << 16;
 
 /// Memory for welding, which is kept from run to run.
 pub struct Welder {
-    /// By hash, where a vertex like that was last put. Only a hint: what it says about the last run is still here.
+    /// By hash, where a vertex like that was last put. Only a hint: what it says about the last
+    /// run is still here.
     places: Box<[u16; 1 << BITS]>,
     indices: Vec<u16>,
     sample: Vec<u32>,
@@ -38,8 +41,9 @@ impl Welder {
         &self.indices
     }
 
-    /// Moves vertices of `words` words so that each is there once, in the order of their first appearance, and returns how many are left. `None`, and
-    /// nothing changed, if that with the indices would not be shorter.
+    /// Moves vertices of `words` words so that each is there once, in the order of their first
+    /// appearance, and returns how many are left. `None`, and nothing changed, if that with the
+    /// indices would not be shorter.
     ///
     /// # Safety
     /// `count` vertices lie at `vertices`, aligned for words, and belong to the caller.
@@ -71,7 +75,8 @@ impl Welder {
         }
         for i in (0..count).rev() {
             let from = usize::from(self.indices[i]);
-            // SAFETY: a vertex's only copy is never behind its places, and going backwards those before it are still as they were.
+            // SAFETY: a vertex's only copy is never behind its places, and going backwards those
+            // before it are still as they were.
             unsafe {
                 vertices
                     .add(from * words)
@@ -101,8 +106,9 @@ impl Welder {
     }
 }
 
-/// Welds as many vertices of `N` words as there are indices, which it sets. There are no branches, because nothing tells whether the next vertex is an
-/// old one; and where an old one would lie is found without `left`, so that looking at it waits for no other vertex.
+/// Welds as many vertices of `N` words as there are indices, which it sets. There are no branches,
+/// because nothing tells whether the next vertex is an old one; and where an old one would lie is
+/// found without `left`, so that looking at it waits for no other vertex.
 ///
 /// # Safety
 /// So many vertices lie at `vertices`.
@@ -120,7 +126,8 @@ unsafe fn compact<const N: usize>(
             let place_was = usize::from(*place);
             let candidate = place_was.min(i);
             let (new, old) = (vertices.add(left * N), vertices.add(candidate * N));
-            // All ones where the vertex is new: beyond what is left lies nothing that could be meant.
+            // All ones where the vertex is new: beyond what is left lies nothing that could be
+            // meant.
             let unknown = ((left as i64 - 1 - place_was as i64) >> 63) as usize;
             let other = all_ones_unless_zero(difference::<N>(vertex, old));
             let is_new = opaque(unknown | other);

@@ -1,4 +1,5 @@
-//! Draws from the program's arrays in a display list, read from the stream: where their vertices lie. Mesa takes what is current to be the same after them.
+//! Draws from the program's arrays in a display list, read from the stream: where their vertices
+//! lie. Mesa takes what is current to be the same after them.
 
 use mgn_wire::draws::{self, attr, Extent, Kind};
 use mgn_wire::{again, gl, Commands, Data, Fault, Slice};
@@ -10,8 +11,8 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Reads `mgnDrawArrays` or `mgnDrawElements`. None for one of no vertices, of several instances, from buffers, or with positions of other types than
-    /// two or three floats.
+    /// Reads `mgnDrawArrays` or `mgnDrawElements`. None for one of no vertices, of several
+    /// instances, from buffers, or with positions of other types than two or three floats.
     pub fn read(op: u16, record: &[u8]) -> Option<Drawn> {
         let mut reader = Reader(None);
         again(op, record.get(4..)?, &mut reader).ok()?;

@@ -1,4 +1,5 @@
-//! Display lists. They are compiled by the server; while one is, immediate mode travels call by call.
+//! Display lists. They are compiled by the server; while one is, immediate mode travels call by
+//! call.
 
 mod drawn;
 mod plain;
@@ -22,7 +23,8 @@ pub struct Lists {
     /// Its name, 0 for none.
     open: u32,
     mode: u32,
-    /// Whether executing what is compiled so far leaves the program between glBegin and glEnd; none if it leaves that as it was.
+    /// Whether executing what is compiled so far leaves the program between glBegin and glEnd;
+    /// none if it leaves that as it was.
     leaves_inside: Option<bool>,
     /// Whether it ends a primitive that it did not begin.
     ends_another: bool,
@@ -236,7 +238,8 @@ pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
 /// What is known of lists.
 #[derive(Default)]
 pub struct Known {
-    /// Lists that begin a primitive without ending it, or end one that they did not begin; few programs have any.
+    /// Lists that begin a primitive without ending it, or end one that they did not begin; few
+    /// programs have any.
     unbalanced: HashMap<u32, bool>,
     /// Those that are defined, and what they do if they are plain.
     plain: HashMap<u32, Option<Arc<Plain>>>,

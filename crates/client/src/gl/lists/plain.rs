@@ -1,6 +1,7 @@
-//! Plain display lists: those that draw by glBegin and glEnd or from the program's arrays, and else set only attributes, materials and the shade model, as
-//! lists of old programs mostly do. On a wall the client keeps bounds of what they draw, so that calling one is for those whose tiles it touches. What it
-//! sets, all are told.
+//! Plain display lists: those that draw by glBegin and glEnd or from the program's arrays, and else
+//! set only attributes, materials and the shade model, as lists of old programs mostly do. On a
+//! wall the client keeps bounds of what they draw, so that calling one is for those whose tiles it
+//! touches. What it sets, all are told.
 //!
 //! What a list holds is read from the stream, as it was written there.
 
@@ -85,7 +86,8 @@ impl Plain {
         Some(())
     }
 
-    /// Something is drawn, from arrays or not. Of both together it is not known what they leave behind.
+    /// Something is drawn, from arrays or not. Of both together it is not known what they leave
+    /// behind.
     fn draws(&mut self, mode: u32, from_arrays: bool) -> Option<()> {
         if *self.from_arrays.get_or_insert(from_arrays) != from_arrays {
             return None;
@@ -113,7 +115,8 @@ impl Plain {
     }
 }
 
-/// With what all commands begin that set the same as this one; none if it is none that a plain list may have.
+/// With what all commands begin that set the same as this one; none if it is none that a plain list
+/// may have.
 fn kind(record: &[u8]) -> Option<&[u8]> {
     let op = u16::from_le_bytes(*record.first_chunk()?);
     let bytes = match op {
@@ -170,7 +173,8 @@ impl Context {
         }
     }
 
-    /// What is known of lists that are called now and not compiled into another; nothing if any of them is not plain.
+    /// What is known of lists that are called now and not compiled into another; nothing if any of
+    /// them is not plain.
     pub(super) fn plain_lists(&self, names: impl Iterator<Item = u32>) -> Vec<Arc<Plain>> {
         if !self.may_sort() || self.gl.in_begin() || self.gl.lists.is_open() {
             return Vec::new();

@@ -1,4 +1,5 @@
-//! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and ATI_fragment_shader.
+//! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and
+//! ATI_fragment_shader.
 
 use super::{adopt, tell_group, use_name, with_names, Class};
 use crate::context::Context;
@@ -23,7 +24,8 @@ pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
     }
 }
 
-/// Commands that take or give a program's string: of the one that is bound, or of the one that is named.
+/// Commands that take or give a program's string: of the one that is bound, or of the one that is
+/// named.
 macro_rules! strings {
     ($($set:ident = $set_wire:ident, $get:ident = $get_wire:ident, $get_op:ident ($($program:ident)?);)*) => {$(
         pub unsafe extern "C" fn $set($($program: u32,)? target: u32, format: u32, length: i32, string: *const c_void) {
@@ -43,7 +45,8 @@ macro_rules! strings {
         }
 
         pub unsafe extern "C" fn $get($($program: u32,)? target: u32, pname: u32, string: *mut c_void) {
-            // SAFETY: the program has room for the string, whose length it has asked for; the only reference in use.
+            // SAFETY: the program has room for the string, whose length it has asked for; the only
+            // reference in use.
             unsafe {
                 let cx = context();
                 if cx.gl.in_begin() {

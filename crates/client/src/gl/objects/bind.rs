@@ -21,7 +21,8 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     }
 }
 
-/// A framebuffer object, or with 0 the default framebuffer, is about to be bound. Says whether the call may go on.
+/// A framebuffer object, or with 0 the default framebuffer, is about to be bound. Says whether the
+/// call may go on.
 fn begin_framebuffer(cx: &mut Context, framebuffer: u32) -> bool {
     if cx.gl.in_begin() {
         cx.illegal_in_begin::<()>();

@@ -48,7 +48,8 @@ unsafe fn take<'a>(cx: &mut Context, class: Class, n: i32, names: *mut u32) -> O
     Some(names)
 }
 
-/// Whether the context certainly has commands that make and delete objects of a class, so that they raise no error but those that are found here.
+/// Whether the context certainly has commands that make and delete objects of a class, so that they
+/// raise no error but those that are found here.
 fn has_class(cx: &Context, class: Class) -> bool {
     match class {
         Class::Buffer | Class::Texture => true,
@@ -139,7 +140,8 @@ unsafe fn create(cx: &mut Context, class: Class, target: u32, n: i32, names: *mu
 }
 
 pub unsafe extern "C" fn glCreateTextures(target: u32, n: i32, names: *mut u32) {
-    // SAFETY: the program gives room for `n` names; the only reference in use, to the thread's own context.
+    // SAFETY: the program gives room for `n` names; the only reference in use, to the thread's own
+    // context.
     unsafe {
         let cx = context();
         if !cx.gl.in_begin() && !cx.gl.state.has_texture_target(target) {
@@ -160,7 +162,8 @@ pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, names: *mut u32) {
     }
 }
 
-/// Whether queries can be made for a target. That those of pipeline statistics cannot is Mesa's choice.
+/// Whether queries can be made for a target. That those of pipeline statistics cannot is Mesa's
+/// choice.
 fn is_query_target(target: u32) -> bool {
     matches!(
         target,
@@ -266,12 +269,14 @@ macro_rules! names {
     ($($class:ident: $generate:ident, $delete:ident;)*) => {
         $(
             pub unsafe extern "C" fn $generate(n: i32, names: *mut u32) {
-                // SAFETY: the program gives room for `n` names; the only reference in use, to the thread's own context.
+                // SAFETY: the program gives room for `n` names; the only reference in use, to the
+                // thread's own context.
                 unsafe { generate(context(), Class::$class, n, names) }
             }
 
             pub unsafe extern "C" fn $delete(n: i32, names: *const u32) {
-                // SAFETY: the program gives `n` names; the only reference in use, to the thread's own context.
+                // SAFETY: the program gives `n` names; the only reference in use, to the thread's
+                // own context.
                 unsafe { delete(context(), Class::$class, n, names) }
             }
         )*
@@ -300,7 +305,8 @@ macro_rules! created {
     ($($class:ident: $create:ident;)*) => {
         $(
             pub unsafe extern "C" fn $create(n: i32, names: *mut u32) {
-                // SAFETY: the program gives room for `n` names; the only reference in use, to the thread's own context.
+                // SAFETY: the program gives room for `n` names; the only reference in use, to the
+                // thread's own context.
                 unsafe { create(context(), Class::$class, 0, n, names) }
             }
         )*

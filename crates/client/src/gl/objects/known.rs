@@ -3,7 +3,8 @@
 /// Names beyond this are not remembered, so that a few high ones cost no memory.
 const MOST: u32 = 1 << 16;
 
-/// A set of names that holds during one epoch: a number that others change when a name may no longer belong to it.
+/// A set of names that holds during one epoch: a number that others change when a name may no
+/// longer belong to it.
 #[derive(Debug, Default)]
 pub struct Known {
     epoch: u32,

@@ -1,4 +1,5 @@
-//! Objects: their names, which the client chooses, and what it remembers of those that it is asked about often.
+//! Objects: their names, which the client chooses, and what it remembers of those that it is asked
+//! about often.
 
 mod assembly;
 mod bind;
@@ -119,7 +120,8 @@ impl ObjectState {
         self.program == Some(0) && self.pipeline == 0 && !self.feeds_back && !self.ati_fragments
     }
 
-    /// Whether a shader that is in use, as far as is known, reads `gl_VertexID`, `gl_PrimitiveID` or `gl_DrawID`, so that a draw may be neither split nor joined.
+    /// Whether a shader that is in use, as far as is known, reads `gl_VertexID`, `gl_PrimitiveID`
+    /// or `gl_DrawID`, so that a draw may be neither split nor joined.
     #[inline]
     pub fn uses_ids(&self) -> bool {
         self.uses_ids || self.pipeline != 0
@@ -169,7 +171,8 @@ pub struct Notes {
     pub persistent: AtomicU32,
     /// A display list contains the use of a program.
     pub listed_programs: AtomicBool,
-    /// A display list contains the use of a program that reads `gl_VertexID`, `gl_PrimitiveID` or `gl_DrawID`.
+    /// A display list contains the use of a program that reads `gl_VertexID`, `gl_PrimitiveID` or
+    /// `gl_DrawID`.
     pub listed_ids: AtomicBool,
 }
 
@@ -234,7 +237,8 @@ impl Class {
 }
 
 impl Class {
-    /// Whether OpenGL ES 1 has these objects. (Mesa lists vertex array objects there, and has none.)
+    /// Whether OpenGL ES 1 has these objects. (Mesa lists vertex array objects there, and has
+    /// none.)
     fn is_in_es1(self) -> bool {
         matches!(
             self,
@@ -243,7 +247,8 @@ impl Class {
     }
 }
 
-/// Has the shadow of the state follow a command, and leaves the entry point with the error if the shadow finds one.
+/// Has the shadow of the state follow a command, and leaves the entry point with the error if the
+/// shadow finds one.
 macro_rules! follow {
     ($cx:ident, $hook:ident($($arg:expr),*)) => {
         if let Some(error) = $crate::gl::Tracked::refusal($cx.gl.state.$hook($($arg),*)) {
@@ -271,7 +276,8 @@ fn with_names<R>(cx: &mut Context, class: Class, work: impl FnOnce(&mut Names) -
     }
 }
 
-/// A nonzero name is bound. Outside the core profile that makes it the program's own if it was never generated; says whether it is a name now.
+/// A nonzero name is bound. Outside the core profile that makes it the program's own if it was
+/// never generated; says whether it is a name now.
 pub fn adopt(cx: &mut Context, class: Class, name: u32) -> bool {
     let made_by_use = !cx.gl.objects.limits.is_core();
     let epoch = cx.gl.shared.notes.released.load(Ordering::Acquire);
@@ -307,7 +313,8 @@ pub fn use_name(cx: &mut Context, class: Class, name: u32, target: u32) {
     }
 }
 
-/// Sends what was said about names, if other contexts use the same ones: they may use or choose them at once, and do so in streams of their own.
+/// Sends what was said about names, if other contexts use the same ones: they may use or choose
+/// them at once, and do so in streams of their own.
 fn tell_group(cx: &mut Context) {
     if Arc::strong_count(&cx.gl.shared) > 1 {
         cx.flush();

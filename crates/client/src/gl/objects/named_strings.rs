@@ -6,7 +6,8 @@ use mgn_wire::encoder::c_string;
 use mgn_wire::gl::*;
 use mgn_wire::{lens, ops};
 
-/// A string of the program: as long as it says, or if that is negative up to its NUL. Raises the error of a null pointer.
+/// A string of the program: as long as it says, or if that is negative up to its NUL. Raises the
+/// error of a null pointer.
 ///
 /// # Safety
 /// `text` is null or has that length.
@@ -138,7 +139,8 @@ pub unsafe extern "C" fn glCompileShaderIncludeARB(
     paths: *const *const u8,
     lengths: *const i32,
 ) {
-    // SAFETY: the program gives `count` strings, and a null pointer or as many lengths; the only reference in use.
+    // SAFETY: the program gives `count` strings, and a null pointer or as many lengths; the only
+    // reference in use.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {

@@ -18,7 +18,8 @@ const OF_LINKING: [u32; 7] = [
     GL_ACTIVE_UNIFORM_BLOCK_MAX_NAME_LENGTH,
 ];
 
-/// Writes what a program is told where nobody answers, not even that it made a mistake: that all went well.
+/// Writes what a program is told where nobody answers, not even that it made a mistake: that all
+/// went well.
 ///
 /// # Safety
 /// There is room for a value.
@@ -239,7 +240,8 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(
     }
 }
 
-/// What `ask(pname, to, room)` answers: one value, or the list of members, which the program has made room for after it had asked how long it is.
+/// What `ask(pname, to, room)` answers: one value, or the list of members, which the program has
+/// made room for after it had asked how long it is.
 ///
 /// # Safety
 /// `to` is null or has room for the values.

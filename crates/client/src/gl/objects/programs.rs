@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::MutexGuard;
 
-/// The shaders and programs of a share group. Their names are never given out twice, because a deleted one lives on under its name while it is in use.
+/// The shaders and programs of a share group. Their names are never given out twice, because a
+/// deleted one lives on under its name while it is in use.
 #[derive(Default, Debug)]
 pub struct Programs {
     shaders: HashMap<u32, Shader>,
@@ -12,7 +13,8 @@ pub struct Programs {
 
 #[derive(Default, Debug)]
 struct Shader {
-    /// Its source mentions the number of the vertex or primitive, or it has none that could be looked at.
+    /// Its source mentions the number of the vertex or primitive, or it has none that could be
+    /// looked at.
     uses_ids: bool,
 }
 
@@ -29,11 +31,13 @@ struct Program {
     integers: Integers,
 }
 
-/// The values of uniforms of one integer each, samplers among them, that were set since the program was linked: by location, as many as were set at once.
+/// The values of uniforms of one integer each, samplers among them, that were set since the program
+/// was linked: by location, as many as were set at once.
 #[derive(Default, Debug)]
 struct Integers {
     values: BTreeMap<i32, Box<[i32]>>,
-    /// The context that last set one, and its `Encoder::changes` then: what changed them otherwise came before.
+    /// The context that last set one, and its `Encoder::changes` then: what changed them otherwise
+    /// came before.
     since: (u32, u32),
     /// Some were set by more than one location.
     overlap: bool,
@@ -178,7 +182,8 @@ impl Programs {
         true
     }
 
-    /// Adds the values of uniforms of one integer to a claim; none if they are not known or too many.
+    /// Adds the values of uniforms of one integer to a claim; none if they are not known or too
+    /// many.
     pub fn put_integers(&self, program: u32, claim: &mut Vec<u32>) -> Option<()> {
         const MOST: usize = 64;
         let integers = &self.programs.get(&program)?.integers;

@@ -1,4 +1,5 @@
-//! Queries that begin and end, and rendering on condition of them. On a wall each renderer counts samples of its own tile, and the client adds up.
+//! Queries that begin and end, and rendering on condition of them. On a wall each renderer counts
+//! samples of its own tile, and the client adds up.
 
 use crate::context::Context;
 use crate::gl::context;
@@ -138,7 +139,8 @@ impl Context {
         }
     }
 
-    /// Tells the renderers what they have counted together, so that conditional rendering is the same everywhere.
+    /// Tells the renderers what they have counted together, so that conditional rendering is the
+    /// same everywhere.
     fn tell_sum(&mut self, id: u32) {
         if self.gl.objects.counts.shared.get(&id) != Some(&false) {
             return;
@@ -158,7 +160,8 @@ impl Context {
         }
     }
 
-    /// What all renderers have counted together, or whether all have done so. None if glGetQueryObject fails; the error is raised if `raises`.
+    /// What all renderers have counted together, or whether all have done so. None if
+    /// glGetQueryObject fails; the error is raised if `raises`.
     pub(super) fn counted(&mut self, id: u32, pname: u32, raises: bool) -> Option<u64> {
         let (mut shares, mut whole) = (0u64, 0);
         let (mut is_done, mut is_any) = (true, false);

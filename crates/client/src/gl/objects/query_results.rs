@@ -90,7 +90,8 @@ fn fitting(value: u64, kind: u32) -> u64 {
 }
 
 impl Context {
-    /// What is sent for a result that each renderer of a wall writes to a buffer of its own: it waits, so that all write the same.
+    /// What is sent for a result that each renderer of a wall writes to a buffer of its own: it
+    /// waits, so that all write the same.
     fn alike(&self, pname: u32) -> impl Iterator<Item = u32> {
         let is_on_wall = self.session.is_some_and(|s| s.wall().is_some());
         let (first, then) = match pname {
@@ -101,7 +102,8 @@ impl Context {
         [Some(first), then].into_iter().flatten()
     }
 
-    /// Writes what all renderers have counted together to a buffer of each, that of this name or, without one, the one that is bound for results.
+    /// Writes what all renderers have counted together to a buffer of each, that of this name or,
+    /// without one, the one that is bound for results.
     ///
     /// # Safety
     /// The encoder can be written to.
@@ -147,7 +149,8 @@ to_buffers! {
 }
 
 /// # Safety
-/// `params` is room for a value, or an offset if a buffer is bound for results. Nothing else refers to the thread's context.
+/// `params` is room for a value, or an offset if a buffer is bound for results. Nothing else refers
+/// to the thread's context.
 unsafe fn result<T: Plain>(
     id: u32,
     pname: u32,

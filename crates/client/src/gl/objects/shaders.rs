@@ -153,7 +153,8 @@ pub unsafe extern "C" fn glShaderSource(
     strings: *const *const u8,
     lengths: *const i32,
 ) {
-    // SAFETY: the program gives `count` strings, and a null pointer or as many lengths; the only reference in use.
+    // SAFETY: the program gives `count` strings, and a null pointer or as many lengths; the only
+    // reference in use.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
@@ -186,7 +187,8 @@ pub unsafe extern "C" fn glShaderSource(
     }
 }
 
-/// The strings one after the other. Those without a length, or with a negative one, end with NUL. `None` if one is a null pointer.
+/// The strings one after the other. Those without a length, or with a negative one, end with NUL.
+/// `None` if one is a null pointer.
 unsafe fn joined(strings: &[*const u8], lengths: &[i32]) -> Option<Vec<u8>> {
     let mut source = Vec::new();
     for (i, &string) in strings.iter().enumerate() {
@@ -338,7 +340,8 @@ pub unsafe extern "C" fn glGetUniformIndices(
     names: *const *const u8,
     indices: *mut u32,
 ) {
-    // SAFETY: the program gives `count` strings and room for as many indices; the only reference in use.
+    // SAFETY: the program gives `count` strings and room for as many indices; the only reference in
+    // use.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {

@@ -1,4 +1,5 @@
-//! Uniforms of one integer each, which may be samplers: two of different types may not sample the same unit, or draws fail.
+//! Uniforms of one integer each, which may be samplers: two of different types may not sample the
+//! same unit, or draws fail.
 
 use crate::context::Context;
 use crate::gl::claims::On;
@@ -92,7 +93,8 @@ fn mapped_bytes(address: usize, len: usize) -> usize {
     let end = address.saturating_add(len);
     let is_there = |from: usize, pages: usize| {
         let mut resident = [0u8; PAGES];
-        // SAFETY: the kernel looks the pages up, whatever the address is, and writes a byte for each.
+        // SAFETY: the kernel looks the pages up, whatever the address is, and writes a byte for
+        // each.
         let asked = unsafe {
             libc::mincore(
                 from as *mut libc::c_void,

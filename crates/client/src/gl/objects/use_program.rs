@@ -61,7 +61,8 @@ fn used_first(cx: &mut Context, epoch: u32, program: u32) {
     }
 }
 
-/// Whether `program` can be used. Costs a round trip if the program has not asked for it since it linked. Raises no error.
+/// Whether `program` can be used. Costs a round trip if the program has not asked for it since it
+/// linked. Raises no error.
 fn is_linked(cx: &mut Context, program: u32) -> bool {
     let known = {
         let programs = cx.gl.shared.programs();

@@ -234,7 +234,8 @@ impl Layout {
         self.row_bytes
     }
 
-    /// Bytes of each pixel of an image that is `width` wide; none for bitmaps, and where there is no pixel.
+    /// Bytes of each pixel of an image that is `width` wide; none for bitmaps, and where there is
+    /// no pixel.
     pub fn pixel_bytes(&self, width: i32) -> Option<usize> {
         let width = usize::try_from(width).ok().filter(|width| *width > 0)?;
         match self.conversion {

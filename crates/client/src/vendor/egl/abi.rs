@@ -8,7 +8,8 @@ pub struct Vendor {
     _opaque: [u8; 0],
 }
 
-/// `EGLDisplay`, `EGLConfig`, `EGLContext`, `EGLSurface`, `EGLSync`: all are addresses or numbers of ours.
+/// `EGLDisplay`, `EGLConfig`, `EGLContext`, `EGLSurface`, `EGLSync`: all are addresses or numbers
+/// of ours.
 pub type Handle = *mut c_void;
 pub type EglBoolean = c_uint;
 pub type Attrib = isize;

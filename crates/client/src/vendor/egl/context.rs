@@ -61,7 +61,8 @@ pub unsafe extern "C" fn create_context(
     })
 }
 
-/// Whether contexts may have objects in common: all of a group are lost together or go on, and all have errors or none.
+/// Whether contexts may have objects in common: all of a group are lost together or go on, and all
+/// have errors or none.
 fn shares(with: &Request, new: &Request) -> bool {
     let same = |flag| with.has(flag) == new.has(flag);
     same(flag::LOSES) && same(flag::NO_ERROR)
@@ -156,7 +157,8 @@ fn requested(
             if version >= (3, 2) && !matches!(profile, 1 | 2) {
                 return Err(EglError::BadMatch);
             }
-            // Before there were profiles, 3.1 is what became the core profile; and so is whatever is forward-compatible.
+            // Before there were profiles, 3.1 is what became the core profile; and so is whatever
+            // is forward-compatible.
             let core = forward || (version >= (3, 2) && profile == 1) || version == (3, 1);
             let client = if core { api::CORE } else { api::COMPAT };
             (there && !(forward && version < (3, 0)), client, GL_BIT)

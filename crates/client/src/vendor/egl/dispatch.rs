@@ -49,7 +49,8 @@ macro_rules! stubs {
             if address.is_null() {
                 return $failed;
             }
-            // SAFETY: the vendor of what the function is about has it, of the type that the extension fixes, at this index.
+            // SAFETY: the vendor of what the function is about has it, of the type that the
+            // extension fixes, at this index.
             unsafe {
                 let function = std::mem::transmute::<*const c_void, Function>(address);
                 function(of $(, $arg)*)
@@ -74,7 +75,8 @@ stubs! {
 
 type VendorOf = unsafe extern "C" fn(Handle) -> *mut Vendor;
 
-/// What the vendor of `of`, a display or a device, has at `index`; null, with the error set, if there is no such thing.
+/// What the vendor of `of`, a display or a device, has at `index`; null, with the error set, if
+/// there is no such thing.
 fn implementation(
     vendor_of: impl FnOnce(&Exports) -> VendorOf,
     of: Handle,
@@ -99,7 +101,8 @@ fn implementation(
     }
 }
 
-/// Attribute lists of `EGLint` and of `EGLAttrib` as pairs, up to `EGL_NONE`; a null list is an empty one.
+/// Attribute lists of `EGLint` and of `EGLAttrib` as pairs, up to `EGL_NONE`; a null list is an
+/// empty one.
 ///
 /// # Safety
 /// `list` is null or such a list.

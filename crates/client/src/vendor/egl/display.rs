@@ -165,7 +165,8 @@ pub unsafe extern "C" fn initialize(
         let mut open = display.lock();
         if open.is_none() {
             let session = session().ok_or(EglError::NotInitialized)?;
-            // SAFETY: the program's native display, open while its EGL display is being initialized.
+            // SAFETY: the program's native display, open while its EGL display is being
+            // initialized.
             let server = unsafe { display.platform.x_server() };
             let watch = match server {
                 Some(name) => Some(process().watch(&name).ok_or(EglError::NotInitialized)?),
@@ -208,7 +209,8 @@ fn configs(
     watch: Option<&Watch>,
     screen: Option<usize>,
 ) -> Vec<Config> {
-    // What the driver says, as programs choose by it: some builds of Mesa name OpenGL ES 1 here and make no contexts of it.
+    // What the driver says, as programs choose by it: some builds of Mesa name OpenGL ES 1 here and
+    // make no contexts of it.
     let carried = GL_BIT | ES_BIT | ES2_BIT | ES3_BIT;
     let renderable = session.info.renderable as c_int & carried;
     let extensions = Extensions::of(&session.info.egl_extensions);
@@ -242,7 +244,8 @@ fn configs(
     for visual in watch.visuals(screen) {
         for format in formats.clone() {
             let color = !format.color.is_float() && format.color.bits() == visual.bits;
-            // A visual without alpha takes windows of formats with alpha, which a compositor does not see then.
+            // A visual without alpha takes windows of formats with alpha, which a compositor does
+            // not see then.
             let whole = format.color_bits() == i32::from(visual.depth);
             if color && (whole || matches!(visual.depth, 24 | 30)) {
                 add(format, Some(&visual));

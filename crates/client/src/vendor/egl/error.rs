@@ -32,7 +32,8 @@ pub unsafe extern "C" fn get_error() -> c_int {
     LAST.replace(SUCCESS)
 }
 
-/// Runs one EGL call: keeps its error for `eglGetError`, and returns the default (false, no handle) on failure.
+/// Runs one EGL call: keeps its error for `eglGetError`, and returns the default (false, no handle)
+/// on failure.
 pub fn call<T>(failed: T, body: impl FnOnce() -> Result<T, EglError>) -> T {
     match body() {
         Ok(value) => {

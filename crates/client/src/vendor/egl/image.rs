@@ -1,4 +1,5 @@
-//! Images of textures and renderbuffers. They live at the render server; other kinds, of other processes or devices, there are none.
+//! Images of textures and renderbuffers. They live at the render server; other kinds, of other
+//! processes or devices, there are none.
 
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};

@@ -24,7 +24,8 @@ const OPENGL_API: c_uint = 0x30A2;
 /// Where libEGL shakes hands with us.
 ///
 /// # Safety
-/// Called by libEGL as its vendor ABI says: `exports` stays valid for as long as this library is loaded, `imports` may be written.
+/// Called by libEGL as its vendor ABI says: `exports` stays valid for as long as this library is
+/// loaded, `imports` may be written.
 #[no_mangle]
 pub unsafe extern "C" fn __egl_Main(
     version: u32,

@@ -1,4 +1,5 @@
-//! Native displays: which X server they lead to, and making sure that it has got what the program asked of it.
+//! Native displays: which X server they lead to, and making sure that it has got what the program
+//! asked of it.
 
 use crate::x11::xlib::{xlib, Display};
 use std::ffi::{c_int, c_uint, c_void};
@@ -48,7 +49,8 @@ impl Platform {
         }
     }
 
-    /// Waits until the X server has taken all that the program has asked so far, so that its windows exist for other connections.
+    /// Waits until the X server has taken all that the program has asked so far, so that its
+    /// windows exist for other connections.
     ///
     /// # Safety
     /// The program's display or connection is open.
@@ -88,7 +90,8 @@ struct Xcb {
 fn xcb() -> Option<&'static Xcb> {
     static XCB: OnceLock<Option<Xcb>> = OnceLock::new();
     XCB.get_or_init(|| {
-        // SAFETY: constant, NUL-terminated names; the signatures are libxcb's, whose cookies are structs of one unsigned integer.
+        // SAFETY: constant, NUL-terminated names; the signatures are libxcb's, whose cookies are
+        // structs of one unsigned integer.
         unsafe {
             let lib = libc::dlopen(c"libxcb.so.1".as_ptr(), libc::RTLD_NOW);
             if lib.is_null() {

@@ -54,7 +54,8 @@ pub unsafe extern "C" fn create_platform_window_surface_ext(
     }
 }
 
-/// The platform functions take the address of an Xlib `Window` or `Pixmap`, or of what xcb calls so.
+/// The platform functions take the address of an Xlib `Window` or `Pixmap`, or of what xcb calls
+/// so.
 unsafe fn window_at(platform: Platform, window: *mut c_void) -> u32 {
     if window.is_null() {
         return 0;
@@ -134,15 +135,16 @@ impl Drawable {
         })?;
         let xid = xid(platform);
         let watch = watch.filter(|_| xid != 0).ok_or(none)?;
-        // Without our lock: Xlib has locks of its own, which the program may hold around its calls of EGL.
-        // SAFETY: the program's native display, open while it makes surfaces.
+        // Without our lock: Xlib has locks of its own, which the program may hold around its calls
+        // of EGL. SAFETY: the program's native display, open while it makes surfaces.
         unsafe { platform.sync() };
         Ok(Drawable { config, watch, xid })
     }
 }
 
 impl Told {
-    /// The config's format as this surface has it. Only windows have two buffers, though contexts take the one of others for a back buffer.
+    /// The config's format as this surface has it. Only windows have two buffers, though contexts
+    /// take the one of others for a back buffer.
     fn format(&self, config: &Config) -> Result<Format, EglError> {
         let format = Format {
             double: self.kind == told::Kind::Window,
@@ -314,7 +316,8 @@ pub unsafe extern "C" fn surface_attrib(
     })
 }
 
-/// Copies the pbuffer into the image of the texture that is bound: what is drawn to it while it is bound is nobody's.
+/// Copies the pbuffer into the image of the texture that is bound: what is drawn to it while it is
+/// bound is nobody's.
 pub unsafe extern "C" fn bind_tex_image(
     display: Handle,
     surface: Handle,

@@ -111,7 +111,8 @@ impl Told {
         }
     }
 
-    /// The answer to `eglQuerySurface`; `None` leaves the program's integer alone. Size and config are the caller's.
+    /// The answer to `eglQuerySurface`; `None` leaves the program's integer alone. Size and config
+    /// are the caller's.
     pub fn value(&self, name: c_int) -> Result<Option<c_int>, EglError> {
         let of_pbuffer = |value: c_int| (self.kind == Kind::Pbuffer).then_some(value);
         Ok(match name {
@@ -131,7 +132,8 @@ impl Told {
         })
     }
 
-    /// `eglSurfaceAttrib`. `preserves`: the config lets buffers be preserved, which they are in any case.
+    /// `eglSurfaceAttrib`. `preserves`: the config lets buffers be preserved, which they are in any
+    /// case.
     pub fn set(&mut self, name: c_int, value: c_int, preserves: bool) -> Result<(), EglError> {
         match (name, value) {
             (MIPMAP_LEVEL, level) => self.mipmap_level = level,

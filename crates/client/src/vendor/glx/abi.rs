@@ -12,7 +12,8 @@ pub struct Vendor {
 pub type ContextHandle = *mut c_void;
 pub type ConfigHandle = *mut c_void;
 
-/// What libGLX gives us. Called by dispatch functions only: libGLX may hold a lock while an implementation runs.
+/// What libGLX gives us. Called by dispatch functions only: libGLX may hold a lock while an
+/// implementation runs.
 #[repr(C)]
 pub struct Exports {
     pub dispatch_of_screen: unsafe extern "C" fn(*mut Display, c_int) -> *mut Vendor,

@@ -17,8 +17,8 @@ pub struct Screens {
 }
 
 impl Screens {
-    /// A screen of the display with this name; connects to the render server and to the X server. `None` without one of them, which the person has
-    /// been told by then.
+    /// A screen of the display with this name; connects to the render server and to the X server.
+    /// `None` without one of them, which the person has been told by then.
     fn screen(&self, display: &str, number: c_int) -> Option<&'static Screen> {
         let session = session()?;
         let mut known = self.known.lock().unwrap_or_else(|e| e.into_inner());

@@ -115,7 +115,8 @@ fn of_version(config: Option<&FbConfig>, major: u32, minor: u32) -> Request {
     }
 }
 
-/// Reads the attributes of GLX_ARB_create_context and its companions. `None` is a context of no config, whose screen the list names.
+/// Reads the attributes of GLX_ARB_create_context and its companions. `None` is a context of no
+/// config, whose screen the list names.
 fn requested(
     config: Option<&FbConfig>,
     dialect: Dialect,

@@ -1,7 +1,8 @@
 //! Dispatch functions of GLX extensions.
 //!
-//! For an extension function libGLX knows neither its arguments nor which vendor it is meant for, so the vendor that implements it provides a stub
-//! that finds the vendor in the arguments and calls what that vendor has at the function's index. The vendor need not be us.
+//! For an extension function libGLX knows neither its arguments nor which vendor it is meant for,
+//! so the vendor that implements it provides a stub that finds the vendor in the arguments and
+//! calls what that vendor has at the function's index. The vendor need not be us.
 #![allow(
     clippy::unused_unit,
     reason = "the macro writes the type of every function"
@@ -47,7 +48,8 @@ macro_rules! stubs {
 
         $(unsafe extern "C" fn $stub($($arg: $kind),*) -> $ret {
             type Function = unsafe extern "C" fn($($kind),*) -> $ret;
-            // SAFETY: libGLX looks its own tables up; what is found at the index has the type that the extension fixes.
+            // SAFETY: libGLX looks its own tables up; what is found at the index has the type that
+            // the extension fixes.
             unsafe {
                 let vendor = $vendor;
                 let address = implementation(vendor, &$index);

@@ -63,7 +63,8 @@ unsafe fn existing(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
     None
 }
 
-/// The surface that a context draws to by the name `xid`: one the program has created, or a window, which needs no creating.
+/// The surface that a context draws to by the name `xid`: one the program has created, or a window,
+/// which needs no creating.
 ///
 /// # Safety
 /// `display` is an open Xlib display.

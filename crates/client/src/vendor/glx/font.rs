@@ -34,7 +34,8 @@ pub unsafe extern "C" fn use_x_font(font: Xid, first: c_int, count: c_int, list_
     }
 }
 
-/// A glyph as glBitmap takes it: rows of whole bytes from the bottom up, most significant bit first.
+/// A glyph as glBitmap takes it: rows of whole bytes from the bottom up, most significant bit
+/// first.
 #[derive(Debug, Default, PartialEq)]
 struct Glyph {
     width: i32,
@@ -186,7 +187,8 @@ fn char_info(font: &QueryFontReply, code: c_int) -> Option<Charinfo> {
     font.char_infos.get(index).copied()
 }
 
-/// Compiles one list a glyph, by the program's own entry points and with its pixel store state left as it was.
+/// Compiles one list a glyph, by the program's own entry points and with its pixel store state left
+/// as it was.
 fn compile(glyphs: &[Glyph], list_base: c_int) {
     const COMPILE: u32 = 0x1300;
     const PIXEL_STORE_BIT: u32 = 1;

@@ -19,7 +19,8 @@ use std::ffi::{c_char, c_int, c_void, CStr};
 /// Where libGLX shakes hands with us.
 ///
 /// # Safety
-/// Called by libGLX as its vendor ABI says: `exports` stays valid for as long as this library is loaded, `imports` may be written.
+/// Called by libGLX as its vendor ABI says: `exports` stays valid for as long as this library is
+/// loaded, `imports` may be written.
 #[no_mangle]
 pub unsafe extern "C" fn __glx_Main(
     version: u32,

@@ -5,7 +5,8 @@ use crate::x11::xlib::Display;
 use std::ffi::{c_char, c_int, CString};
 use std::sync::OnceLock;
 
-/// Every extension here works; `glXGetProcAddress` answers for any name, so this list is the contract.
+/// Every extension here works; `glXGetProcAddress` answers for any name, so this list is the
+/// contract.
 const EXTENSIONS: &str = "GLX_ARB_context_flush_control GLX_ARB_create_context GLX_ARB_create_context_no_error GLX_ARB_create_context_profile GLX_ARB_fbconfig_float \
 GLX_ARB_framebuffer_sRGB GLX_ARB_get_proc_address GLX_ARB_multisample GLX_EXT_create_context_es2_profile GLX_EXT_create_context_es_profile \
 GLX_EXT_fbconfig_packed_float GLX_EXT_framebuffer_sRGB GLX_EXT_no_config_context GLX_EXT_texture_from_pixmap GLX_EXT_visual_info \

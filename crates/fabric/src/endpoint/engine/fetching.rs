@@ -1,4 +1,5 @@
-//! Long messages that are copied from where they lie, a slice at a time, so that others go on meanwhile.
+//! Long messages that are copied from where they lie, a slice at a time, so that others go on
+//! meanwhile.
 
 use std::ptr::NonNull;
 

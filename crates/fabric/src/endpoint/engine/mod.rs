@@ -1,9 +1,11 @@
 //! The protocol of an endpoint and all its links, without any waiting and any clock.
 //!
-//! A message of up to [`Carrier::eager_max`] bytes is sent at once, while the receiver grants room and envelopes. A longer one, or one for which there
-//! is no room, is *offered* (rendezvous): an envelope, and as many bytes as may be sent early; the rest when the receiver has accepted. So what a
-//! receiver holds of messages that its program does not take is bounded per link, and the envelopes, too. Parts of accepted messages always find
-//! room, because the receiver gives it back at once: they wait for nothing but its processor.
+//! A message of up to [`Carrier::eager_max`] bytes is sent at once, while the receiver grants room
+//! and envelopes. A longer one, or one for which there is no room, is *offered* (rendezvous): an
+//! envelope, and as many bytes as may be sent early; the rest when the receiver has accepted. So
+//! what a receiver holds of messages that its program does not take is bounded per link, and the
+//! envelopes, too. Parts of accepted messages always find room, because the receiver gives it back
+//! at once: they wait for nothing but its processor.
 
 mod fetching;
 mod receiving;
@@ -27,13 +29,15 @@ use remote::{Errand, Exposed};
 pub use sending::How;
 use sending::Outgoing;
 
-/// Answers that wait to be sent, at most: a peer that goes on asking and takes no answers would fill our memory with them.
+/// Answers that wait to be sent, at most: a peer that goes on asking and takes no answers would
+/// fill our memory with them.
 const ANSWERS_MAX: usize = 1 << 18;
 
 /// Frames taken from a link whose peer has gone, at most: more than it can have left behind.
 const LAST_FRAMES: usize = 1 << 14;
 
-/// Frames taken from one link before the next one has its turn; and where many links wait for theirs.
+/// Frames taken from one link before the next one has its turn; and where many links wait for
+/// theirs.
 const TURN: usize = 32;
 const CROWDED_TURN: usize = 4;
 
@@ -184,7 +188,8 @@ impl<C: Carrier> Engine<C> {
         self.awaited == 0 && links.all(|link| link.carrier.far() != Far::Peer)
     }
 
-    /// So many peers have never been here and are still to come: whatever waits for anybody waits for them, too.
+    /// So many peers have never been here and are still to come: whatever waits for anybody waits
+    /// for them, too.
     pub(crate) fn expect(&mut self, peers: usize) {
         let was_awaited = std::mem::replace(&mut self.awaited, peers) > 0;
         if was_awaited && self.is_alone() {
@@ -234,7 +239,8 @@ impl<C: Carrier> Engine<C> {
         links.any(|link| self.is_sending(link.id))
     }
 
-    /// Gives up an operation that has not been matched. False when it is too late, or not known yet: then it ends as it ends.
+    /// Gives up an operation that has not been matched. False when it is too late, or not known
+    /// yet: then it ends as it ends.
     pub(crate) fn cancel(&mut self, request: Request) -> Result<bool, Error> {
         match self.ops.running(request)? {
             Some(State::Receive(_)) => {
@@ -285,7 +291,8 @@ impl<C: Carrier> Engine<C> {
             happened = true;
             let is_short = body.len() <= SHORT && head.kind != Kind::Offer;
             self.handle(index, head, body)?;
-            // Neither the answers nor the parts of this end wait until many of the other's have come.
+            // Neither the answers nor the parts of this end wait until many of the other's have
+            // come.
             if !is_short && self.is_sending(id) {
                 self.send_on(index)?;
             }
@@ -347,8 +354,9 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The link is of no use any more: everything that waits for it ends with the error. What the peer sent before is still taken: that nothing can be sent
-    /// to it any more may be noticed first.
+    /// The link is of no use any more: everything that waits for it ends with the error. What the
+    /// peer sent before is still taken: that nothing can be sent to it any more may be noticed
+    /// first.
     pub(crate) fn fail(&mut self, id: LinkId, error: Error) {
         if !matches!(error, Error::PeerMisbehaved(_)) {
             for _ in 0..LAST_FRAMES {

@@ -1,4 +1,5 @@
-//! What comes in: matching messages with receives, holding those that wait, and putting parts together.
+//! What comes in: matching messages with receives, holding those that wait, and putting parts
+//! together.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -97,7 +98,8 @@ pub(crate) enum Caught {
 }
 
 impl<C: Carrier> Engine<C> {
-    /// Receives the next message of a link without posting a receive, if it is short, and the right one, and nothing else waits.
+    /// Receives the next message of a link without posting a receive, if it is short, and the right
+    /// one, and nothing else waits.
     #[inline]
     pub(crate) fn catch(&mut self, from: LinkId, wanted: &Wanted, memory: &Memory) -> Caught {
         if !self.queues.is_empty() {
@@ -152,7 +154,8 @@ impl<C: Carrier> Engine<C> {
         self.partings > 0 && !self.is_open && self.is_alone()
     }
 
-    /// Looks at what the program has sent to itself, where nothing else could still be found for a receive.
+    /// Looks at what the program has sent to itself, where nothing else could still be found for a
+    /// receive.
     #[inline]
     pub(crate) fn settle(&mut self, wanted: &Wanted) {
         if self.partings > 0 && wanted.from.is_none() && self.is_left() {
@@ -205,7 +208,8 @@ impl<C: Carrier> Engine<C> {
         })
     }
 
-    /// Takes a whole message out of the queue, where it lies. None where there is none, or where it is still with its sender.
+    /// Takes a whole message out of the queue, where it lies. None where there is none, or where it
+    /// is still with its sender.
     pub(crate) fn take_in_place(&mut self, wanted: &Wanted) -> Option<(Status, Body)> {
         let found = self.queues.peek_message(wanted)?;
         if let What::Offer { .. } = found.what {

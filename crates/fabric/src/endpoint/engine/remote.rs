@@ -1,6 +1,7 @@
 //! Writing to and reading from memory that a peer has offered, without its program.
 //!
-//! Requests and their answers need no envelopes, like parts: the other side deals with them at once, and each end has no more than [`ASKED`] under way.
+//! Requests and their answers need no envelopes, like parts: the other side deals with them at
+//! once, and each end has no more than [`ASKED`] under way.
 
 use super::super::carrier::{Body, Carrier, Sent};
 use super::super::head::{Head, Kind, ANSWER, FETCHED, FOLLOWS, GET, PUT, REMOTE, SYNC};

@@ -16,7 +16,8 @@ use crate::Error;
 /// How a message is to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct How {
-    /// The send ends when the receiver has matched the message, not when its memory may be used again.
+    /// The send ends when the receiver has matched the message, not when its memory may be used
+    /// again.
     pub sync: bool,
     /// It may overtake others of the same link.
     pub unordered: bool,
@@ -132,7 +133,8 @@ impl<C: Carrier> Engine<C> {
         Ok(Some(request))
     }
 
-    /// Memory that a link's peer reads, too, for a message of so many bytes; none where there is none for it.
+    /// Memory that a link's peer reads, too, for a message of so many bytes; none where there is
+    /// none for it.
     pub(crate) fn reserve(&mut self, to: LinkId, len: usize) -> Result<Option<Extent>, Error> {
         match self.link(to) {
             Some(link) => Ok(link.carrier.reserve(len)),
@@ -334,7 +336,8 @@ impl<C: Carrier> Engine<C> {
                     return Ok(true);
                 }
                 Sent::Busy => return Ok(false),
-                // Nothing is offered that is as short as an offer, or needs no room but an envelope.
+                // Nothing is offered that is as short as an offer, or needs no room but an
+                // envelope.
                 Sent::NoCredit if is_handed || len <= OFFER => return Ok(false),
                 Sent::NoCredit => {}
             }

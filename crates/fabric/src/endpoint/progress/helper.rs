@@ -1,9 +1,12 @@
 //! The thread that lets messages go on while the program is elsewhere.
 //!
-//! It has two modes. *Armed*, it sleeps at the sockets, and every link was asked to ring. Whoever leaves while something is under way sees to that. When it
-//! is woken though the program is in here all the time, or is asked to because the program comes again and again, ringing is a waste: then it goes *watching*,
-//! which means that it looks every now and then whether the program still calls, and arms the links itself when it doesn't. Where processes are more than
-//! processors, the program may have to wait for one: so a program that called not long ago is given some time before it is taken for gone.
+//! It has two modes. *Armed*, it sleeps at the sockets, and every link was asked to ring. Whoever
+//! leaves while something is under way sees to that. When it is woken though the program is in here
+//! all the time, or is asked to because the program comes again and again, ringing is a waste: then
+//! it goes *watching*, which means that it looks every now and then whether the program still
+//! calls, and arms the links itself when it doesn't. Where processes are more than processors, the
+//! program may have to wait for one: so a program that called not long ago is given some time
+//! before it is taken for gone.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -27,7 +30,8 @@ impl Shared {
         let _ = rustix::io::write(&self.kick, &1u64.to_ne_bytes());
     }
 
-    /// Whether the sockets wake the helper: not while it watches, or a thread of the program sleeps there.
+    /// Whether the sockets wake the helper: not while it watches, or a thread of the program sleeps
+    /// there.
     pub(super) fn set_helper(&self, state: &mut State) {
         let on = !self.is_watching.load(Ordering::Relaxed) && !state.is_asleep;
         if on != state.is_helper_on {
@@ -145,7 +149,8 @@ impl Shared {
         matches!(poll(&mut [PollFd::new(at, PollFlags::IN)], time), Ok(1..))
     }
 
-    /// Reads to their ends the messages that are being read from their senders' memory, unless the program waits in here: then it does that itself.
+    /// Reads to their ends the messages that are being read from their senders' memory, unless the
+    /// program waits in here: then it does that itself.
     fn fetch_all(&self) {
         while self.waiters.load(Ordering::Relaxed) == 0 {
             let mut state = self.state();

@@ -15,8 +15,9 @@ use crate::wait::{poll, Deadline};
 const PARTING: Duration = Duration::from_secs(2);
 
 impl Shared {
-    /// Ends what is sent by sockets, and waits for a while until the peers have read it all. A socket that is closed with something unread in it would take
-    /// back what it has sent. A peer that sees both sockets' ends has taken what came before them, and closes.
+    /// Ends what is sent by sockets, and waits for a while until the peers have read it all. A
+    /// socket that is closed with something unread in it would take back what it has sent. A
+    /// peer that sees both sockets' ends has taken what came before them, and closes.
     pub(crate) fn part(&self) {
         if self.owner != std::process::id() {
             return;

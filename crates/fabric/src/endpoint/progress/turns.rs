@@ -1,4 +1,5 @@
-//! Whose turn it is: links that are looked at again and again, those that ring, and those that have something of which nothing would tell.
+//! Whose turn it is: links that are looked at again and again, those that ring, and those that have
+//! something of which nothing would tell.
 
 use std::os::fd::OwnedFd;
 
@@ -70,7 +71,8 @@ impl State {
         self.hot.push(id);
     }
 
-    /// The link has to ring from now on. What it has already is due, and so is a look for room that was made before.
+    /// The link has to ring from now on. What it has already is due, and so is a look for room that
+    /// was made before.
     pub(super) fn cool(&mut self, sockets: &OwnedFd, id: LinkId) {
         let sending = self.engine.is_sending(id);
         let has_something = match self.engine.carrier(id) {
