@@ -15,7 +15,7 @@ pub const PATH: &str = "crates/capi/include/manganese.h";
 const PROLOGUE: &str = "crates/capi/include/prologue.h";
 
 /// Modules of the library, in the header's order.
-const MODULES: [&str; 9] = [
+const MODULES: [&str; 10] = [
     "errors",
     "job",
     "connections",
@@ -25,6 +25,7 @@ const MODULES: [&str; 9] = [
     "active",
     "memory",
     "broadcast",
+    "composite",
 ];
 
 pub fn header(root: &Path) -> Result<String> {

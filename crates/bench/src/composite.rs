@@ -159,7 +159,7 @@ impl Compositor {
             // Each renderer draws its picture anew.
             picture.color.copy_from_slice(&from.color);
             picture.depth.copy_from_slice(&from.depth);
-            group.composite(&picture, &terms)?;
+            group.composite(picture.borrowed(), &terms)?;
         }
         if self.rank == display {
             println!("{}", start.elapsed().as_secs_f64());

@@ -28,7 +28,7 @@ extern "C" {
 typedef enum {
     // an argument makes no sense
     MGN_ERR_ARGUMENT = -1,
-    // no such connection, request, message, reservation, memory or broadcast
+    // no such connection, request, message, reservation, memory, broadcast or compositor
     MGN_ERR_HANDLE = -2,
     // before mgn_init, after mgn_finalize, or mgn_init twice
     MGN_ERR_STATE = -3,
@@ -52,6 +52,8 @@ typedef enum {
     MGN_ERR_INTERNAL = -12,
     // the other process does not offer this memory, or less of it
     MGN_ERR_OFFER = -13,
+    // the processes do not agree about what they composite
+    MGN_ERR_COMPOSITE = -14,
 } mgn_err;
 
 // What an error means. Never null.
@@ -261,6 +263,93 @@ int mgn_broadcast_take(mgn_broadcast broadcast, int timeout, const void **data, 
 // Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in
 // mgn_broadcast_send or mgn_broadcast_take get that, too.
 int mgn_broadcast_close(mgn_broadcast broadcast);
+
+/* Many pictures become one ---------------------------------------------------------------------- */
+
+// Colours of 4 bytes: red, green, blue and alpha.
+#define MGN_RGBA8 0
+
+// Colours of 4 half-precision floats.
+#define MGN_RGBA16F 1
+
+// Colours of 4 floats.
+#define MGN_RGBA32F 2
+
+// Pictures without depth.
+#define MGN_DEPTH_NONE 0
+
+// Depths of 32 bits, as GL_UNSIGNED_INT reads a depth buffer.
+#define MGN_DEPTH_UINT 1
+
+// Depths of one float. A NaN is farther than everything else.
+#define MGN_DEPTH_FLOAT 2
+
+// Blends colours, which are premultiplied with their alpha. The first picture of the order is in
+// front.
+#define MGN_OVER 0
+
+// Takes the pixel with the smallest depth; of two alike, that of the first picture in the order.
+#define MGN_NEAREST 1
+
+// Takes the largest value of each channel.
+#define MGN_MAX 2
+
+// Takes the smallest value of each channel.
+#define MGN_MIN 3
+
+// Adds the values of each channel. Bytes stop at 255.
+#define MGN_ADD 4
+
+// A group of processes that composite pictures: all of the job.
+typedef uint64_t mgn_compositor;
+
+// What is composited. All processes have to say the same.
+typedef struct {
+    // In pixels.
+    uint32_t width;
+    uint32_t height;
+    // MGN_RGBA8 and its like.
+    int color;
+    // MGN_DEPTH_NONE and its like.
+    int depth;
+    // MGN_OVER and its like.
+    int operation;
+    // The rank that gets the merged picture; negative: each process keeps the pixels that it has
+    // merged.
+    int to;
+    // Who sends which pixels to whom: direct, binary-swap, 2-3-swap, radix-K or tree-K, as in
+    // radix-8. Null: the library chooses.
+    const char *schedule;
+    // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing to
+    // show, and cost nothing. Null: all ranks, by their numbers.
+    const uint32_t *order;
+    uint32_t order_length;
+} mgn_composition;
+
+// Merged pixels: so many, from the first one on, counted row by row.
+typedef struct {
+    const void *color;
+    // Null without depth.
+    const void *depth;
+    uint64_t first;
+    uint64_t pixels;
+} mgn_merged;
+
+// Makes a compositor of all processes of the job. All of them have to call this; it waits for them,
+// for up to timeout milliseconds. So long may a process also make the others wait later.
+int mgn_compositor_open(int timeout, mgn_compositor *compositor);
+
+// Merges one picture of each process; all of them have to call this. color and depth are this
+// process's picture, rows of pixels without gaps, which may be null where the order leaves this
+// process out. merged is what has come here: all pixels, a part of them, or none. Its memory is
+// valid until the next call for this compositor.
+//
+// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: one has ended.
+// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor.
+int mgn_composite(mgn_compositor compositor, const mgn_composition *composition, const void *color, const void *depth, mgn_merged *merged);
+
+// Closes a compositor. What it has merged is not valid any more.
+int mgn_compositor_close(mgn_compositor compositor);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,7 @@ pub const MGN_OK: c_int = 0;
 pub enum mgn_err {
     /// an argument makes no sense
     Argument = -1,
-    /// no such connection, request, message, reservation, memory or broadcast
+    /// no such connection, request, message, reservation, memory, broadcast or compositor
     Handle = -2,
     /// before mgn_init, after mgn_finalize, or mgn_init twice
     State = -3,
@@ -36,6 +36,8 @@ pub enum mgn_err {
     Internal = -12,
     /// the other process does not offer this memory, or less of it
     Offer = -13,
+    /// the processes do not agree about what they composite
+    Composite = -14,
 }
 
 /// What an error means. Never null.

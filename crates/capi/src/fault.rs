@@ -17,11 +17,11 @@ pub(crate) struct Fault {
 }
 
 /// What each error means, in a few words.
-const MEANINGS: [(Code, &CStr); 13] = [
+const MEANINGS: [(Code, &CStr); 14] = [
     (Code::Argument, c"an argument makes no sense"),
     (
         Code::Handle,
-        c"no such connection, request, message, reservation, memory or broadcast",
+        c"no such connection, request, message, reservation, memory, broadcast or compositor",
     ),
     (
         Code::State,
@@ -51,6 +51,10 @@ const MEANINGS: [(Code, &CStr); 13] = [
     (
         Code::Offer,
         c"the other process does not offer this memory, or less of it",
+    ),
+    (
+        Code::Composite,
+        c"the processes do not agree about what they composite",
     ),
 ];
 

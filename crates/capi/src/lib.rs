@@ -11,6 +11,7 @@
 mod active;
 mod arguments;
 mod broadcast;
+mod composite;
 mod connections;
 mod errors;
 mod fault;

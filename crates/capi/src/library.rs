@@ -11,6 +11,7 @@ use mgn_fabric::job::{Job, Member};
 
 use crate::arguments::handle;
 use crate::broadcast::Broadcast;
+use crate::composite::Compositor;
 use crate::fault::{Code, Fault};
 
 /// A job that this process is a member of, and what the program holds of it.
@@ -22,6 +23,7 @@ pub(crate) struct Library {
     reserved: Mutex<HashMap<u64, Reservation>>,
     offered: Mutex<HashMap<[u8; 16], Offered>>,
     broadcasts: Mutex<HashMap<u64, Arc<Broadcast>>>,
+    compositors: Mutex<HashMap<u64, Arc<Compositor>>>,
     next: AtomicU64,
 }
 
@@ -49,6 +51,7 @@ impl Library {
             reserved: Mutex::default(),
             offered: Mutex::default(),
             broadcasts: Mutex::default(),
+            compositors: Mutex::default(),
             next: AtomicU64::new(1),
         });
         CURRENT.store(Box::into_raw(library), Ordering::Release);
@@ -64,6 +67,7 @@ impl Library {
             broadcast.close();
         }
         library.member.leave();
+        lock(&library.compositors).clear();
         lock(&library.offered).clear();
         past.push(library);
         Ok(())
@@ -151,6 +155,22 @@ impl Library {
     pub(crate) fn remove_broadcast(&self, number: u64) -> Result<Arc<Broadcast>, Fault> {
         let found = lock(&self.broadcasts).remove(&number);
         found.ok_or_else(|| handle("broadcast", number))
+    }
+
+    pub(crate) fn add_compositor(&self, compositor: Compositor) -> u64 {
+        let number = self.number();
+        lock(&self.compositors).insert(number, Arc::new(compositor));
+        number
+    }
+
+    pub(crate) fn compositor(&self, number: u64) -> Result<Arc<Compositor>, Fault> {
+        let found = lock(&self.compositors).get(&number).cloned();
+        found.ok_or_else(|| handle("compositor", number))
+    }
+
+    pub(crate) fn remove_compositor(&self, number: u64) -> Result<(), Fault> {
+        let found = lock(&self.compositors).remove(&number);
+        found.map(drop).ok_or_else(|| handle("compositor", number))
     }
 
     fn number(&self) -> u64 {

@@ -44,6 +44,22 @@ pub struct Picture {
     pub depth: Vec<u8>,
 }
 
+/// Likewise, in the program's memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PictureRef<'p> {
+    pub color: &'p [u8],
+    pub depth: &'p [u8],
+}
+
+impl Picture {
+    pub fn borrowed(&self) -> PictureRef<'_> {
+        PictureRef {
+            color: &self.color,
+            depth: &self.depth,
+        }
+    }
+}
+
 /// What all members have to agree about.
 #[derive(Clone, Debug)]
 pub struct Terms {
@@ -165,7 +181,7 @@ impl<'a> Group<'a> {
     /// members at their other ends count as lost.
     pub fn composite(
         &mut self,
-        picture: &Picture,
+        picture: PictureRef<'_>,
         terms: &Terms,
     ) -> Result<(Range<usize>, &Picture), CompositeError> {
         let frame = self.frame;
@@ -228,7 +244,7 @@ impl Pixels {
         View {
             start: self.range.start,
             channel: self.channel,
-            picture: &self.picture,
+            picture: self.picture.borrowed(),
         }
     }
 
@@ -247,7 +263,7 @@ impl Pixels {
 struct View<'p> {
     start: usize,
     channel: Channel,
-    picture: &'p Picture,
+    picture: PictureRef<'p>,
 }
 
 impl<'p> View<'p> {
@@ -277,7 +293,7 @@ struct Run<'g, 'a> {
     order: Vec<usize>,
     /// This member's picture, and what it had after each round. All of it may be on its way to
     /// others.
-    own: &'g Picture,
+    own: PictureRef<'g>,
     merged: Vec<Pixels>,
     /// Pieces that are coming, or have come: their requests until then.
     arriving: HashMap<Piece, (Option<Request>, Pixels)>,
@@ -320,8 +336,8 @@ impl Run<'_, '_> {
         let (format, wanted) = (self.terms.format, self.terms.pixels);
         let depth = format.depth.map_or(0, |_| 4);
         let parts = [
-            (&self.own.color, 4 * format.color.channel().bytes()),
-            (&self.own.depth, depth),
+            (self.own.color, 4 * format.color.channel().bytes()),
+            (self.own.depth, depth),
         ];
         for (part, pixel) in parts {
             let len = part.len();
@@ -414,7 +430,8 @@ impl Run<'_, '_> {
             // There is nobody else.
             None => {
                 let mut alone = self.memory(merged, own);
-                alone.picture.clone_from(self.own);
+                alone.picture.color.copy_from_slice(self.own.color);
+                alone.picture.depth.copy_from_slice(self.own.depth);
                 Ok((alone.range, alone.picture))
             }
         }

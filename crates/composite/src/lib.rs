@@ -18,7 +18,7 @@ mod plan;
 mod schedule;
 
 pub use format::{Channel, Color, Depth, Format, Operation};
-pub use group::{CompositeError, Group, Picture, Terms};
+pub use group::{CompositeError, Group, Picture, PictureRef, Terms};
 pub use member::{Event, Member, Misuse, Piece};
 pub use merge::{merge, Layer, LayerMut, MergeError};
 pub use plan::{Outlet, Plan, Receive, Round, Send};

@@ -29,6 +29,14 @@ pub enum Schedule {
 pub struct UnknownSchedule(String);
 
 impl Schedule {
+    /// The one for so many members, if nobody asks for another: few of them are merged in one pass.
+    pub fn usual(members: usize) -> Schedule {
+        match members {
+            0..=16 => Schedule::DirectSend,
+            _ => Schedule::RadixK(8),
+        }
+    }
+
     /// The blocks after each round, for so many members. One block after the last round.
     pub(crate) fn rounds(self, members: usize) -> Vec<Vec<Range<usize>>> {
         let mut blocks: Vec<Range<usize>> = (0..members).map(|member| member..member + 1).collect();

@@ -121,7 +121,7 @@ fn one_rank_gets_the_picture_that_one_pass_makes() {
                         ..terms(operation, schedule)
                     };
                     let mine = picture(group.rank(), terms.format);
-                    let (range, merged) = group.composite(&mine, &terms).unwrap();
+                    let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
                     pictures.push((operation, schedule, (range, merged.clone())));
                 }
             }
@@ -151,7 +151,7 @@ fn pieces_may_stay_where_they_are_merged() {
         };
         let mut parts = job(6, |mut group| {
             let mine = picture(group.rank(), terms.format);
-            let (range, merged) = group.composite(&mine, &terms).unwrap();
+            let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
             (range, merged.clone())
         });
         parts.sort_by_key(|(range, _)| range.start);
@@ -180,7 +180,7 @@ fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
                 true => picture(group.rank(), terms.format),
                 false => Picture::default(),
             };
-            group.composite(&mine, &terms).unwrap().1.clone()
+            group.composite(mine.borrowed(), &terms).unwrap().1.clone()
         });
         assert!(is_alike(&results[to], &at_once(&terms, &order)), "to {to}");
     }
@@ -195,7 +195,7 @@ fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
             terms.pixels -= 100;
             mine.color.truncate(4 * terms.pixels);
         }
-        group.composite(&mine, &terms).map(drop)
+        group.composite(mine.borrowed(), &terms).map(drop)
     });
     let error = results.swap_remove(0).unwrap_err();
     assert!(
@@ -213,11 +213,11 @@ fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
                 ..terms(Operation::Nearest, schedule)
             };
             let mine = picture(group.rank(), terms.format);
-            let first = group.composite(&mine, &terms).map(drop);
+            let first = group.composite(mine.borrowed(), &terms).map(drop);
             assert!(first.is_ok(), "{first:?}");
             match group.rank() {
                 3 => Ok(()),
-                _ => group.composite(&mine, &terms).map(drop),
+                _ => group.composite(mine.borrowed(), &terms).map(drop),
             }
         });
         let errors: Vec<&CompositeError> =
@@ -240,10 +240,10 @@ fn a_wrong_order_is_refused() {
             ..terms(Operation::Over, Schedule::DirectSend)
         };
         let twice = group
-            .composite(&Picture::default(), &with(vec![1, 1]))
+            .composite(Picture::default().borrowed(), &with(vec![1, 1]))
             .unwrap_err();
         let beyond = group
-            .composite(&Picture::default(), &with(vec![0, 2]))
+            .composite(Picture::default().borrowed(), &with(vec![0, 2]))
             .unwrap_err();
         (twice, beyond)
     });

@@ -1,6 +1,9 @@
 //! Vectors of 8 pixels, in two registers of 16-bit channels: the first and second two pixels of
 //! each half, the order in which bytes are unpacked and packed again.
 
+// Rust 1.85 takes all these functions for unsafe, later releases only those that touch memory.
+#![allow(unused_unsafe)]
+
 use std::arch::x86_64::*;
 
 use super::{Channel, Layer};
@@ -57,12 +60,15 @@ unsafe fn together<const N: usize>(
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn through(sum: __m256i) -> __m256i {
-    let alpha = _mm256_setr_epi8(
-        6, 7, 6, 7, 6, 7, 6, 7, 14, 15, 14, 15, 14, 15, 14, 15, 6, 7, 6, 7, 6, 7, 6, 7, 14, 15, 14,
-        15, 14, 15, 14, 15,
-    );
-    let ones = _mm256_set1_epi16(-1);
-    _mm256_sub_epi16(ones, _mm256_shuffle_epi8(sum, alpha))
+    // SAFETY: the processor has AVX2, as the caller promises.
+    unsafe {
+        let alpha = _mm256_setr_epi8(
+            6, 7, 6, 7, 6, 7, 6, 7, 14, 15, 14, 15, 14, 15, 14, 15, 6, 7, 6, 7, 6, 7, 6, 7, 14, 15,
+            14, 15, 14, 15, 14, 15,
+        );
+        let ones = _mm256_set1_epi16(-1);
+        _mm256_sub_epi16(ones, _mm256_shuffle_epi8(sum, alpha))
+    }
 }
 
 #[inline]
@@ -113,6 +119,9 @@ unsafe fn store([low, high]: [__m256i; 2], channel: Channel, out: &mut [u8], at:
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn narrow(wide: __m256i) -> __m256i {
-    let most = _mm256_sub_epi16(wide, _mm256_srli_epi16(wide, 8));
-    _mm256_srli_epi16(_mm256_adds_epu16(most, _mm256_set1_epi16(128)), 8)
+    // SAFETY: likewise.
+    unsafe {
+        let most = _mm256_sub_epi16(wide, _mm256_srli_epi16(wide, 8));
+        _mm256_srli_epi16(_mm256_adds_epu16(most, _mm256_set1_epi16(128)), 8)
+    }
 }

@@ -1,0 +1,266 @@
+//! Many pictures become one
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use mgn_composite::{
+    Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Schedule, Terms,
+};
+
+use crate::arguments::{input, optional_text, out, patience};
+use crate::connections::FOREVER;
+use crate::fault::{call, Code, Fault};
+use crate::library::Library;
+
+/// A group of processes that composite pictures: all of the job.
+#[allow(non_camel_case_types)]
+pub type mgn_compositor = u64;
+
+/// Colours of 4 bytes: red, green, blue and alpha.
+pub const MGN_RGBA8: c_int = 0;
+
+/// Colours of 4 half-precision floats.
+pub const MGN_RGBA16F: c_int = 1;
+
+/// Colours of 4 floats.
+pub const MGN_RGBA32F: c_int = 2;
+
+/// Pictures without depth.
+pub const MGN_DEPTH_NONE: c_int = 0;
+
+/// Depths of 32 bits, as GL_UNSIGNED_INT reads a depth buffer.
+pub const MGN_DEPTH_UINT: c_int = 1;
+
+/// Depths of one float. A NaN is farther than everything else.
+pub const MGN_DEPTH_FLOAT: c_int = 2;
+
+/// Blends colours, which are premultiplied with their alpha. The first picture of the order is in
+/// front.
+pub const MGN_OVER: c_int = 0;
+
+/// Takes the pixel with the smallest depth; of two alike, that of the first picture in the order.
+pub const MGN_NEAREST: c_int = 1;
+
+/// Takes the largest value of each channel.
+pub const MGN_MAX: c_int = 2;
+
+/// Takes the smallest value of each channel.
+pub const MGN_MIN: c_int = 3;
+
+/// Adds the values of each channel. Bytes stop at 255.
+pub const MGN_ADD: c_int = 4;
+
+/// What is composited. All processes have to say the same.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct mgn_composition {
+    /// In pixels.
+    pub width: u32,
+    pub height: u32,
+    /// MGN_RGBA8 and its like.
+    pub color: c_int,
+    /// MGN_DEPTH_NONE and its like.
+    pub depth: c_int,
+    /// MGN_OVER and its like.
+    pub operation: c_int,
+    /// The rank that gets the merged picture; negative: each process keeps the pixels that it has
+    /// merged.
+    pub to: c_int,
+    /// Who sends which pixels to whom: direct, binary-swap, 2-3-swap, radix-K or tree-K, as in
+    /// radix-8. Null: the library chooses.
+    pub schedule: *const c_char,
+    /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing to
+    /// show, and cost nothing. Null: all ranks, by their numbers.
+    pub order: *const u32,
+    pub order_length: u32,
+}
+
+/// Merged pixels: so many, from the first one on, counted row by row.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct mgn_merged {
+    pub color: *const c_void,
+    /// Null without depth.
+    pub depth: *const c_void,
+    pub first: u64,
+    pub pixels: u64,
+}
+
+/// Makes a compositor of all processes of the job. All of them have to call this; it waits for them,
+/// for up to timeout milliseconds. So long may a process also make the others wait later.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_compositor_open(
+    timeout: c_int,
+    compositor: *mut mgn_compositor,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let compositor = unsafe { out(compositor, "compositor") }?;
+        let group = Group::new(&library.member, patience(timeout).unwrap_or(FOREVER))?;
+        *compositor = library.add_compositor(Mutex::new(group));
+        Ok(0)
+    })
+}
+
+/// Merges one picture of each process; all of them have to call this. color and depth are this
+/// process's picture, rows of pixels without gaps, which may be null where the order leaves this
+/// process out. merged is what has come here: all pixels, a part of them, or none. Its memory is
+/// valid until the next call for this compositor.
+///
+/// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: one has ended.
+/// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_composite(
+    compositor: mgn_compositor,
+    composition: *const mgn_composition,
+    color: *const c_void,
+    depth: *const c_void,
+    merged: *mut mgn_merged,
+) -> c_int {
+    call(|| {
+        let compositor = Library::current()?.compositor(compositor)?;
+        // SAFETY: as the caller promises.
+        let (composition, merged) = unsafe {
+            (
+                *out(composition.cast_mut(), "composition")?,
+                out(merged, "merged")?,
+            )
+        };
+        // SAFETY: likewise.
+        let terms = unsafe { terms(&composition) }?;
+        let format = terms.format;
+        let part = |start: *const c_void, pixel: usize| -> Result<&[u8], Fault> {
+            let len = if start.is_null() {
+                0
+            } else {
+                terms.pixels * pixel
+            };
+            let (start, len) = input(start, len)?;
+            // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller
+            // promises.
+            Ok(unsafe { std::slice::from_raw_parts(start, len) })
+        };
+        let picture = PictureRef {
+            color: part(color, 4 * format.color.channel().bytes())?,
+            depth: match format.depth {
+                Some(_) => part(depth, 4)?,
+                None => &[],
+            },
+        };
+        let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
+        let (range, picture) = group.composite(picture, &terms)?;
+        let start = |bytes: &[u8]| match bytes {
+            [] => std::ptr::null(),
+            bytes => bytes.as_ptr().cast(),
+        };
+        *merged = mgn_merged {
+            color: start(&picture.color),
+            depth: start(&picture.depth),
+            first: range.start as u64,
+            pixels: range.len() as u64,
+        };
+        Ok(0)
+    })
+}
+
+/// Closes a compositor. What it has merged is not valid any more.
+#[no_mangle]
+pub extern "C" fn mgn_compositor_close(compositor: mgn_compositor) -> c_int {
+    call(|| {
+        Library::current()?
+            .remove_compositor(compositor)
+            .map(|()| 0)
+    })
+}
+
+pub(crate) type Compositor = Mutex<Group<'static>>;
+
+/// # Safety
+/// The schedule is null or a string, the order null or so many ranks.
+unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
+    let argument = |what: &str, value: c_int| Fault::argument(format!("{what} is {value}"));
+    let color = match composition.color {
+        MGN_RGBA8 => Color::Rgba8,
+        MGN_RGBA16F => Color::Rgba16f,
+        MGN_RGBA32F => Color::Rgba32f,
+        other => return Err(argument("color", other)),
+    };
+    let depth = match composition.depth {
+        MGN_DEPTH_NONE => None,
+        MGN_DEPTH_UINT => Some(Depth::Unorm),
+        MGN_DEPTH_FLOAT => Some(Depth::Float),
+        other => return Err(argument("depth", other)),
+    };
+    let operation = match composition.operation {
+        MGN_OVER => Operation::Over,
+        MGN_NEAREST => Operation::Nearest,
+        MGN_MAX => Operation::Max,
+        MGN_MIN => Operation::Min,
+        MGN_ADD => Operation::Add,
+        other => return Err(argument("operation", other)),
+    };
+    let mgn_composition {
+        width,
+        height,
+        order_length,
+        ..
+    } = *composition;
+    let pixels = (width as usize).checked_mul(height as usize);
+    let pixels = pixels.filter(|pixels| *pixels <= PIXELS_MAX);
+    let pixels = pixels.ok_or_else(|| {
+        Fault::argument(format!(
+            "a picture of {width} by {height} pixels is too large"
+        ))
+    })?;
+    let order = match composition.order.is_null() {
+        true => Vec::new(),
+        // SAFETY: so many ranks are there, as the caller promises.
+        false => (0..order_length as usize)
+            .map(|at| unsafe { composition.order.add(at).read_unaligned() } as usize)
+            .collect(),
+    };
+    let members = match order.len() {
+        0 => Library::current()?.member.size() as usize,
+        members => members,
+    };
+    // SAFETY: as the caller promises.
+    let schedule = match unsafe { optional_text(composition.schedule, "schedule") }? {
+        None => Schedule::usual(members),
+        Some(name) => {
+            let schedule = name.parse::<Schedule>();
+            schedule.map_err(|error| Fault::argument(error.to_string()))?
+        }
+    };
+    Ok(Terms {
+        pixels,
+        format: Format { color, depth },
+        operation,
+        schedule,
+        order,
+        to: usize::try_from(composition.to).ok(),
+    })
+}
+
+/// Pixels of a picture, at most: as many as 512 pictures in 8K have.
+const PIXELS_MAX: usize = 1 << 32;
+
+impl From<CompositeError> for Fault {
+    fn from(error: CompositeError) -> Fault {
+        let code = match &error {
+            CompositeError::Lost { .. } => Code::Closed,
+            CompositeError::Late { .. } => Code::Timeout,
+            CompositeError::Different { .. } | CompositeError::Misuse(_) => Code::Composite,
+            CompositeError::Order { .. } | CompositeError::To { .. } | CompositeError::Merge(_) => {
+                Code::Argument
+            }
+            CompositeError::Unreachable { source, .. } => match source {
+                mgn_fabric::Error::TimedOut(_) => Code::Timeout,
+                _ => Code::Closed,
+            },
+        };
+        Fault::new(code, error.to_string())
+    }
+}
