@@ -192,6 +192,18 @@ fn examples() {
     for (rank, said) in job(&program, &[], 4).into_iter().enumerate() {
         assert_eq!(said, format!("rank {rank} of 4: all is right\n"));
     }
+
+    let program = example("composite");
+    let picture = |size: usize| {
+        let path = installed().join(format!("composite-{size}.ppm"));
+        job(&program, &[path.to_str().unwrap(), "3"], size);
+        fs::read(path).unwrap()
+    };
+    let alone = picture(1);
+    assert_eq!(alone.len(), b"P6 640 480 255\n".len() + 3 * 640 * 480);
+    for size in [2, 5] {
+        assert!(picture(size) == alone, "{size} processes draw another one");
+    }
 }
 
 /// An example as it was installed.

@@ -259,6 +259,40 @@ int main(void)
     IS(mgn_withdraw(&key), MGN_ERR_HANDLE);
     IS(memcmp(offered, "..abcde.", 8), 0);
 
+    /* Compositing, of one process alone. */
+    mgn_compositor compositor;
+    unsigned char colors[2][4] = {{9, 8, 7, 255}, {1, 2, 3, 4}};
+    mgn_composition composition = {.width = 2, .height = 1};
+    mgn_merged merged;
+    uint32_t order[2] = {0, 0};
+    IS(mgn_compositor_open(1000, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_compositor_open(1000, &compositor), MGN_OK);
+    IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_OK);
+    IS(merged.first == 0 && merged.pixels == 2 && !memcmp(merged.color, colors, 8), 1);
+    IS(merged.depth == NULL, 1);
+    IS(mgn_composite(compositor, NULL, colors, NULL, &merged), MGN_ERR_ARGUMENT);
+    IS(mgn_composite(compositor, &composition, NULL, NULL, &merged), MGN_ERR_ARGUMENT);
+    IS(mgn_composite(compositor, &composition, colors, NULL, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_composite(compositor + 99, &composition, colors, NULL, &merged), MGN_ERR_HANDLE);
+    composition.operation = MGN_NEAREST;
+    IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_ERR_ARGUMENT);
+    composition.operation = 77;
+    IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_ERR_ARGUMENT);
+    composition.operation = MGN_OVER;
+    composition.schedule = "radix-1";
+    IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_ERR_ARGUMENT);
+    composition.schedule = "tree-8";
+    composition.to = 1;
+    IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_ERR_ARGUMENT);
+    composition.to = -1;
+    composition.order = order;
+    composition.order_length = 2;
+    IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_ERR_ARGUMENT);
+    composition.order_length = 1;
+    IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_OK);
+    IS(mgn_compositor_close(compositor), MGN_OK);
+    IS(mgn_compositor_close(compositor), MGN_ERR_HANDLE);
+
     /* A forked child is in no job, and may join one of its own. */
     pid_t child = fork();
     if (child == 0) {

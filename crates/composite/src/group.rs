@@ -198,6 +198,9 @@ impl<'a> Group<'a> {
         if let Some(to) = terms.to.filter(|to| *to >= size) {
             return Err(CompositeError::To { to, size });
         }
+        if terms.operation == Operation::Nearest && terms.format.depth.is_none() {
+            return Err(MergeError::NoDepth.into());
+        }
         let mut spare = std::mem::take(&mut self.spare);
         spare.push(std::mem::take(&mut self.merged));
         let mut run = Run {
