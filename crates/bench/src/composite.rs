@@ -1,4 +1,4 @@
-//! One of many processes that composite their pictures, and what they composite.
+//! One of the processes that composite, and what they composite.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -35,7 +35,7 @@ pub struct Compositor {
     renderers: usize,
     width: usize,
     height: usize,
-    operation: String,
+    operation: Operation,
     schedule: Schedule,
     frames: usize,
 }
@@ -76,7 +76,7 @@ impl Work {
         }
     }
 
-    /// Has processes composite so many frames. Gives the frames in a second.
+    /// Composites so many frames with several processes. Gives frames per second.
     pub fn run(&self, frames: usize) -> Result<f64> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -85,7 +85,7 @@ impl Work {
             let mut command = Command::new(std::env::current_exe()?);
             command.args([PART, "compositor", &job]);
             command.args([rank, self.renderers, self.width, self.height].map(|n| n.to_string()));
-            command.args([name(self.operation).to_string(), self.schedule.to_string()]);
+            command.args([self.operation.to_string(), self.schedule.to_string()]);
             command.arg(frames.to_string());
             command.stdin(Stdio::null()).stdout(Stdio::piped());
             mgn_sys::process::end_with_us(&mut command);
@@ -116,35 +116,25 @@ impl Drop for Running {
     }
 }
 
-pub fn name(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Nearest => "depth",
-        _ => "blend",
-    }
-}
-
 impl Compositor {
     pub fn run(&self) -> Result<()> {
         let work = Work {
             renderers: self.renderers,
             width: self.width,
             height: self.height,
-            operation: match self.operation.as_str() {
-                "depth" => Operation::Nearest,
-                _ => Operation::Over,
-            },
+            operation: self.operation,
             schedule: self.schedule,
         };
         let display = self.renderers;
         let hosts = vec!["localhost".to_string(); self.renderers + 1];
         let member = Job::new(&self.job, self.rank as u32, hosts)?.join()?;
-        let mut group = Group::new(&member, PATIENCE)?;
+        let mut group = Group::new(&member, 0, PATIENCE)?;
         let terms = Terms {
             pixels: work.pixels(),
             format: work.format(),
             operation: work.operation,
             schedule: work.schedule,
-            order: (0..self.renderers).collect(),
+            order: Some((0..self.renderers).collect()),
             to: Some(display),
         };
         let (from, mut picture) = match self.rank == display {

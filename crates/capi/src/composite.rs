@@ -89,7 +89,9 @@ pub struct mgn_merged {
 }
 
 /// Makes a compositor of all processes of the job. All of them have to call this; it waits for them,
-/// for up to timeout milliseconds. So long may a process also make the others wait later.
+/// for up to timeout milliseconds. So long may a process also make the others wait later. A process
+/// that has several compositors opens them in the same order as the others do. While there is one,
+/// receive nothing with whatever tag.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_compositor_open(
     timeout: c_int,
@@ -99,7 +101,11 @@ pub unsafe extern "C" fn mgn_compositor_open(
         let library = Library::current()?;
         // SAFETY: as the caller promises.
         let compositor = unsafe { out(compositor, "compositor") }?;
-        let group = Group::new(&library.member, patience(timeout).unwrap_or(FOREVER))?;
+        let group = Group::new(
+            &library.member,
+            library.group_number(),
+            patience(timeout).unwrap_or(FOREVER),
+        )?;
         *compositor = library.add_compositor(Mutex::new(group));
         Ok(0)
     })
@@ -111,7 +117,8 @@ pub unsafe extern "C" fn mgn_compositor_open(
 /// valid until the next call for this compositor.
 ///
 /// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: one has ended.
-/// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor.
+/// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections to
+/// processes that did not answer are closed by then.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite(
     compositor: mgn_compositor,
@@ -144,7 +151,7 @@ pub unsafe extern "C" fn mgn_composite(
             Ok(unsafe { std::slice::from_raw_parts(start, len) })
         };
         let picture = PictureRef {
-            color: part(color, 4 * format.color.channel().bytes())?,
+            color: part(color, format.color.channel().pixel_bytes())?,
             depth: match format.depth {
                 Some(_) => part(depth, 4)?,
                 None => &[],
@@ -216,15 +223,18 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
         ))
     })?;
     let order = match composition.order.is_null() {
-        true => Vec::new(),
-        // SAFETY: so many ranks are there, as the caller promises.
-        false => (0..order_length as usize)
-            .map(|at| unsafe { composition.order.add(at).read_unaligned() } as usize)
-            .collect(),
+        true => None,
+        false => {
+            let ranks = (0..order_length as usize).map(|at| {
+                // SAFETY: so many ranks are there, as the caller promises.
+                unsafe { composition.order.add(at).read_unaligned() as usize }
+            });
+            Some(ranks.collect::<Vec<usize>>())
+        }
     };
-    let members = match order.len() {
-        0 => Library::current()?.member.size() as usize,
-        members => members,
+    let members = match &order {
+        None => Library::current()?.member.size() as usize,
+        Some(order) => order.len(),
     };
     // SAFETY: as the caller promises.
     let schedule = match unsafe { optional_text(composition.schedule, "schedule") }? {
@@ -251,7 +261,7 @@ impl From<CompositeError> for Fault {
     fn from(error: CompositeError) -> Fault {
         let code = match &error {
             CompositeError::Lost { .. } => Code::Closed,
-            CompositeError::Late { .. } => Code::Timeout,
+            CompositeError::Late { .. } | CompositeError::Stuck { .. } => Code::Timeout,
             CompositeError::Different { .. } | CompositeError::Misuse(_) => Code::Composite,
             CompositeError::Order { .. } | CompositeError::To { .. } | CompositeError::Merge(_) => {
                 Code::Argument

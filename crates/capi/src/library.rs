@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::hash_map::{Entry, HashMap};
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use mgn_fabric::endpoint::{Endpoint, Offered, Reservation};
@@ -24,6 +24,8 @@ pub(crate) struct Library {
     offered: Mutex<HashMap<[u8; 16], Offered>>,
     broadcasts: Mutex<HashMap<u64, Arc<Broadcast>>>,
     compositors: Mutex<HashMap<u64, Arc<Compositor>>>,
+    /// Groups that were made, which all processes make in the same order.
+    groups: AtomicU16,
     next: AtomicU64,
 }
 
@@ -52,6 +54,7 @@ impl Library {
             offered: Mutex::default(),
             broadcasts: Mutex::default(),
             compositors: Mutex::default(),
+            groups: AtomicU16::new(0),
             next: AtomicU64::new(1),
         });
         CURRENT.store(Box::into_raw(library), Ordering::Release);
@@ -155,6 +158,10 @@ impl Library {
     pub(crate) fn remove_broadcast(&self, number: u64) -> Result<Arc<Broadcast>, Fault> {
         let found = lock(&self.broadcasts).remove(&number);
         found.ok_or_else(|| handle("broadcast", number))
+    }
+
+    pub(crate) fn group_number(&self) -> u16 {
+        self.groups.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn add_compositor(&self, compositor: Compositor) -> u64 {

@@ -1,5 +1,8 @@
 //! What pictures consist of, and what is done with them.
 
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
 /// The colours of a picture: red, green, blue and alpha, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Color {
@@ -20,6 +23,7 @@ pub enum Depth {
     Float,
 }
 
+/// What the pixels of a picture consist of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
     pub color: Color,
@@ -42,6 +46,39 @@ pub enum Operation {
     Add,
 }
 
+impl Operation {
+    const NAMES: [(Operation, &'static str); 5] = [
+        (Operation::Over, "over"),
+        (Operation::Nearest, "nearest"),
+        (Operation::Max, "max"),
+        (Operation::Min, "min"),
+        (Operation::Add, "add"),
+    ];
+}
+
+/// An unknown name of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no operation {0:?}: it is one of over, nearest, max, min and add")]
+pub struct UnknownOperation(String);
+
+impl Display for Operation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut names = Operation::NAMES.into_iter();
+        let name = names.find_map(|(operation, name)| (operation == *self).then_some(name));
+        f.write_str(name.unwrap_or_default())
+    }
+}
+
+impl FromStr for Operation {
+    type Err = UnknownOperation;
+
+    fn from_str(wanted: &str) -> Result<Operation, UnknownOperation> {
+        let mut names = Operation::NAMES.into_iter();
+        let found = names.find_map(|(operation, name)| (name == wanted).then_some(operation));
+        found.ok_or_else(|| UnknownOperation(wanted.to_owned()))
+    }
+}
+
 /// How a channel of a colour is stored while pictures are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
@@ -58,6 +95,20 @@ impl Channel {
             Channel::U8 => 1,
             Channel::U16 | Channel::F16 => 2,
             Channel::F32 => 4,
+        }
+    }
+
+    pub const fn pixel_bytes(self) -> usize {
+        4 * self.bytes()
+    }
+}
+
+impl Format {
+    /// Bytes of a pixel's depth.
+    pub const fn depth_bytes(self) -> usize {
+        match self.depth {
+            Some(_) => 4,
+            None => 0,
         }
     }
 }

@@ -2,37 +2,43 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mgn_fabric::endpoint::{Endpoint, How, LinkId, Request, Wanted};
 use mgn_fabric::job;
 
 use crate::{
     merge, Channel, Event, Format, Layer, LayerMut, Member, MergeError, Misuse, Operation, Outlet,
-    Piece, Plan, Schedule,
+    Piece, Plan, Schedule, Share,
 };
 
-/// Set in the tags of all messages of groups, so that a program may use the endpoint for others.
-const TAG: u64 = 0x4347 << 48;
+/// The upper byte of the tags of all messages of groups. Below it are the group's number (16 bits),
+/// the frame's (24) and the round's (16). A program may use the endpoint for messages of its own, if
+/// it receives none with whatever tag.
+const TAG: u64 = 0x47 << 56;
 
-/// The tag of the message by which members meet.
-const MEETING: u64 = TAG | 0xFFFF;
+/// Instead of a round: the message by which members meet.
+const MEETING: usize = 0xFFFF;
 
-/// Memory that is kept for the next frame: pieces and merged pixels.
+/// Buffers kept for the next frame, at most.
 const SPARE: usize = 64;
+
+/// How long the peers may take to answer after a composition has failed.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// The processes that composite together. All of them call [`Group::composite`] for each frame.
 #[derive(Debug)]
 pub struct Group<'a> {
     endpoint: &'a Endpoint,
-    /// That of each rank; none for this one.
+    /// The link to each rank; none for this one.
     links: Vec<Option<LinkId>>,
     rank: usize,
+    number: u16,
     frame: u32,
     patience: Duration,
-    /// Memory of earlier frames.
+    /// Buffers of earlier frames.
     spare: Vec<Picture>,
-    /// The last frame's.
+    /// The merged pixels of the last frame.
     merged: Picture,
 }
 
@@ -44,7 +50,7 @@ pub struct Picture {
     pub depth: Vec<u8>,
 }
 
-/// Likewise, in the program's memory.
+/// A picture in the program's memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PictureRef<'p> {
     pub color: &'p [u8],
@@ -63,14 +69,14 @@ impl Picture {
 /// What all members have to agree about.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// Those of each picture.
+    /// Pixels in each picture.
     pub pixels: usize,
     pub format: Format,
     pub operation: Operation,
     pub schedule: Schedule,
-    /// The ranks whose pictures are merged, front to back; all, by their numbers, if it is empty.
-    /// Those that it leaves out have nothing to show, and give an empty picture.
-    pub order: Vec<usize>,
+    /// The ranks whose pictures are merged, front to back; if there is none, all ranks in the order of
+    /// their numbers. Ranks left out have nothing to show, and pass an empty picture.
+    pub order: Option<Vec<usize>>,
     /// The rank that gets the picture; none: each keeps its piece.
     pub to: Option<usize>,
 }
@@ -78,91 +84,99 @@ pub struct Terms {
 /// Why there is no picture.
 #[derive(Debug, thiserror::Error)]
 pub enum CompositeError {
-    #[error("rank {rank} was lost during a composition: {source}")]
+    #[error("rank {rank} cannot be reached: {source}")]
+    Unreachable {
+        rank: usize,
+        source: mgn_fabric::Error,
+    },
+    #[error("rank {rank} was lost: {source}")]
     Lost {
         rank: usize,
         source: mgn_fabric::Error,
     },
-    #[error(
-        "rank {rank} has not sent its pixels for {seconds} s: does it composite this frame, too?"
-    )]
-    Late { rank: usize, seconds: u64 },
+    #[error("rank {rank} has sent nothing for {waited:?}: does it composite, too?")]
+    Late { rank: usize, waited: Duration },
+    #[error("rank {rank} has not taken its pixels for {waited:?}")]
+    Stuck { rank: usize, waited: Duration },
     #[error("rank {rank} sent {got} bytes where {wanted} were expected: all ranks must composite pictures of the same size and format, with the same operation, order and schedule")]
     Different {
         rank: usize,
         got: usize,
         wanted: usize,
     },
-    #[error("the order {order:?} does not name each of its ranks once, or names one that is not among {size}")]
+    #[error("the order {order:?} names a rank twice, or one that the job of {size} does not have")]
     Order { order: Vec<usize>, size: usize },
-    #[error("the picture is to go to rank {to}, which is not among {size}")]
+    #[error("there is no rank {to} to send the picture to: the job has {size}")]
     To { to: usize, size: usize },
     #[error(transparent)]
     Merge(#[from] MergeError),
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    #[error("rank {rank} cannot be reached: {source}")]
-    Unreachable {
-        rank: usize,
-        source: mgn_fabric::Error,
-    },
 }
 
 impl<'a> Group<'a> {
-    /// Opens a link to each other member of the job. All of them have to make their group, which
-    /// may take up to `patience`; so long may a member also make the others wait during a
-    /// composition.
+    /// Opens a link to each other member of the job. All of them have to make their group, with the
+    /// same number; groups that a job has one after the other need different ones. Waits up to
+    /// `patience` for the others. A composition waits as long for each piece.
     ///
     /// # Errors
-    /// [`CompositeError::Unreachable`].
-    pub fn new(job: &'a job::Member, patience: Duration) -> Result<Group<'a>, CompositeError> {
+    /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`].
+    pub fn new(
+        job: &'a job::Member,
+        number: u16,
+        patience: Duration,
+    ) -> Result<Group<'a>, CompositeError> {
+        let deadline = Instant::now().checked_add(patience);
+        let left = || {
+            deadline.map_or(patience, |deadline| {
+                deadline.saturating_duration_since(Instant::now())
+            })
+        };
         let rank = job.rank() as usize;
-        let open =
-            |other: u32| match other as usize == rank {
-                true => Ok(None),
-                false => job.open(other, patience).map(Some).map_err(|source| {
-                    CompositeError::Unreachable {
-                        rank: other as usize,
-                        source,
-                    }
-                }),
-            };
+        let open = |other: u32| match other as usize == rank {
+            true => Ok(None),
+            false => {
+                let opened = job.open(other, left()).map(Some);
+                opened.map_err(|source| CompositeError::Unreachable {
+                    rank: other as usize,
+                    source,
+                })
+            }
+        };
         let group = Group {
             endpoint: job.endpoint(),
             links: (0..job.size()).map(open).collect::<Result<_, _>>()?,
             rank,
+            number,
             frame: 0,
             patience,
             spare: Vec::new(),
             merged: Picture::default(),
         };
-        group.meet()?;
+        // The others have opened their links to this member, too: it may have nothing to do in any
+        // frame, and leave before they come.
+        let tag = group.tag(0, MEETING);
+        for (rank, link) in group.others() {
+            let sent = group.endpoint.send(link, tag, &[], How::default());
+            sent.map_err(|source| CompositeError::Lost { rank, source })?;
+        }
+        for (rank, link) in group.others() {
+            let met = group.endpoint.take(&Wanted::new(link, tag), Some(left()));
+            let met = met.map_err(|source| CompositeError::Lost { rank, source })?;
+            let waited = patience;
+            met.ok_or(CompositeError::Late { rank, waited })?;
+        }
         Ok(group)
     }
 
-    /// Waits until all others have opened their links to this member, too: it may have nothing to
-    /// do in any frame, and leave before they come.
-    fn meet(&self) -> Result<(), CompositeError> {
-        let all = || self.links.iter().enumerate();
-        let links = || all().filter_map(|(rank, link)| Some((rank, (*link)?)));
-        for (rank, link) in links() {
-            let sent = self.endpoint.send(link, MEETING, &[], How::default());
-            sent.map_err(|source| CompositeError::Lost { rank, source })?;
-        }
-        for (rank, link) in links() {
-            let wanted = Wanted::new(link, MEETING);
-            match self.endpoint.take(&wanted, Some(self.patience)) {
-                Ok(Some(_)) => {}
-                Ok(None) => {
-                    return Err(CompositeError::Late {
-                        rank,
-                        seconds: self.patience.as_secs(),
-                    })
-                }
-                Err(source) => return Err(CompositeError::Lost { rank, source }),
-            }
-        }
-        Ok(())
+    fn others(&self) -> impl Iterator<Item = (usize, LinkId)> + '_ {
+        let links = self.links.iter().enumerate();
+        links.filter_map(|(rank, link)| Some((rank, (*link)?)))
+    }
+
+    fn tag(&self, frame: u32, round: usize) -> u64 {
+        let frame = u64::from(frame & 0x00FF_FFFF);
+        TAG | u64::from(self.number) << 40 | frame << 16 | round as u64
     }
 
     pub fn rank(&self) -> usize {
@@ -173,12 +187,14 @@ impl<'a> Group<'a> {
         self.links.len()
     }
 
-    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which
-    /// they are: all of them, a piece, or none.
+    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which they
+    /// are: all of them, a piece, or none.
     ///
     /// # Errors
-    /// [`CompositeError`]. Links by which something was still under way are closed then: the
-    /// members at their other ends count as lost.
+    /// [`CompositeError`]. The other members wait in vain then, and get errors of their own. Links by
+    /// which something is still under way after a second are closed: the members at their other ends
+    /// count as lost. Sizes tell which members composite something else; that their operations,
+    /// orders or schedules are the same is not checked otherwise.
     pub fn composite(
         &mut self,
         picture: PictureRef<'_>,
@@ -187,9 +203,9 @@ impl<'a> Group<'a> {
         let frame = self.frame;
         self.frame = frame.wrapping_add(1);
         let size = self.size();
-        let order = match terms.order.is_empty() {
-            true => (0..size).collect(),
-            false => terms.order.clone(),
+        let order = match &terms.order {
+            None => (0..size).collect(),
+            Some(order) => order.clone(),
         };
         let is_once = |rank: &usize| order.iter().filter(|other| *other == rank).count() == 1;
         if !order.iter().all(|rank| *rank < size && is_once(rank)) {
@@ -215,18 +231,12 @@ impl<'a> Group<'a> {
             spare,
         };
         let result = run.go();
-        if result.is_err() {
-            run.give_up();
-        }
-        let Run {
-            mut spare,
-            merged,
-            arriving,
-            ..
-        } = run;
-        spare.extend(merged.into_iter().map(|pixels| pixels.picture));
-        spare.extend(arriving.into_values().map(|(_, pixels)| pixels.picture));
+        run.give_up();
+        let mut spare = std::mem::take(&mut run.spare);
+        spare.extend(run.merged.drain(..).map(|pixels| pixels.picture));
+        spare.extend(run.arriving.drain().map(|(_, (_, pixels))| pixels.picture));
         spare.truncate(SPARE);
+        drop(run);
         self.spare = spare;
         let (range, picture) = result?;
         self.merged = picture;
@@ -274,7 +284,7 @@ impl<'p> View<'p> {
     fn places(&self, range: &Range<usize>) -> [Range<usize>; 2] {
         let from = range.start - self.start;
         let depth = if self.picture.depth.is_empty() { 0 } else { 4 };
-        let pixels = [4 * self.channel.bytes(), depth];
+        let pixels = [self.channel.pixel_bytes(), depth];
         pixels.map(|pixel| from * pixel..(from + range.len()) * pixel)
     }
 
@@ -308,43 +318,54 @@ struct Run<'g, 'a> {
 impl Run<'_, '_> {
     fn go(&mut self) -> Result<(Range<usize>, Picture), CompositeError> {
         let place = |rank: usize| self.order.iter().position(|other| *other == rank);
-        // A rank that has nothing to show may be the one that sees the picture: then the first one
-        // in order collects it, and sends it there.
-        let (outlet, beyond) = match self.terms.to {
-            None => (Outlet::Spread, None),
-            Some(to) => match place(to) {
-                Some(at) => (Outlet::Member(at), None),
-                None => (Outlet::Member(0), Some(to)),
-            },
+        let is_here = self.terms.to == Some(self.group.rank);
+        let outlet = match self.terms.to {
+            None => Outlet::Spread,
+            Some(to) => place(to).map_or(Outlet::Watcher, Outlet::Member),
         };
-        let plan = |member| {
-            let (schedule, members) = (self.terms.schedule, self.order.len());
-            Plan::new(schedule, members, member, self.terms.pixels, outlet)
-        };
+        let (schedule, members) = (self.terms.schedule, self.order.len());
         match place(self.group.rank) {
             Some(mine) => {
                 self.check()?;
-                let plan = plan(mine);
-                self.take_part(mine, plan, beyond.filter(|_| mine == 0))
+                let plan = Plan::new(schedule, members, mine, self.terms.pixels, outlet);
+                self.take_part(mine, plan)
             }
-            None if beyond == Some(self.group.rank) && !self.order.is_empty() => {
-                self.watch(plan(0).rounds.len() + 1)
+            None if is_here && members > 0 => {
+                let plan = Plan::watcher(schedule, members, self.terms.pixels);
+                self.take_part(members, plan)
+            }
+            // Nobody has anything to show.
+            None if is_here => {
+                let mut clear = self.memory(0..self.terms.pixels, self.channels().0);
+                let (operation, format) = (self.terms.operation, self.terms.format);
+                merge(
+                    operation,
+                    format,
+                    &[],
+                    clear.layer_mut(&(0..self.terms.pixels)),
+                )?;
+                Ok((clear.range, clear.picture))
             }
             None => Ok((0..0, Picture::default())),
         }
     }
 
+    /// The rank with this number in the plan: a member's place in the order, or the watcher.
+    fn rank_of(&self, place: usize) -> usize {
+        let rank = self.order.get(place).copied().or(self.terms.to);
+        rank.unwrap_or(self.group.rank)
+    }
+
     /// Whether this member's picture is what has been agreed.
     fn check(&self) -> Result<(), MergeError> {
         let (format, wanted) = (self.terms.format, self.terms.pixels);
-        let depth = format.depth.map_or(0, |_| 4);
         let parts = [
-            (self.own.color, 4 * format.color.channel().bytes()),
-            (self.own.depth, depth),
+            (self.own.color, format.color.channel().pixel_bytes()),
+            (self.own.depth, format.depth_bytes()),
         ];
         for (part, pixel) in parts {
             let len = part.len();
-            if len != wanted * pixel {
+            if wanted.checked_mul(pixel) != Some(len) {
                 return Err(MergeError::Length { len, pixel, wanted });
             }
         }
@@ -363,12 +384,23 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Memory for pixels, with anything in it.
+    /// Memory for pixels, with anything in it: the smallest spare buffer that is large enough, or else
+    /// the largest.
     fn memory(&mut self, range: Range<usize>, channel: Channel) -> Pixels {
-        let mut picture = self.spare.pop().unwrap_or_default();
-        let depth = self.terms.format.depth.map_or(0, |_| 4);
-        picture.color.resize(range.len() * 4 * channel.bytes(), 0);
-        picture.depth.resize(range.len() * depth, 0);
+        let color = range.len() * channel.pixel_bytes();
+        let spare = self.spare.iter().enumerate();
+        let fit = spare.min_by_key(|(_, picture)| {
+            let room = picture.color.capacity();
+            match room >= color {
+                true => (false, room),
+                false => (true, usize::MAX - room),
+            }
+        });
+        let at = fit.map(|(at, _)| at);
+        let mut picture = at.map_or_else(Picture::default, |at| self.spare.swap_remove(at));
+        picture.color.resize(color, 0);
+        let depth = range.len() * self.terms.format.depth_bytes();
+        picture.depth.resize(depth, 0);
         Pixels {
             range,
             channel,
@@ -380,7 +412,6 @@ impl Run<'_, '_> {
         &mut self,
         mine: usize,
         plan: Plan,
-        beyond: Option<usize>,
     ) -> Result<(Range<usize>, Picture), CompositeError> {
         let (own, partial) = self.channels();
         let (rounds, collects) = (plan.rounds.len(), !plan.collect.is_empty());
@@ -420,10 +451,6 @@ impl Run<'_, '_> {
         if collects {
             self.join(&merged, rounds);
         }
-        if let Some(to) = beyond {
-            self.send_to(to, rounds + 1, &(0..self.terms.pixels))?;
-            has_delivered = true;
-        }
         self.end_sends()?;
         if has_delivered || (merged.is_empty() && !collects) {
             return Ok((0..0, Picture::default()));
@@ -440,30 +467,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// This rank has nothing to show, and sees the picture.
-    fn watch(&mut self, round: usize) -> Result<(Range<usize>, Picture), CompositeError> {
-        let all = 0..self.terms.pixels;
-        self.expect(round, 0, &all, self.channels().0);
-        let piece = self.next()?;
-        let came = self.arriving.remove(&piece);
-        let picture = came.map(|(_, pixels)| pixels.picture);
-        Ok((all, picture.unwrap_or_default()))
-    }
-
     fn channels(&self) -> (Channel, Channel) {
         let color = self.terms.format.color;
         (color.channel(), color.partial(self.terms.operation))
     }
 
-    fn tag(&self, round: usize) -> u64 {
-        TAG | u64::from(self.frame) << 16 | round as u64
-    }
-
     /// Begins to receive a piece from a place in the order.
     fn expect(&mut self, round: usize, from: usize, range: &Range<usize>, channel: Channel) {
-        let Some(link) = self.group.links[self.order[from]] else {
-            return;
-        };
+        let link = self.group.links[self.rank_of(from)].expect("a member sends nothing to itself");
         let mut pixels = self.memory(range.clone(), channel);
         let piece = Piece {
             round,
@@ -471,75 +482,51 @@ impl Run<'_, '_> {
             pixels: range.clone(),
         };
         let Picture { color, depth } = &mut pixels.picture;
-        let memory = [
-            (color.as_mut_ptr(), color.len()),
-            (depth.as_mut_ptr(), depth.len()),
-        ];
-        let wanted = Wanted::new(link, self.tag(piece.round));
+        let memory = [color, depth].map(|part| (part.as_mut_ptr(), part.len()));
+        let wanted = Wanted::new(link, self.group.tag(self.frame, round));
         // SAFETY: the vectors are kept in `arriving`, where nobody touches them, until the request
-        // has ended: `next` takes it then, and `give_up` ends all others.
-        let request = unsafe { self.group.endpoint.irecv(wanted, &memory) };
+        // has ended: `next` takes it then, and `give_up` ends all others, also on unwinding.
+        let request = unsafe { self.group.endpoint.irecv(wanted, not_empty(&memory)) };
         self.arriving.insert(piece, (Some(request), pixels));
     }
 
-    fn send(&mut self, piece: &Piece) -> Result<(), CompositeError> {
-        self.send_to(self.order[piece.other], piece.round, &piece.pixels)
-    }
-
     /// Begins to send pixels of what this member has now.
-    fn send_to(
-        &mut self,
-        to: usize,
-        round: usize,
-        pixels: &Range<usize>,
-    ) -> Result<(), CompositeError> {
-        let Some(link) = self.group.links[to] else {
-            return Ok(());
-        };
-        let layer = self.held().layer(pixels);
+    fn send(&mut self, piece: &Piece) -> Result<(), CompositeError> {
+        let rank = self.rank_of(piece.other);
+        let link = self.group.links[rank].expect("a member sends nothing to itself");
+        let layer = self.held().layer(&piece.pixels);
         let memory = [layer.color, layer.depth].map(|part| (part.as_ptr().cast_mut(), part.len()));
-        let (endpoint, tag) = (self.group.endpoint, self.tag(round));
-        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged,
-        // until the request has ended: `end_sends` waits for that, and `give_up` ends those
-        // of a frame that has failed.
-        let sent = unsafe { endpoint.isend(link, tag, &memory, How::default()) };
-        let sent = sent.map_err(|source| CompositeError::Lost { rank: to, source })?;
-        self.sending.extend(sent.map(|request| (to, request)));
+        let (endpoint, tag) = (self.group.endpoint, self.group.tag(self.frame, piece.round));
+        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged, until
+        // the request has ended: `end_sends` waits for that, and `give_up` ends those of a frame that
+        // has failed, also on unwinding.
+        let sent = unsafe { endpoint.isend(link, tag, not_empty(&memory), How::default()) };
+        let sent = sent.map_err(|source| CompositeError::Lost { rank, source })?;
+        self.sending.extend(sent.map(|request| (rank, request)));
         Ok(())
     }
 
     /// Waits for the next piece.
     fn next(&mut self) -> Result<Piece, CompositeError> {
-        let waiting = self
-            .arriving
-            .iter()
-            .filter_map(|(piece, (request, _))| Some((piece, (*request)?)));
+        let waiting = self.arriving.iter();
+        let waiting = waiting.filter_map(|(piece, (request, _))| Some((piece, (*request)?)));
         let (pieces, requests): (Vec<Piece>, Vec<Request>) = waiting
             .map(|(piece, request)| (piece.clone(), request))
             .unzip();
-        let ended = self
+        // The members that see nothing come late are the first to say so.
+        let is_watcher = !self.order.contains(&self.group.rank);
+        let waited = self
             .group
-            .endpoint
-            .wait_any(&requests, Some(self.group.patience));
-        let late = || CompositeError::Late {
-            rank: pieces.first().map_or(0, |piece| self.order[piece.other]),
-            seconds: self.group.patience.as_secs(),
-        };
-        let ended = match ended {
-            Ok(Some(ended)) => ended,
-            Ok(None) => return Err(late()),
-            Err(source) => {
-                return Err(CompositeError::Lost {
-                    rank: self.group.rank,
-                    source,
-                })
-            }
-        };
+            .patience
+            .saturating_mul(1 + u32::from(is_watcher));
+        let first = pieces.iter().min_by_key(|piece| (piece.round, piece.other));
+        let late = first.map_or(self.group.rank, |piece| self.rank_of(piece.other));
+        let ended = self.group.endpoint.wait_any(&requests, Some(waited));
+        let ended = ended.map_err(|source| CompositeError::Lost { rank: late, source })?;
+        let ended = ended.ok_or(CompositeError::Late { rank: late, waited })?;
         let piece = pieces[ended.at].clone();
-        let rank = self.order[piece.other];
-        let Some((request, pixels)) = self.arriving.get_mut(&piece) else {
-            return Err(late());
-        };
+        let rank = self.rank_of(piece.other);
+        let (request, pixels) = self.arriving.get_mut(&piece).expect("it was there above");
         *request = None;
         let wanted = pixels.picture.color.len() + pixels.picture.depth.len();
         let different = |got| CompositeError::Different { rank, got, wanted };
@@ -555,7 +542,7 @@ impl Run<'_, '_> {
         &mut self,
         mine: usize,
         round: usize,
-        merges: &[crate::plan::Merge],
+        merges: &[Share],
         channel: Channel,
     ) -> Result<(), CompositeError> {
         let (Some(first), Some(last)) = (merges.first(), merges.last()) else {
@@ -574,11 +561,9 @@ impl Run<'_, '_> {
             let layers: Vec<Layer<'_>> = one
                 .layers
                 .iter()
-                .filter_map(|from| match *from == mine {
-                    true => Some(held.layer(&one.pixels)),
-                    false => came
-                        .get(from)
-                        .map(|pixels| pixels.view().layer(&one.pixels)),
+                .map(|from| match *from == mine {
+                    true => held.layer(&one.pixels),
+                    false => came[from].view().layer(&one.pixels),
                 })
                 .collect();
             let out = merged.layer_mut(&one.pixels);
@@ -615,10 +600,8 @@ impl Run<'_, '_> {
             match ended {
                 Ok(Some(_)) => drop(self.sending.pop()),
                 Ok(None) => {
-                    return Err(CompositeError::Late {
-                        rank,
-                        seconds: self.group.patience.as_secs(),
-                    })
+                    let waited = self.group.patience;
+                    return Err(CompositeError::Stuck { rank, waited });
                 }
                 Err(source) => {
                     self.sending.pop();
@@ -631,21 +614,41 @@ impl Run<'_, '_> {
 
     /// Ends what is under way, so that nobody writes to this frame's memory, or reads it, any more.
     fn give_up(&mut self) {
+        let arriving = self.arriving.iter_mut();
+        let arriving =
+            arriving.filter_map(|(piece, (request, _))| Some((piece.other, request.take()?)));
+        let arriving: Vec<(usize, Request)> = arriving.collect();
+        let arriving = arriving
+            .iter()
+            .map(|(place, request)| (self.rank_of(*place), *request));
+        let mut open: Vec<(usize, Request)> = arriving.collect();
+        open.append(&mut self.sending);
         let (endpoint, links) = (self.group.endpoint, &self.group.links);
-        let end = |rank: usize, request: Request| {
-            let _ = endpoint.cancel(request);
-            if let (Ok(None), Some(link)) = (endpoint.test(request), links[rank]) {
+        for (_, request) in &open {
+            let _ = endpoint.cancel(*request);
+        }
+        let deadline = Instant::now() + PARTING;
+        for (rank, request) in open {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if let (Ok(None), Some(link)) = (endpoint.wait(request, Some(left)), links[rank]) {
                 endpoint.close(link);
                 let _ = endpoint.wait(request, None);
             }
-        };
-        for (rank, request) in self.sending.drain(..) {
-            end(rank, request);
         }
-        for (piece, (request, _)) in &mut self.arriving {
-            if let Some(request) = request.take() {
-                end(self.order[piece.other], request);
-            }
-        }
+    }
+}
+
+impl Drop for Run<'_, '_> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+/// Messages of one piece of memory go faster than those of several.
+fn not_empty(memory: &[(*mut u8, usize); 2]) -> &[(*mut u8, usize)] {
+    let [_, (_, depth)] = memory;
+    match depth {
+        0 => &memory[..1],
+        _ => memory,
     }
 }

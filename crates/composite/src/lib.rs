@@ -17,9 +17,9 @@ mod merge;
 mod plan;
 mod schedule;
 
-pub use format::{Channel, Color, Depth, Format, Operation};
+pub use format::{Channel, Color, Depth, Format, Operation, UnknownOperation};
 pub use group::{CompositeError, Group, Picture, PictureRef, Terms};
 pub use member::{Event, Member, Misuse, Piece};
 pub use merge::{merge, Layer, LayerMut, MergeError};
-pub use plan::{Outlet, Plan, Receive, Round, Send};
+pub use plan::{Inbound, Outbound, Outlet, Plan, Round, Share};
 pub use schedule::{Schedule, UnknownSchedule};

@@ -1,9 +1,9 @@
-//! One member's part of a composition, as a state machine: pieces in, what to do out.
+//! One member's part of a composition, as a state machine: it takes pieces, and says what to do next.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::plan::{Merge, Plan};
+use crate::plan::{Inbound, Plan, Share};
 
 /// What the owner of the connections and of the memory does next, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Event {
     Merge {
         round: usize,
         is_last: bool,
-        merges: Vec<Merge>,
+        merges: Vec<Share>,
     },
     /// Send these pixels of the merged picture.
     Deliver(Piece),
@@ -34,7 +34,7 @@ pub struct Piece {
     pub pixels: Range<usize>,
 }
 
-/// A piece that the plan does not have.
+/// A piece that the plan does not expect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "member {from} sent pixels {pixels:?} in round {round}, which are not expected: \
@@ -58,7 +58,7 @@ pub struct Member {
 
 impl Member {
     pub fn new(plan: Plan) -> Member {
-        let piece = |round, receive: &crate::Receive| Piece {
+        let piece = |round, receive: &Inbound| Piece {
             round,
             other: receive.from,
             pixels: receive.pixels.clone(),
@@ -102,11 +102,6 @@ impl Member {
         list.swap_remove(at);
         self.go_on();
         Ok(())
-    }
-
-    /// The pieces that have not come, of this round and later ones.
-    pub fn awaited(&self) -> impl Iterator<Item = &Piece> {
-        self.awaited.iter().flatten()
     }
 
     fn begin_round(&mut self) {

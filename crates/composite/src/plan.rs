@@ -14,6 +14,8 @@ const ALIGN: usize = 16;
 pub enum Outlet {
     /// All of it to one member.
     Member(usize),
+    /// All of it to somebody who has no picture: a [watcher](Plan::watcher).
+    Watcher,
     /// Each member keeps what it has merged.
     Spread,
 }
@@ -25,39 +27,39 @@ pub struct Plan {
     pub rounds: Vec<Round>,
     /// What it has of the merged picture after the last round, and what of it goes elsewhere.
     pub merged: Range<usize>,
-    pub deliver: Option<Send>,
+    pub deliver: Option<Outbound>,
     /// What it gets of the merged picture from others.
-    pub collect: Vec<Receive>,
+    pub collect: Vec<Inbound>,
 }
 
-/// It sends parts of what it has, and merges the rest with what it receives. A member without
+/// The member sends parts of what it has, and merges the rest with what it receives. A member without
 /// anything to do has empty lists, and keeps what it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
-    pub sends: Vec<Send>,
-    pub receives: Vec<Receive>,
+    pub sends: Vec<Outbound>,
+    pub receives: Vec<Inbound>,
     /// Together they are what it has afterwards.
-    pub merges: Vec<Merge>,
+    pub merges: Vec<Share>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Send {
+pub struct Outbound {
     pub to: usize,
     pub pixels: Range<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receive {
+pub struct Inbound {
     pub from: usize,
     pub pixels: Range<usize>,
-    /// They are not the sender's own picture any more.
+    /// The sender has merged them: they are no longer its own picture.
     pub is_merged: bool,
 }
 
 /// Pixels, and the members whose layers they are merged from, in order. This member itself stands
 /// for what it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Merge {
+pub struct Share {
     pub pixels: Range<usize>,
     pub layers: Vec<usize>,
 }
@@ -75,60 +77,115 @@ impl Plan {
         outlet: Outlet,
     ) -> Plan {
         assert!(member < members, "member {member} of {members}");
-        // What each member has, of the block that it is in.
-        let mut held = vec![0..pixels; members];
-        let mut blocks: Vec<Range<usize>> = (0..members).map(|member| member..member + 1).collect();
-        let mut rounds = Vec::new();
-        for joined in schedule.rounds(members) {
-            let mut next = held.clone();
-            for block in &joined {
-                // A block that is alone this time stays as it is.
-                if !blocks.contains(block) {
-                    match schedule.concentrates() {
-                        true => concentrate(block, pixels, &mut next),
-                        false => share(block, pixels, &held, &mut next),
-                    }
+        let steps = steps(schedule, members, pixels);
+        let rounds = steps.iter().map(|step| step.round(member)).collect();
+        let held = last(&steps, members, pixels);
+        let merged = held[member].clone();
+        let deliver = |to| {
+            (!merged.is_empty()).then(|| Outbound {
+                to,
+                pixels: merged.clone(),
+            })
+        };
+        let (deliver, collect) = match outlet {
+            Outlet::Spread => (None, Vec::new()),
+            Outlet::Watcher => (deliver(members), Vec::new()),
+            Outlet::Member(to) => {
+                assert!(to < members, "member {to} of {members}");
+                match to == member {
+                    true => (None, collect(&held, Some(member))),
+                    false => (deliver(to), Vec::new()),
                 }
             }
-            let mine = joined.iter().find(|block| block.contains(&member));
-            let parts: Vec<&Range<usize>> = blocks
-                .iter()
-                .filter(|part| mine.is_some_and(|mine| mine.contains(&part.start)))
-                .collect();
-            rounds.push(match parts.len() {
-                0 | 1 => Round::default(),
-                _ => round(member, &parts, &held, &next),
-            });
-            (held, blocks) = (next, joined);
-        }
-        let merged = held[member].clone();
-        let mut plan = Plan {
-            rounds,
-            merged: merged.clone(),
-            deliver: None,
-            collect: Vec::new(),
         };
-        if let Outlet::Member(outlet) = outlet {
-            assert!(outlet < members, "member {outlet} of {members}");
-            if outlet != member && !merged.is_empty() {
-                plan.deliver = Some(Send {
-                    to: outlet,
-                    pixels: merged,
-                });
-            } else if outlet == member {
-                let others = held.iter().enumerate().filter(|(from, _)| *from != member);
-                plan.collect = others
-                    .filter(|(_, pixels)| !pixels.is_empty())
-                    .map(|(from, pixels)| Receive {
-                        from,
-                        pixels: pixels.clone(),
-                        is_merged: members > 1,
-                    })
-                    .collect();
+        Plan {
+            rounds,
+            merged,
+            deliver,
+            collect,
+        }
+    }
+
+    /// The plan of somebody who has no picture, and gets the merged one. Members call it by the number
+    /// behind the last of theirs.
+    pub fn watcher(schedule: Schedule, members: usize, pixels: usize) -> Plan {
+        let steps = steps(schedule, members, pixels);
+        Plan {
+            rounds: vec![Round::default(); steps.len()],
+            merged: 0..0,
+            deliver: None,
+            collect: collect(&last(&steps, members, pixels), None),
+        }
+    }
+}
+
+/// What happens in one round.
+struct Step {
+    /// Before and after it.
+    blocks: Vec<Range<usize>>,
+    joined: Vec<Range<usize>>,
+    /// What each member has before and after it.
+    held: Vec<Range<usize>>,
+    next: Vec<Range<usize>>,
+}
+
+impl Step {
+    fn round(&self, member: usize) -> Round {
+        let mine = self.joined.iter().find(|block| block.contains(&member));
+        let is_mine = |part: &&Range<usize>| mine.is_some_and(|mine| mine.contains(&part.start));
+        let parts: Vec<&Range<usize>> = self.blocks.iter().filter(is_mine).collect();
+        match parts.len() {
+            0 | 1 => Round::default(),
+            _ => round(member, &parts, &self.held, &self.next),
+        }
+    }
+}
+
+fn steps(schedule: Schedule, members: usize, pixels: usize) -> Vec<Step> {
+    let mut held = vec![0..pixels; members];
+    let mut blocks: Vec<Range<usize>> = (0..members).map(|member| member..member + 1).collect();
+    let mut steps = Vec::new();
+    for joined in schedule.rounds(members) {
+        let mut next = held.clone();
+        for block in &joined {
+            // A block that is alone this time stays as it is.
+            if !blocks.contains(block) {
+                match schedule.concentrates() {
+                    true => concentrate(block, pixels, &mut next),
+                    false => share(block, pixels, &held, &mut next),
+                }
             }
         }
-        plan
+        steps.push(Step {
+            blocks: std::mem::replace(&mut blocks, joined.clone()),
+            joined,
+            held: std::mem::replace(&mut held, next.clone()),
+            next,
+        });
     }
+    steps
+}
+
+/// What each member has after the last round.
+fn last(steps: &[Step], members: usize, pixels: usize) -> Vec<Range<usize>> {
+    let last = steps.last().map(|step| step.next.clone());
+    last.unwrap_or_else(|| vec![0..pixels; members])
+}
+
+/// What all members have merged, but for one of them.
+fn collect(held: &[Range<usize>], but: Option<usize>) -> Vec<Inbound> {
+    let others = held
+        .iter()
+        .enumerate()
+        .filter(|(from, _)| Some(*from) != but);
+    others
+        .filter(|(_, pixels)| !pixels.is_empty())
+        .map(|(from, pixels)| Inbound {
+            from,
+            pixels: pixels.clone(),
+            is_merged: held.len() > 1,
+        })
+        .collect()
 }
 
 /// All pixels of the block go to its first member.
@@ -166,14 +223,14 @@ fn round(
     let everybody = || parts.iter().flat_map(|part| (*part).clone());
     let others = || everybody().filter(|other| *other != member);
     let sends = others()
-        .map(|to| Send {
+        .map(|to| Outbound {
             to,
             pixels: overlap(&held[member], &next[to]),
         })
         .filter(|send| !send.pixels.is_empty())
         .collect();
     let receives = others()
-        .map(|from| Receive {
+        .map(|from| Inbound {
             from,
             pixels: overlap(&held[from], &next[member]),
             is_merged: !parts.contains(&&(from..from + 1)),
@@ -190,7 +247,7 @@ fn round(
     cuts.dedup();
     let merges = cuts
         .windows(2)
-        .map(|cut| Merge {
+        .map(|cut| Share {
             pixels: cut[0]..cut[1],
             layers: everybody()
                 .filter(|from| held[*from].contains(&cut[0]))
@@ -216,7 +273,7 @@ mod tests {
     #[test]
     fn binary_swap_halves_what_each_has() {
         let plan = Plan::new(Schedule::BinarySwap, 4, 1, 1024, Outlet::Spread);
-        let send = |to, pixels| vec![Send { to, pixels }];
+        let send = |to, pixels| vec![Outbound { to, pixels }];
         assert_eq!(plan.rounds[0].sends, send(0, 0..512));
         assert_eq!(plan.rounds[1].sends, send(3, 768..1024));
         assert_eq!(plan.merged, 512..768);

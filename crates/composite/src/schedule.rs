@@ -16,20 +16,20 @@ pub enum Schedule {
     BinarySwap,
     /// Two or three blocks join at a time, so that none is ever left alone.
     TwoThreeSwap,
-    /// So many blocks join at a time, at least 2.
+    /// K blocks join at a time; K is at least 2.
     RadixK(usize),
-    /// So many members send all they have to the first of them, at least 2. With 8 it is a cascade
-    /// of the nodes that hardware compositors have.
+    /// The first of K members receives all pixels of the others; K is at least 2. With 8 it is a
+    /// cascade of the nodes that hardware compositors have.
     Tree(usize),
 }
 
-/// A name that no schedule has.
+/// An unknown name of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no schedule {0:?}: it is one of direct, binary-swap, 2-3-swap, radix-K and tree-K, where K is at least 2, as in radix-8")]
 pub struct UnknownSchedule(String);
 
 impl Schedule {
-    /// The one for so many members, if nobody asks for another: few of them are merged in one pass.
+    /// The default schedule for this many members: up to 16 merge in one pass.
     pub fn usual(members: usize) -> Schedule {
         match members {
             0..=16 => Schedule::DirectSend,

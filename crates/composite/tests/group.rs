@@ -8,12 +8,19 @@ use mgn_composite::{
     merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, LayerMut, Operation,
     Picture, Schedule, Terms,
 };
-use mgn_fabric::job::Job;
+use mgn_fabric::job::{Job, Member};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs `each` as every rank of a job of its own. Gives what the ranks came to, in their order.
 fn job<T: Send>(size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
+    members(size, |member| {
+        each(Group::new(member, 1, PATIENCE).unwrap())
+    })
+}
+
+/// Likewise with the members, who make their groups themselves.
+fn members<T: Send>(size: usize, each: impl Fn(&Member) -> T + Sync) -> Vec<T> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("composite-{}-{number}", std::process::id());
@@ -25,7 +32,7 @@ fn job<T: Send>(size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
                     let hosts = vec!["localhost".to_owned(); size];
                     let job = Job::new(name, rank as u32, hosts).unwrap();
                     let member = job.join().unwrap();
-                    let result = each(Group::new(&member, PATIENCE).unwrap());
+                    let result = each(&member);
                     member.leave();
                     result
                 })
@@ -65,7 +72,7 @@ fn terms(operation: Operation, schedule: Schedule) -> Terms {
         },
         operation,
         schedule,
-        order: Vec::new(),
+        order: None,
         to: Some(0),
     }
 }
@@ -171,7 +178,7 @@ fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
     let order = [4, 0, 3, 1];
     for to in [0, 2, 5] {
         let terms = Terms {
-            order: order.to_vec(),
+            order: Some(order.to_vec()),
             to: Some(to),
             ..terms(Operation::Over, Schedule::BinarySwap)
         };
@@ -236,7 +243,7 @@ fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
 fn a_wrong_order_is_refused() {
     let results = job(2, |mut group| {
         let with = |order: Vec<usize>| Terms {
-            order,
+            order: Some(order),
             ..terms(Operation::Over, Schedule::DirectSend)
         };
         let twice = group
@@ -251,4 +258,76 @@ fn a_wrong_order_is_refused() {
         assert!(matches!(twice, CompositeError::Order { .. }), "{twice}");
         assert!(matches!(beyond, CompositeError::Order { .. }), "{beyond}");
     }
+}
+
+#[test]
+fn nobody_has_anything_to_show() {
+    let terms = Terms {
+        order: Some(Vec::new()),
+        to: Some(1),
+        ..terms(Operation::Nearest, Schedule::BinarySwap)
+    };
+    let results = job(3, |mut group| {
+        let nothing = Picture::default();
+        group
+            .composite(nothing.borrowed(), &terms)
+            .unwrap()
+            .1
+            .clone()
+    });
+    let far = f32::INFINITY.to_ne_bytes();
+    assert_eq!(results[1].color, [0; 4 * PIXELS]);
+    assert!(results[1].depth.chunks(4).all(|depth| depth == far));
+    assert_eq!(results[0], Picture::default());
+}
+
+/// The memory of a frame serves the next one, whatever its size.
+#[test]
+fn frames_may_be_of_any_size() {
+    for schedule in SCHEDULES {
+        job(5, |mut group| {
+            for pixels in [3, PIXELS, 0, 100, PIXELS, 1] {
+                let mut terms = terms(Operation::Over, schedule);
+                terms.pixels = pixels;
+                let mut mine = picture(group.rank(), terms.format);
+                mine.color.truncate(4 * pixels);
+                let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
+                assert_eq!(4 * range.len(), merged.color.len());
+                let wanted = if range.is_empty() { 0 } else { pixels };
+                assert_eq!(range.len(), wanted, "{schedule}");
+            }
+        });
+    }
+}
+
+/// A piece that comes after its frame has failed is not one of a later group's, which counts its
+/// frames from the beginning again.
+#[test]
+fn what_a_failed_group_has_left_behind_does_no_harm() {
+    let terms = terms(Operation::Nearest, Schedule::DirectSend);
+    let results = members(2, |member| {
+        let rank = member.rank() as usize;
+        let short = Duration::from_millis(50);
+        if rank == 1 {
+            // Its piece for rank 0 comes after that has given the frame up.
+            let mut group = Group::new(member, 1, PATIENCE).unwrap();
+            thread::sleep(Duration::from_millis(300));
+            let mut other = picture(5, terms.format);
+            other.depth.fill(0);
+            let _ = group.composite(other.borrowed(), &terms);
+        } else {
+            let mut group = Group::new(member, 1, short).unwrap();
+            let error = group.composite(picture(0, terms.format).borrowed(), &terms);
+            let error = error.map(drop).unwrap_err();
+            assert!(
+                matches!(error, CompositeError::Late { rank: 1, .. }),
+                "{error}"
+            );
+            thread::sleep(Duration::from_millis(1000));
+        }
+        let mut group = Group::new(member, 2, PATIENCE).unwrap();
+        let mine = picture(rank, terms.format);
+        group.composite(mine.borrowed(), &terms).unwrap().1.clone()
+    });
+    assert!(results[0] == at_once(&terms, &[0, 1]));
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use half::f16;
 use mgn_composite::{
     merge, Channel, Color, Depth, Event, Format, Layer, LayerMut, Member, Operation, Outlet, Piece,
     Plan, Schedule,
@@ -102,7 +103,8 @@ impl Case {
                     };
                     match self.format.color {
                         Color::Rgba8 => color.push((value * 255.0).round() as u8),
-                        _ => color.extend(value.to_ne_bytes()),
+                        Color::Rgba16f => color.extend(f16::from_f32(value).to_ne_bytes()),
+                        Color::Rgba32f => color.extend(value.to_ne_bytes()),
                     }
                 }
             }
@@ -137,9 +139,14 @@ fn composite(
         .map(|member| Member::new(plan(member)))
         .collect();
     let mut held: Vec<Pixels> = pictures.to_vec();
+    if outlet == Outlet::Watcher {
+        machines.push(Member::new(Plan::watcher(schedule, members, pixels)));
+        held.push(pictures[0].part(&(0..0)));
+    }
+    let all = machines.len();
     let mut came: HashMap<(usize, usize, usize), Pixels> = HashMap::new();
-    let mut results: Vec<Vec<Pixels>> = vec![Vec::new(); members];
-    let mut done = vec![false; members];
+    let mut results: Vec<Vec<Pixels>> = vec![Vec::new(); all];
+    let mut done = vec![false; all];
     let mut network: Vec<(usize, Piece, Pixels)> = Vec::new();
     let (own, partial) = (
         case.format.color.channel(),
@@ -235,11 +242,12 @@ fn check(case: &Case, is_alike: impl Fn(&Pixels, &Pixels) -> bool) {
         let want = case.merge(&pictures, case.format.color.channel());
         for schedule in SCHEDULES {
             let one = random.below(members);
-            for outlet in [Outlet::Spread, Outlet::Member(one)] {
+            for outlet in [Outlet::Spread, Outlet::Member(one), Outlet::Watcher] {
                 let results = composite(case, &pictures, schedule, outlet, &mut random);
                 let parts = match outlet {
                     Outlet::Spread => results.into_iter().flatten().collect(),
                     Outlet::Member(one) => results[one].clone(),
+                    Outlet::Watcher => results[members].clone(),
                 };
                 let got = joined(parts, pixels);
                 let what = format!("{schedule}, {members} members, {pixels} pixels, {outlet:?}");
@@ -282,23 +290,28 @@ fn blended_bytes_differ_by_at_most_one_in_any_schedule() {
 
 #[test]
 fn blended_floats_differ_by_little_in_any_schedule() {
-    let case = Case {
-        operation: Operation::Over,
-        format: Format {
-            color: Color::Rgba32f,
-            depth: Some(Depth::Float),
-        },
-    };
-    let values = |pixels: &Pixels| -> Vec<f32> {
-        let chunks = pixels.color.chunks_exact(4);
-        chunks
-            .map(|bytes| f32::from_ne_bytes(bytes.try_into().unwrap()))
-            .collect()
-    };
-    check(&case, |got, want| {
-        let (a, b) = (values(got), values(want));
-        got.depth == want.depth && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-5)
-    });
+    for (color, most) in [(Color::Rgba32f, 1e-5), (Color::Rgba16f, 1e-3)] {
+        let case = Case {
+            operation: Operation::Over,
+            format: Format {
+                color,
+                depth: Some(Depth::Float),
+            },
+        };
+        let value = |bytes: &[u8]| match *bytes {
+            [a, b] => f16::from_ne_bytes([a, b]).to_f32(),
+            [a, b, c, d] => f32::from_ne_bytes([a, b, c, d]),
+            _ => unreachable!("a channel has two bytes or four"),
+        };
+        let values = |pixels: &Pixels| -> Vec<f32> {
+            let chunks = pixels.color.chunks_exact(color.channel().bytes());
+            chunks.map(value).collect()
+        };
+        check(&case, |got, want| {
+            let (a, b) = (values(got), values(want));
+            got.depth == want.depth && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < most)
+        });
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Sort-last compositing, as the VG Cluster's tables: eight renderers, each of which draws its
+//! Sort-last compositing, like the VG Cluster's tables: eight renderers, each of which draws its
 //! picture anew in each frame, and a display, which gets the merged one. By size of the picture.
 
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use anyhow::Result;
 use mgn_composite::{merge, Channel, Layer, LayerMut, Operation, Picture, Schedule};
 
 use super::Suite;
-use crate::composite::{name, Work};
+use crate::composite::Work;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 
@@ -63,7 +63,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         }));
         Experiment {
             suite: Suite::Composite,
-            key: format!("composite {}", name(operation)),
+            key: format!("composite {operation}"),
             plots: vec![Plot::new(
                 plot(operation),
                 format!("{RENDERERS} pictures become one: {what}"),
@@ -90,7 +90,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
 }
 
 fn plot(operation: Operation) -> String {
-    format!("composite-{}", name(operation))
+    format!("composite-{operation}")
 }
 
 fn at(work: &Work, (width, height): (usize, usize)) -> Work {

@@ -26,7 +26,7 @@ pub struct LayerMut<'a> {
 /// Why nothing was merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    #[error("pixels of {len} bytes are no whole pixels of {pixel} bytes, or not as many as the result's {wanted}")]
+    #[error("got {len} bytes, expected {wanted} pixels of {pixel} bytes")]
     Length {
         len: usize,
         pixel: usize,
@@ -34,7 +34,7 @@ pub enum MergeError {
     },
     #[error("nearest depth needs pictures with depth")]
     NoDepth,
-    #[error("{channel:?} is not how pictures of this format are stored for this operation")]
+    #[error("this format and operation do not use {channel:?} channels")]
     Channel { channel: Channel },
 }
 
@@ -57,13 +57,13 @@ pub fn merge(
     if operation == Operation::Nearest && format.depth.is_none() {
         return Err(MergeError::NoDepth);
     }
-    let wanted = out.color.len() / (4 * out.channel.bytes());
+    let wanted = out.color.len() / out.channel.pixel_bytes();
     let check = |channel: Channel, color: usize, depth: usize| {
         if channel != own && channel != partial {
             return Err(MergeError::Channel { channel });
         }
-        let depths = if format.depth.is_some() { 4 } else { 0 };
-        for (len, pixel) in [(color, 4 * channel.bytes()), (depth, depths)] {
+        let depths = format.depth_bytes();
+        for (len, pixel) in [(color, channel.pixel_bytes()), (depth, depths)] {
             if len != wanted * pixel {
                 return Err(MergeError::Length { len, pixel, wanted });
             }

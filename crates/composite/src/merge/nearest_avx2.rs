@@ -1,7 +1,7 @@
 //! Vectors of 8 pixels: their depths in one register, their colours in as many as they have words
 //! of 32 bits.
 
-// Rust 1.85 takes all these functions for unsafe, later releases only those that touch memory.
+// Rust 1.85 treats all these functions as unsafe, later releases only those that touch memory.
 #![allow(unused_unsafe)]
 
 use std::arch::x86_64::*;
@@ -57,7 +57,7 @@ unsafe fn is_nearer_float(depth: __m256i, than: __m256i) -> __m256i {
     // SAFETY: the processor has AVX2, as the caller promises.
     unsafe {
         let (depth, than) = (_mm256_castsi256_ps(depth), _mm256_castsi256_ps(than));
-        // Less than, or one of them is no number; and that is not the new one.
+        // Less, or one is NaN; but the new one must not be NaN.
         let less = _mm256_cmp_ps::<_CMP_NGE_UQ>(depth, than);
         let number = _mm256_cmp_ps::<_CMP_ORD_Q>(depth, depth);
         _mm256_castps_si256(_mm256_and_ps(less, number))
@@ -69,18 +69,18 @@ unsafe fn is_nearer_float(depth: __m256i, than: __m256i) -> __m256i {
 unsafe fn is_nearer_unorm(depth: __m256i, than: __m256i) -> __m256i {
     // SAFETY: likewise.
     unsafe {
-        let is_not = _mm256_cmpeq_epi32(_mm256_max_epu32(depth, than), depth);
-        _mm256_xor_si256(is_not, _mm256_set1_epi32(-1))
+        let is_not_less = _mm256_cmpeq_epi32(_mm256_max_epu32(depth, than), depth);
+        _mm256_xor_si256(is_not_less, _mm256_set1_epi32(-1))
     }
 }
 
-/// What is said of 8 pixels, for the words of colour in register `word`.
+/// Spreads the mask of 8 pixels over register `word` of their colours.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn widened<const WORDS: usize>(said: __m256i, word: usize) -> __m256i {
+unsafe fn widened<const WORDS: usize>(mask: __m256i, word: usize) -> __m256i {
     let place = |lane: usize| ((word * PIXELS + lane) / WORDS) as i32;
     match WORDS {
-        1 => said,
+        1 => mask,
         // SAFETY: likewise.
         _ => unsafe {
             let places = _mm256_setr_epi32(
@@ -93,7 +93,7 @@ unsafe fn widened<const WORDS: usize>(said: __m256i, word: usize) -> __m256i {
                 place(6),
                 place(7),
             );
-            _mm256_permutevar8x32_epi32(said, places)
+            _mm256_permutevar8x32_epi32(mask, places)
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Vectors of 8 pixels, in two registers of 16-bit channels: the first and second two pixels of
 //! each half, the order in which bytes are unpacked and packed again.
 
-// Rust 1.85 takes all these functions for unsafe, later releases only those that touch memory.
+// Rust 1.85 treats all these functions as unsafe, later releases only those that touch memory.
 #![allow(unused_unsafe)]
 
 use std::arch::x86_64::*;
