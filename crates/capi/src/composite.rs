@@ -70,8 +70,8 @@ pub struct mgn_composition {
     /// Who sends which pixels to whom: direct, binary-swap, 2-3-swap, radix-K or tree-K, as in
     /// radix-8. Null: the library chooses.
     pub schedule: *const c_char,
-    /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing to
-    /// show, and cost nothing. Null: all ranks, by their numbers.
+    /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
+    /// to show, and cost nothing. Null: all ranks, by their numbers.
     pub order: *const u32,
     pub order_length: u32,
 }
@@ -88,10 +88,10 @@ pub struct mgn_merged {
     pub pixels: u64,
 }
 
-/// Makes a compositor of all processes of the job. All of them have to call this; it waits for them,
-/// for up to timeout milliseconds. So long may a process also make the others wait later. A process
-/// that has several compositors opens them in the same order as the others do. While there is one,
-/// receive nothing with whatever tag.
+/// Makes a compositor of all processes of the job. All of them have to call this; it waits for
+/// them, for up to timeout milliseconds. So long may a process also make the others wait later. A
+/// process that has several compositors opens them in the same order as the others do. While there
+/// is one, receive nothing with whatever tag.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_compositor_open(
     timeout: c_int,
@@ -117,8 +117,8 @@ pub unsafe extern "C" fn mgn_compositor_open(
 /// valid until the next call for this compositor.
 ///
 /// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: one has ended.
-/// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections to
-/// processes that did not answer are closed by then.
+/// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections
+/// to processes that did not answer are closed by then.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite(
     compositor: mgn_compositor,

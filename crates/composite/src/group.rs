@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// The upper byte of the tags of all messages of groups. Below it are the group's number (16 bits),
-/// the frame's (24) and the round's (16). A program may use the endpoint for messages of its own, if
-/// it receives none with whatever tag.
+/// the frame's (24) and the round's (16). A program may use the endpoint for messages of its own,
+/// if it receives none with whatever tag.
 const TAG: u64 = 0x47 << 56;
 
 /// Instead of a round: the message by which members meet.
@@ -74,8 +74,8 @@ pub struct Terms {
     pub format: Format,
     pub operation: Operation,
     pub schedule: Schedule,
-    /// The ranks whose pictures are merged, front to back; if there is none, all ranks in the order of
-    /// their numbers. Ranks left out have nothing to show, and pass an empty picture.
+    /// The ranks whose pictures are merged, front to back; if there is none, all ranks in the
+    /// order of their numbers. Ranks left out have nothing to show, and pass an empty picture.
     pub order: Option<Vec<usize>>,
     /// The rank that gets the picture; none: each keeps its piece.
     pub to: Option<usize>,
@@ -187,14 +187,14 @@ impl<'a> Group<'a> {
         self.links.len()
     }
 
-    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which they
-    /// are: all of them, a piece, or none.
+    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which
+    /// they are: all of them, a piece, or none.
     ///
     /// # Errors
-    /// [`CompositeError`]. The other members wait in vain then, and get errors of their own. Links by
-    /// which something is still under way after a second are closed: the members at their other ends
-    /// count as lost. Sizes tell which members composite something else; that their operations,
-    /// orders or schedules are the same is not checked otherwise.
+    /// [`CompositeError`]. The other members wait in vain then, and get errors of their own. Links
+    /// by which something is still under way after a second are closed: the members at their
+    /// other ends count as lost. Sizes tell which members composite something else; that their
+    /// operations, orders or schedules are the same is not checked otherwise.
     pub fn composite(
         &mut self,
         picture: PictureRef<'_>,
@@ -384,8 +384,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Memory for pixels, with anything in it: the smallest spare buffer that is large enough, or else
-    /// the largest.
+    /// Memory for pixels, with anything in it: the smallest spare buffer that is large enough, or
+    /// else the largest.
     fn memory(&mut self, range: Range<usize>, channel: Channel) -> Pixels {
         let color = range.len() * channel.pixel_bytes();
         let spare = self.spare.iter().enumerate();
@@ -497,9 +497,9 @@ impl Run<'_, '_> {
         let layer = self.held().layer(&piece.pixels);
         let memory = [layer.color, layer.depth].map(|part| (part.as_ptr().cast_mut(), part.len()));
         let (endpoint, tag) = (self.group.endpoint, self.group.tag(self.frame, piece.round));
-        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged, until
-        // the request has ended: `end_sends` waits for that, and `give_up` ends those of a frame that
-        // has failed, also on unwinding.
+        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged,
+        // until the request has ended: `end_sends` waits for that, and `give_up` ends those
+        // of a frame that has failed, also on unwinding.
         let sent = unsafe { endpoint.isend(link, tag, not_empty(&memory), How::default()) };
         let sent = sent.map_err(|source| CompositeError::Lost { rank, source })?;
         self.sending.extend(sent.map(|request| (rank, request)));

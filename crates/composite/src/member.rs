@@ -1,4 +1,5 @@
-//! One member's part of a composition, as a state machine: it takes pieces, and says what to do next.
+//! One member's part of a composition, as a state machine: it takes pieces, and says what to do
+//! next.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -32,8 +32,8 @@ pub struct Plan {
     pub collect: Vec<Inbound>,
 }
 
-/// The member sends parts of what it has, and merges the rest with what it receives. A member without
-/// anything to do has empty lists, and keeps what it has.
+/// The member sends parts of what it has, and merges the rest with what it receives. A member
+/// without anything to do has empty lists, and keeps what it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     pub sends: Vec<Outbound>,
@@ -106,8 +106,8 @@ impl Plan {
         }
     }
 
-    /// The plan of somebody who has no picture, and gets the merged one. Members call it by the number
-    /// behind the last of theirs.
+    /// The plan of somebody who has no picture, and gets the merged one. Members call it by the
+    /// number behind the last of theirs.
     pub fn watcher(schedule: Schedule, members: usize, pixels: usize) -> Plan {
         let steps = steps(schedule, members, pixels);
         Plan {
