@@ -320,8 +320,8 @@ typedef struct {
     // Who sends which pixels to whom: direct, binary-swap, 2-3-swap, radix-K or tree-K, as in
     // radix-8. Null: the library chooses.
     const char *schedule;
-    // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing to
-    // show, and cost nothing. Null: all ranks, by their numbers.
+    // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
+    // to show, and cost nothing. Null: all ranks, by their numbers.
     const uint32_t *order;
     uint32_t order_length;
 } mgn_composition;
@@ -335,10 +335,10 @@ typedef struct {
     uint64_t pixels;
 } mgn_merged;
 
-// Makes a compositor of all processes of the job. All of them have to call this; it waits for them,
-// for up to timeout milliseconds. So long may a process also make the others wait later. A process
-// that has several compositors opens them in the same order as the others do. While there is one,
-// receive nothing with whatever tag.
+// Makes a compositor of all processes of the job. All of them have to call this; it waits for
+// them, for up to timeout milliseconds. So long may a process also make the others wait later. A
+// process that has several compositors opens them in the same order as the others do. While there
+// is one, receive nothing with whatever tag.
 int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 
 // Merges one picture of each process; all of them have to call this. color and depth are this
@@ -347,8 +347,8 @@ int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 // valid until the next call for this compositor.
 //
 // MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: one has ended.
-// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections to
-// processes that did not answer are closed by then.
+// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections
+// to processes that did not answer are closed by then.
 int mgn_composite(mgn_compositor compositor, const mgn_composition *composition, const void *color, const void *depth, mgn_merged *merged);
 
 // Closes a compositor. What it has merged is not valid any more.
