@@ -47,8 +47,9 @@ impl Work {
 
     /// Bytes of all pictures of a frame.
     pub fn bytes(&self) -> usize {
-        let depth = self.format().depth.map_or(0, |_| 4);
-        self.renderers * self.pixels() * (4 + depth)
+        let format = self.format();
+        let pixel = format.color.channel().pixel_bytes() + format.depth_bytes();
+        self.renderers * self.pixels() * pixel
     }
 
     pub fn format(&self) -> Format {
@@ -58,7 +59,7 @@ impl Work {
         }
     }
 
-    /// The picture of a renderer: the colours and depths of a scene, of which each has a share.
+    /// The picture of one renderer, which covers all pixels and differs from those of the others.
     pub fn picture(&self, rank: usize) -> Picture {
         let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
         let pixels = 0..self.pixels();
@@ -76,7 +77,7 @@ impl Work {
         }
     }
 
-    /// Composites so many frames with several processes. Gives frames per second.
+    /// Starts the processes and composites `frames` frames. Gives frames per second.
     pub fn run(&self, frames: usize) -> Result<f64> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

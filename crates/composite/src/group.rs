@@ -64,6 +64,24 @@ impl Picture {
             depth: &self.depth,
         }
     }
+
+    /// All pixels, to be merged.
+    pub fn layer(&self, channel: Channel) -> Layer<'_> {
+        Layer {
+            channel,
+            color: &self.color,
+            depth: &self.depth,
+        }
+    }
+
+    /// Room for merged pixels.
+    pub fn layer_mut(&mut self, channel: Channel) -> LayerMut<'_> {
+        LayerMut {
+            channel,
+            color: &mut self.color,
+            depth: &mut self.depth,
+        }
+    }
 }
 
 /// What all members have to agree about.
@@ -338,12 +356,8 @@ impl Run<'_, '_> {
             None if is_here => {
                 let mut clear = self.memory(0..self.terms.pixels, self.channels().0);
                 let (operation, format) = (self.terms.operation, self.terms.format);
-                merge(
-                    operation,
-                    format,
-                    &[],
-                    clear.layer_mut(&(0..self.terms.pixels)),
-                )?;
+                let out = clear.picture.layer_mut(clear.channel);
+                merge(operation, format, &[], out)?;
                 Ok((clear.range, clear.picture))
             }
             None => Ok((0..0, Picture::default())),

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use mgn_composite::{
-    merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, LayerMut, Operation,
-    Picture, Schedule, Terms,
+    merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, Operation, Picture,
+    Schedule, Terms,
 };
 use mgn_fabric::job::{Job, Member};
 
@@ -85,18 +85,10 @@ fn at_once(terms: &Terms, order: &[usize]) -> Picture {
         .collect();
     let layers: Vec<Layer<'_>> = pictures
         .iter()
-        .map(|picture| Layer {
-            channel: Channel::U8,
-            color: &picture.color,
-            depth: &picture.depth,
-        })
+        .map(|picture| picture.layer(Channel::U8))
         .collect();
     let mut merged = pictures[0].clone();
-    let out = LayerMut {
-        channel: Channel::U8,
-        color: &mut merged.color,
-        depth: &mut merged.depth,
-    };
+    let out = merged.layer_mut(Channel::U8);
     merge(terms.operation, terms.format, &layers, out).unwrap();
     merged
 }

@@ -50,7 +50,7 @@ impl Pixels {
         Pixels {
             range: range.clone(),
             channel: self.channel,
-            color: cut(&self.color, 4 * self.channel.bytes()),
+            color: cut(&self.color, self.channel.pixel_bytes()),
             depth: match self.depth.is_empty() {
                 true => Vec::new(),
                 false => cut(&self.depth, 4),
@@ -67,8 +67,8 @@ struct Case {
 impl Case {
     fn merge(&self, layers: &[Pixels], channel: Channel) -> Pixels {
         let range = layers[0].range.clone();
-        let mut color = vec![0; range.len() * 4 * channel.bytes()];
-        let mut depth = vec![0; self.format.depth.map_or(0, |_| 4 * range.len())];
+        let mut color = vec![0; range.len() * channel.pixel_bytes()];
+        let mut depth = vec![0; range.len() * self.format.depth_bytes()];
         let layers: Vec<Layer<'_>> = layers
             .iter()
             .map(|pixels| Layer {

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use mgn_composite::{merge, Channel, Layer, LayerMut, Operation, Picture, Schedule};
+use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 
 use super::Suite;
 use crate::composite::Work;
@@ -167,17 +167,9 @@ impl Way for Limit {
                 }
                 let layers: Vec<Layer<'_>> = pictures
                     .iter()
-                    .map(|picture| Layer {
-                        channel: Channel::U8,
-                        color: &picture.color,
-                        depth: &picture.depth,
-                    })
+                    .map(|picture| picture.layer(Channel::U8))
                     .collect();
-                let out = LayerMut {
-                    channel: Channel::U8,
-                    color: &mut merged.color,
-                    depth: &mut merged.depth,
-                };
+                let out = merged.layer_mut(Channel::U8);
                 Ok(merge(work.operation, work.format(), &layers, out)?)
             };
             frame()?;

@@ -8,7 +8,7 @@ use crate::{Depth, Format};
 mod avx2;
 
 pub(super) fn merge(format: Format, layers: &[Layer<'_>], out: LayerMut<'_>) {
-    let size = 4 * out.channel.bytes();
+    let size = out.channel.pixel_bytes();
     let kind = format.depth.unwrap_or(Depth::Float);
     run(kind, size, layers, out.color, out.depth);
 }
@@ -175,7 +175,7 @@ mod tests {
         for color in [Color::Rgba8, Color::Rgba16f, Color::Rgba32f] {
             for kind in [Depth::Float, Depth::Unorm] {
                 let channel = color.channel();
-                let size = 4 * channel.bytes();
+                let size = channel.pixel_bytes();
                 let mut pictures: Vec<(Vec<u8>, Vec<u8>)> = (0..9)
                     .map(|seed| (noise(seed, size * pixels), noise(seed + 100, 4 * pixels)))
                     .collect();

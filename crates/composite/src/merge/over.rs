@@ -66,7 +66,7 @@ fn by_vectors(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) -> usize {
 
 /// Pixels from `first` on.
 fn portable(layers: &[Layer<'_>], channel: Channel, out: &mut [u8], first: usize) {
-    let bytes = 4 * channel.bytes();
+    let bytes = channel.pixel_bytes();
     for (at, out) in out.chunks_exact_mut(bytes).enumerate().skip(first) {
         let mut sum = [0u16; 4];
         for layer in layers {
@@ -226,7 +226,7 @@ mod tests {
         for (from, pictures) in [(Channel::U8, &pictures), (Channel::U16, &wide)] {
             for to in [Channel::U8, Channel::U16] {
                 let by_pixels = {
-                    let mut out = vec![0; 4 * 333 * to.bytes()];
+                    let mut out = vec![0; 333 * to.pixel_bytes()];
                     portable(&layers(pictures, from), to, &mut out, 0);
                     out
                 };

@@ -16,7 +16,7 @@ const PIXELS: usize = 8;
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn merge(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) -> usize {
-    let vectors = out.len() / (4 * channel.bytes()) / PIXELS;
+    let vectors = out.len() / channel.pixel_bytes() / PIXELS;
     // Two vectors at a time hide the time that a multiplication takes.
     for at in 0..vectors / 2 {
         // SAFETY: all layers and `out` have as many pixels, as `merge` has checked.
