@@ -4,6 +4,7 @@
 #   make demo      run iso_demo and glxgears through a server; pictures in target/demo
 #   make test      all tests but the gallery
 #   make test-pictures  the conformance programs alone, in release mode
+#   make test-python  the Python package, installed as `pip install ./python` does
 #   make test-apps the gallery: other people's programs, compared with direct rendering
 #   make conformance         piglit, all of it: what passes with the local driver has to pass; hours
 #   make conformance-sample  a fixed part of it, in five minutes
@@ -31,7 +32,7 @@ BUILD_DIR := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
-.PHONY: all build demo test test-pictures test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
+.PHONY: all build demo test test-pictures test-python test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
 
 all: build
 
@@ -61,6 +62,12 @@ test: deps-test registry programs
 # What depends most on the Mesa of a machine.
 test-pictures: deps-demo build
 	cargo test --release --locked -p mgn-tests --test conformance -- every_scene_is_the_same_over_shm_and_tcp
+
+# The system's own Python: another one does not see its packages.
+test-python: deps-python
+	/usr/bin/python3 -m venv --system-site-packages $(BUILD_DIR)/python
+	$(BUILD_DIR)/python/bin/pip install --quiet ./python
+	$(BUILD_DIR)/python/bin/python3 -m unittest discover python/tests
 
 # In release mode, as users run it: some of these programs are heavy.
 test-apps: deps-apps build
@@ -96,7 +103,9 @@ bench: deps-bench build
 
 lint: deps-lint
 	cargo fmt --all --check
+	cargo fmt --manifest-path python/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --manifest-path python/Cargo.toml --locked -- -D warnings
 	cargo deny --locked check licenses bans sources
 	scripts/check-units.sh
 

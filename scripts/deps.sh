@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|apps|bench|fuzz|lint|sbom|deb|conformance
+# usage: scripts/deps.sh build|demo|test|python|apps|bench|fuzz|lint|sbom|deb|conformance
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | apps | bench | fuzz | lint | sbom | deb | conformance) ;;
+build | demo | test | python | apps | bench | fuzz | lint | sbom | deb | conformance) ;;
 *)
-    echo "usage: $0 build|demo|test|apps|bench|fuzz|lint|sbom|deb|conformance" >&2
+    echo "usage: $0 build|demo|test|python|apps|bench|fuzz|lint|sbom|deb|conformance" >&2
     exit 2
     ;;
 esac
@@ -143,6 +143,13 @@ if [ "$goal" = test ]; then
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like chromium "looks at the viewer's page" have chromium
+fi
+if [ "$goal" = python ]; then
+    want python3-venv "keeps packages of PyPI apart" module ensurepip
+    want python3-numpy "arrays" module numpy
+    like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
+    like mpich "starts processes of parallel jobs" have mpiexec.hydra
+    like python3-mpi4py "lets processes find each other" module mpi4py
 fi
 if [ "$goal" = fuzz ]; then
     want g++ "C++ compiler for libFuzzer" have c++

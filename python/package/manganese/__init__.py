@@ -1,0 +1,207 @@
+"""Composites the pictures of parallel programs: many renderers, one picture.
+
+    import manganese
+
+    with manganese.Job() as job, job.compositor() as compositor:
+        merged = compositor.composite(color, depth)   # arrays of this process's picture
+        if merged is not None:                        # on rank 0
+            show(merged.color)
+
+The processes are started by `mgn run -np`, mpiexec or srun. A program with mpi4py may pass a
+communicator instead: `manganese.Job(MPI.COMM_WORLD)`.
+"""
+
+from __future__ import annotations
+
+import socket
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy
+
+from ._native import DifferentError, Error, LateError, LostError
+from . import _native
+
+__all__ = [
+    "Compositor",
+    "DifferentError",
+    "Error",
+    "Job",
+    "LateError",
+    "LostError",
+    "Merged",
+]
+
+
+class Merged(NamedTuple):
+    """Merged pixels.
+
+    `color` and `depth` have the shape of the pictures, where this process gets the whole one.
+    Otherwise they are lists of pixels, and `first` is the number of the first pixel, counted row
+    by row. `depth` is None for pictures without depth.
+    """
+
+    color: numpy.ndarray
+    depth: numpy.ndarray | None
+    first: int
+
+
+class Job:
+    """The processes that composite together, and this one's place among them.
+
+    Without an argument, the environment tells the rank and the size (`mgn run -np`, mpiexec, srun,
+    or MGN_RANK and MGN_SIZE). With a communicator of mpi4py, its processes are the job; MPI serves
+    to find each other, and pictures do not go through it.
+    """
+
+    def __init__(self, comm: Any = None) -> None:
+        if comm is None:
+            self._native = _native.Job.find()
+            return
+        rank = comm.Get_rank()
+        name, secret = comm.bcast((f"py-{uuid.uuid4().hex}", _native.new_secret()))
+        hosts = comm.allgather(socket.gethostname())
+        self._native = _native.Job.among(name, rank, hosts, secret)
+
+    @property
+    def rank(self) -> int:
+        return self._native.rank
+
+    @property
+    def size(self) -> int:
+        return self._native.size
+
+    def compositor(self, timeout: float = 30.0) -> Compositor:
+        """Makes a compositor of all processes, which all of them have to call.
+
+        A process may keep the others waiting for `timeout` seconds, here and in each composition.
+        """
+        return Compositor(self._native.compositor(timeout))
+
+    def leave(self) -> None:
+        """Leaves the job. Its compositors cannot be used any more."""
+        self._native.leave()
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+
+class Compositor:
+    """Merges one picture of each process of a job, frame by frame."""
+
+    def __init__(self, native: _native.Compositor) -> None:
+        self._native: _native.Compositor | None = native
+        self._is_drawing = False
+
+    def composite(
+        self,
+        color: numpy.ndarray,
+        depth: numpy.ndarray | None = None,
+        *,
+        operation: str | None = None,
+        to: int | None = 0,
+        order: Sequence[int] | None = None,
+        schedule: str | None = None,
+    ) -> Merged | None:
+        """Merges this process's picture with those of the others, which all have to call this.
+
+        `color` has the shape (height, width, 4) and the type uint8, float16 or float32: red, green,
+        blue and alpha. `depth` has the shape (height, width) and the type float32, or uint32 as
+        GL_UNSIGNED_INT reads a depth buffer. Both must not change during the call.
+
+        `operation` is "nearest" (the smallest depth; the default with depths), "over" (colours
+        premultiplied with alpha, the first picture in front; the default without), "max", "min" or
+        "add". `order` lists the ranks whose pictures are merged, front to back; the others have
+        nothing to show, and their arrays only tell size and type. `schedule` is direct,
+        binary-swap, 2-3-swap, radix-K or tree-K; the library chooses by default.
+
+        The rank `to` gets the merged picture, and the others get None. With `to=None` every process
+        gets a part.
+
+        Raises DifferentError if another process composites something else, LostError if one has
+        ended, LateError if one has not come in time, and ValueError for wrong arguments.
+        """
+        if self._native is None:
+            raise ValueError("the compositor is closed")
+        if self._is_drawing:
+            raise RuntimeError("a function that draws for a compositor must not use it")
+        color = numpy.asarray(color)
+        if color.ndim != 3 or color.shape[2] != 4:
+            raise ValueError(f"colours have the shape {color.shape}, not (height, width, 4)")
+        shape = color.shape[:2]
+        if depth is not None:
+            depth = numpy.asarray(depth)
+            if depth.shape != shape:
+                raise ValueError(f"depths have the shape {depth.shape}, and colours {color.shape}")
+        if to is not None and to < 0:
+            raise ValueError(f"to is {to}: it is a rank, or None")
+        merged = self._native.composite(
+            pixels=shape[0] * shape[1],
+            color_type=color.dtype.name,
+            depth_type=None if depth is None else depth.dtype.name,
+            color=_bytes(color),
+            depth=None if depth is None else _bytes(depth),
+            operation=operation or ("over" if depth is None else "nearest"),
+            schedule=schedule,
+            order=None if order is None else list(order),
+            to=to,
+        )
+        if merged is None:
+            return None
+        first, color_bytes, depth_bytes = merged
+        new_color = numpy.frombuffer(color_bytes, color.dtype).reshape(-1, 4)
+        new_depth = None if depth is None else numpy.frombuffer(depth_bytes, depth.dtype)
+        if to is not None:
+            new_color = new_color.reshape(color.shape)
+            new_depth = None if new_depth is None else new_depth.reshape(shape)
+        return Merged(new_color, new_depth, first)
+
+    def draw(
+        self,
+        function: Callable[..., object],
+        shape: tuple[int, int],
+        color: Any = numpy.uint8,
+        depth: Any = None,
+        **terms: Any,
+    ) -> Merged | None:
+        """Has `function` draw this process's picture, and composites it.
+
+        `shape` is (height, width). `function(color)` gets an array of zeros of the type `color`;
+        with a type of depths it is `function(color, depth)`, and all depths are the largest that
+        there is. `terms` are those of `composite`. If `function` raises an exception, it passes
+        through, and the other processes get LateError or LostError.
+        """
+        if self._is_drawing:
+            raise RuntimeError("a function that draws for a compositor must not use it")
+        height, width = shape
+        picture = [numpy.zeros((height, width, 4), color)]
+        if depth is not None:
+            kind = numpy.dtype(depth)
+            farthest = numpy.inf if kind.kind == "f" else numpy.iinfo(kind).max
+            picture.append(numpy.full(shape, farthest, kind))
+        self._is_drawing = True
+        try:
+            function(*picture)
+        finally:
+            self._is_drawing = False
+        return self.composite(*picture, **terms)
+
+    def close(self) -> None:
+        """Frees the compositor's memory. Arrays that it has returned stay valid."""
+        self._native = None
+
+    def __enter__(self) -> Compositor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _bytes(array: numpy.ndarray) -> numpy.ndarray:
+    if not array.dtype.isnative:
+        raise ValueError(f"{array.dtype} is not in this machine's byte order")
+    return numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
