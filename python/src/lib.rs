@@ -12,7 +12,7 @@ use mgn_fabric::job::{self, Member};
 use mgn_fabric::Token;
 use pyo3::buffer::PyBuffer;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
@@ -93,7 +93,6 @@ impl Job {
         let group = py.detach(|| Group::new(self.member, number, patience));
         Ok(Compositor {
             group: Mutex::new(group.map_err(exception)?),
-            size: self.member.size() as usize,
         })
     }
 
@@ -126,7 +125,6 @@ fn new_secret() -> String {
 #[pyclass(frozen, module = "manganese._native")]
 struct Compositor {
     group: Mutex<Group<'static>>,
-    size: usize,
 }
 
 /// Merged pixels: the first one, the colours, and the depths.
@@ -135,11 +133,12 @@ type Merged<'py> = (usize, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>);
 #[pymethods]
 impl Compositor {
     #[allow(clippy::too_many_arguments)] // Python gives them by name.
-    #[pyo3(signature = (*, pixels, color_type, depth_type, color, depth, operation, schedule, order, to))]
+    #[pyo3(signature = (*, width, height, color_type, depth_type, color, depth, operation, schedule, order, to))]
     fn composite<'py>(
         &self,
         py: Python<'py>,
-        pixels: usize,
+        width: usize,
+        height: usize,
         color_type: &str,
         depth_type: Option<&str>,
         color: Option<PyBuffer<u8>>,
@@ -153,12 +152,12 @@ impl Compositor {
         let operation: Operation = operation.parse().map_err(|error| invalid(&error))?;
         let schedule = schedule.map(str::parse::<Schedule>).transpose();
         let schedule = schedule.map_err(|error| invalid(&error))?;
-        let members = order.as_ref().map_or(self.size, Vec::len);
         let terms = Terms {
-            pixels,
+            width,
+            height,
             format: format(color_type, depth_type)?,
             operation,
-            schedule: schedule.unwrap_or(Schedule::usual(members)),
+            schedule,
             order,
             to,
         };
@@ -180,7 +179,7 @@ impl Compositor {
         let (range, picture) = merged.map_err(exception)?;
         Ok((!range.is_empty()).then(|| {
             let copy = |bytes: &[u8]| PyByteArray::new(py, bytes);
-            (range.start, copy(&picture.color), copy(&picture.depth))
+            (range.start, copy(picture.color), copy(picture.depth))
         }))
     }
 }
@@ -239,9 +238,13 @@ fn exception(error: CompositeError) -> PyErr {
         CompositeError::Different { .. } | CompositeError::Misuse(_) => {
             DifferentError::new_err(text)
         }
-        CompositeError::Order { .. } | CompositeError::To { .. } | CompositeError::Merge(_) => {
-            PyValueError::new_err(text)
-        }
+        CompositeError::Failed => Error::new_err(text),
+        CompositeError::Memory(_) => PyMemoryError::new_err(text),
+        CompositeError::Order { .. }
+        | CompositeError::To { .. }
+        | CompositeError::Size { .. }
+        | CompositeError::NotDrawn
+        | CompositeError::Merge(_) => PyValueError::new_err(text),
     }
 }
 

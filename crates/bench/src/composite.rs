@@ -131,10 +131,11 @@ impl Compositor {
         let member = Job::new(&self.job, self.rank as u32, hosts)?.join()?;
         let mut group = Group::new(&member, 0, PATIENCE)?;
         let terms = Terms {
-            pixels: work.pixels(),
+            width: work.width,
+            height: work.height,
             format: work.format(),
             operation: work.operation,
-            schedule: work.schedule,
+            schedule: Some(work.schedule),
             order: Some((0..self.renderers).collect()),
             to: Some(display),
         };

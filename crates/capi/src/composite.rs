@@ -138,24 +138,16 @@ pub unsafe extern "C" fn mgn_composite(
         };
         // SAFETY: likewise.
         let terms = unsafe { terms(&composition) }?;
-        let format = terms.format;
-        let part = |start: *const c_void, pixel: usize| -> Result<&[u8], Fault> {
-            let len = if start.is_null() {
-                0
-            } else {
-                terms.pixels * pixel
-            };
-            let (start, len) = input(start, len)?;
+        let [color_bytes, depth_bytes] = terms.bytes()?;
+        let part = |start: *const c_void, len: usize| -> Result<&[u8], Fault> {
+            let (start, len) = input(start, if start.is_null() { 0 } else { len })?;
             // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller
             // promises.
             Ok(unsafe { std::slice::from_raw_parts(start, len) })
         };
         let picture = PictureRef {
-            color: part(color, format.color.channel().pixel_bytes())?,
-            depth: match format.depth {
-                Some(_) => part(depth, 4)?,
-                None => &[],
-            },
+            color: part(color, color_bytes)?,
+            depth: part(if depth_bytes == 0 { std::ptr::null() } else { depth }, depth_bytes)?,
         };
         let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
         let (range, picture) = group.composite(picture, &terms)?;
@@ -164,8 +156,8 @@ pub unsafe extern "C" fn mgn_composite(
             bytes => bytes.as_ptr().cast(),
         };
         *merged = mgn_merged {
-            color: start(&picture.color),
-            depth: start(&picture.depth),
+            color: start(picture.color),
+            depth: start(picture.depth),
             first: range.start as u64,
             pixels: range.len() as u64,
         };
@@ -215,13 +207,6 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
         order_length,
         ..
     } = *composition;
-    let pixels = (width as usize).checked_mul(height as usize);
-    let pixels = pixels.filter(|pixels| *pixels <= PIXELS_MAX);
-    let pixels = pixels.ok_or_else(|| {
-        Fault::argument(format!(
-            "a picture of {width} by {height} pixels is too large"
-        ))
-    })?;
     let order = match composition.order.is_null() {
         true => None,
         false => {
@@ -232,20 +217,17 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
             Some(ranks.collect::<Vec<usize>>())
         }
     };
-    let members = match &order {
-        None => Library::current()?.member.size() as usize,
-        Some(order) => order.len(),
-    };
     // SAFETY: as the caller promises.
     let schedule = match unsafe { optional_text(composition.schedule, "schedule") }? {
-        None => Schedule::usual(members),
+        None => None,
         Some(name) => {
             let schedule = name.parse::<Schedule>();
-            schedule.map_err(|error| Fault::argument(error.to_string()))?
+            Some(schedule.map_err(|error| Fault::argument(error.to_string()))?)
         }
     };
     Ok(Terms {
-        pixels,
+        width: width as usize,
+        height: height as usize,
         format: Format { color, depth },
         operation,
         schedule,
@@ -254,18 +236,20 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
     })
 }
 
-/// Pixels of a picture, at most: as many as 512 pictures in 8K have.
-const PIXELS_MAX: usize = 1 << 32;
-
 impl From<CompositeError> for Fault {
     fn from(error: CompositeError) -> Fault {
         let code = match &error {
             CompositeError::Lost { .. } => Code::Closed,
             CompositeError::Late { .. } | CompositeError::Stuck { .. } => Code::Timeout,
-            CompositeError::Different { .. } | CompositeError::Misuse(_) => Code::Composite,
-            CompositeError::Order { .. } | CompositeError::To { .. } | CompositeError::Merge(_) => {
-                Code::Argument
-            }
+            CompositeError::Different { .. }
+            | CompositeError::Misuse(_)
+            | CompositeError::Failed => Code::Composite,
+            CompositeError::Memory(_) => Code::System,
+            CompositeError::Order { .. }
+            | CompositeError::To { .. }
+            | CompositeError::Size { .. }
+            | CompositeError::NotDrawn
+            | CompositeError::Merge(_) => Code::Argument,
             CompositeError::Unreachable { source, .. } => match source {
                 mgn_fabric::Error::TimedOut(_) => Code::Timeout,
                 _ => Code::Closed,

@@ -10,6 +10,7 @@
 //! swap (Yu et al. 2008), radix-k (Peterka et al. 2009), and trees, of which a cascade of nodes
 //! with eight inputs is one (the compositor of the VG Cluster).
 
+mod covered;
 mod format;
 mod group;
 mod member;

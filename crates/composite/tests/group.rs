@@ -12,11 +12,30 @@ use mgn_fabric::job::{Job, Member};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How members reach each other's pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Memory,
+    Messages,
+}
+
+const BOTH: [By; 2] = [By::Memory, By::Messages];
+
+impl By {
+    fn group(self, member: &Member, number: u16, patience: Duration) -> Group<'_> {
+        let group = match self {
+            By::Memory => Group::new(member, number, patience),
+            By::Messages => Group::by_messages(member, number, patience),
+        };
+        let group = group.unwrap();
+        assert_eq!(group.is_shared(), self == By::Memory && group.size() > 1);
+        group
+    }
+}
+
 /// Runs `each` as every rank of a job of its own. Gives what the ranks came to, in their order.
-fn job<T: Send>(size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
-    members(size, |member| {
-        each(Group::new(member, 1, PATIENCE).unwrap())
-    })
+fn job<T: Send>(by: By, size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
+    members(size, |member| each(by.group(member, 1, PATIENCE)))
 }
 
 /// Likewise with the members, who make their groups themselves.
@@ -42,7 +61,8 @@ fn members<T: Send>(size: usize, each: impl Fn(&Member) -> T + Sync) -> Vec<T> {
     })
 }
 
-const PIXELS: usize = 5003;
+const WIDTH: usize = 61;
+const PIXELS: usize = WIDTH * 83;
 
 fn picture(rank: usize, format: Format) -> Picture {
     let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
@@ -62,10 +82,11 @@ fn picture(rank: usize, format: Format) -> Picture {
     }
 }
 
-fn terms(operation: Operation, schedule: Schedule) -> Terms {
+fn terms(operation: Operation, schedule: Option<Schedule>) -> Terms {
     let depth = (operation == Operation::Nearest).then_some(Depth::Float);
     Terms {
-        pixels: PIXELS,
+        width: WIDTH,
+        height: PIXELS / WIDTH,
         format: Format {
             color: Color::Rgba8,
             depth,
@@ -100,41 +121,45 @@ fn is_alike(one: &Picture, other: &Picture) -> bool {
         && pairs.all(|(one, other)| one.abs_diff(*other) <= 1)
 }
 
-const SCHEDULES: [Schedule; 5] = [
-    Schedule::DirectSend,
-    Schedule::BinarySwap,
-    Schedule::TwoThreeSwap,
-    Schedule::RadixK(4),
-    Schedule::Tree(8),
+const SCHEDULES: [Option<Schedule>; 6] = [
+    None,
+    Some(Schedule::DirectSend),
+    Some(Schedule::BinarySwap),
+    Some(Schedule::TwoThreeSwap),
+    Some(Schedule::RadixK(4)),
+    Some(Schedule::Tree(8)),
 ];
 
 #[test]
 fn one_rank_gets_the_picture_that_one_pass_makes() {
-    for size in [1, 2, 3, 5, 8] {
-        let results = job(size, |mut group| {
-            let mut pictures = Vec::new();
-            for operation in [Operation::Nearest, Operation::Over] {
-                for schedule in SCHEDULES {
-                    let terms = Terms {
-                        to: Some(size / 2),
-                        ..terms(operation, schedule)
-                    };
-                    let mine = picture(group.rank(), terms.format);
-                    let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
-                    pictures.push((operation, schedule, (range, merged.clone())));
+    for by in BOTH {
+        for size in [1, 2, 3, 5, 8] {
+            let results = job(by, size, |mut group| {
+                let mut pictures = Vec::new();
+                for operation in [Operation::Nearest, Operation::Over] {
+                    for schedule in SCHEDULES {
+                        let terms = Terms {
+                            to: Some(size / 2),
+                            ..terms(operation, schedule)
+                        };
+                        let mine = picture(group.rank(), terms.format);
+                        let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
+                        pictures.push((operation, schedule, (range, merged.to_picture())));
+                    }
                 }
-            }
-            pictures
-        });
-        let order: Vec<usize> = (0..size).collect();
-        for (rank, pictures) in results.into_iter().enumerate() {
-            for (operation, schedule, (range, got)) in pictures {
-                let what = format!("{operation:?} by {schedule}, rank {rank} of {size}");
-                if rank == size / 2 {
-                    let want = at_once(&terms(operation, schedule), &order);
-                    assert!(is_alike(&got, &want) && range == (0..PIXELS), "{what}");
-                } else {
-                    assert!(got == Picture::default() && range.is_empty(), "{what}");
+                pictures
+            });
+            let order: Vec<usize> = (0..size).collect();
+            for (rank, pictures) in results.into_iter().enumerate() {
+                for (operation, schedule, (range, got)) in pictures {
+                    let what =
+                        format!("{operation:?} by {schedule:?}, rank {rank} of {size} by {by:?}");
+                    if rank == size / 2 {
+                        let want = at_once(&terms(operation, schedule), &order);
+                        assert!(is_alike(&got, &want) && range == (0..PIXELS), "{what}");
+                    } else {
+                        assert!(got == Picture::default() && range.is_empty(), "{what}");
+                    }
                 }
             }
         }
@@ -143,152 +168,170 @@ fn one_rank_gets_the_picture_that_one_pass_makes() {
 
 #[test]
 fn pieces_may_stay_where_they_are_merged() {
-    for schedule in SCHEDULES {
-        let terms = Terms {
-            to: None,
-            ..terms(Operation::Nearest, schedule)
-        };
-        let mut parts = job(6, |mut group| {
-            let mine = picture(group.rank(), terms.format);
-            let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
-            (range, merged.clone())
-        });
-        parts.sort_by_key(|(range, _)| range.start);
-        let color: Vec<u8> = parts
-            .iter()
-            .flat_map(|(_, part)| part.color.clone())
-            .collect();
-        assert!(
-            color == at_once(&terms, &[0, 1, 2, 3, 4, 5]).color,
-            "{schedule}"
-        );
-    }
-}
-
-#[test]
-fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
-    let order = [4, 0, 3, 1];
-    for to in [0, 2, 5] {
-        let terms = Terms {
-            order: Some(order.to_vec()),
-            to: Some(to),
-            ..terms(Operation::Over, Schedule::BinarySwap)
-        };
-        let results = job(6, |mut group| {
-            let mine = match order.contains(&group.rank()) {
-                true => picture(group.rank(), terms.format),
-                false => Picture::default(),
-            };
-            group.composite(mine.borrowed(), &terms).unwrap().1.clone()
-        });
-        assert!(is_alike(&results[to], &at_once(&terms, &order)), "to {to}");
-    }
-}
-
-#[test]
-fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
-    let mut results = job(3, |mut group| {
-        let mut terms = terms(Operation::Over, Schedule::Tree(8));
-        let mut mine = picture(group.rank(), terms.format);
-        if group.rank() == 2 {
-            terms.pixels -= 100;
-            mine.color.truncate(4 * terms.pixels);
-        }
-        group.composite(mine.borrowed(), &terms).map(drop)
-    });
-    let error = results.swap_remove(0).unwrap_err();
-    assert!(
-        matches!(error, CompositeError::Different { rank: 2, .. }),
-        "{error}"
-    );
-}
-
-#[test]
-fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
-    for schedule in SCHEDULES {
-        let results = job(5, |mut group| {
+    for by in BOTH {
+        for schedule in SCHEDULES {
             let terms = Terms {
                 to: None,
                 ..terms(Operation::Nearest, schedule)
             };
-            let mine = picture(group.rank(), terms.format);
-            let first = group.composite(mine.borrowed(), &terms).map(drop);
-            assert!(first.is_ok(), "{first:?}");
-            match group.rank() {
-                3 => Ok(()),
-                _ => group.composite(mine.borrowed(), &terms).map(drop),
-            }
-        });
-        let errors: Vec<&CompositeError> =
-            results.iter().filter_map(|r| r.as_ref().err()).collect();
-        assert!(!errors.is_empty(), "{schedule}");
-        for error in errors {
+            let mut parts = job(by, 6, |mut group| {
+                let mine = picture(group.rank(), terms.format);
+                let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
+                (range, merged.to_picture())
+            });
+            parts.sort_by_key(|(range, _)| range.start);
+            let color: Vec<u8> = parts
+                .iter()
+                .flat_map(|(_, part)| part.color.clone())
+                .collect();
             assert!(
-                matches!(error, CompositeError::Lost { .. }),
-                "{schedule}: {error}"
+                color == at_once(&terms, &[0, 1, 2, 3, 4, 5]).color,
+                "{schedule:?}"
             );
         }
     }
 }
 
 #[test]
+fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
+    for by in BOTH {
+        let order = [4, 0, 3, 1];
+        for to in [0, 2, 5] {
+            let terms = Terms {
+                order: Some(order.to_vec()),
+                to: Some(to),
+                ..terms(Operation::Over, Some(Schedule::BinarySwap))
+            };
+            let results = job(by, 6, |mut group| {
+                let mine = match order.contains(&group.rank()) {
+                    true => picture(group.rank(), terms.format),
+                    false => Picture::default(),
+                };
+                group
+                    .composite(mine.borrowed(), &terms)
+                    .unwrap()
+                    .1
+                    .to_picture()
+            });
+            assert!(is_alike(&results[to], &at_once(&terms, &order)), "to {to}");
+        }
+    }
+}
+
+#[test]
+fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
+    for by in BOTH {
+        let mut results = job(by, 3, |mut group| {
+            let mut terms = terms(Operation::Over, Some(Schedule::Tree(8)));
+            let mut mine = picture(group.rank(), terms.format);
+            if group.rank() == 2 {
+                terms.height -= 1;
+                mine.color.truncate(4 * terms.pixels());
+            }
+            group.composite(mine.borrowed(), &terms).map(drop)
+        });
+        let error = results.swap_remove(0).unwrap_err();
+        assert!(
+            matches!(error, CompositeError::Different { rank: 2, .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
+    for by in BOTH {
+        for schedule in SCHEDULES {
+            let results = job(by, 5, |mut group| {
+                let terms = Terms {
+                    to: None,
+                    ..terms(Operation::Nearest, schedule)
+                };
+                let mine = picture(group.rank(), terms.format);
+                let first = group.composite(mine.borrowed(), &terms).map(drop);
+                assert!(first.is_ok(), "{first:?}");
+                match group.rank() {
+                    3 => Ok(()),
+                    _ => group.composite(mine.borrowed(), &terms).map(drop),
+                }
+            });
+            let errors: Vec<&CompositeError> =
+                results.iter().filter_map(|r| r.as_ref().err()).collect();
+            assert!(!errors.is_empty(), "{schedule:?}");
+            for error in errors {
+                assert!(
+                    matches!(error, CompositeError::Lost { .. }),
+                    "{schedule:?}: {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_wrong_order_is_refused() {
-    let results = job(2, |mut group| {
-        let with = |order: Vec<usize>| Terms {
-            order: Some(order),
-            ..terms(Operation::Over, Schedule::DirectSend)
-        };
-        let twice = group
-            .composite(Picture::default().borrowed(), &with(vec![1, 1]))
-            .unwrap_err();
-        let beyond = group
-            .composite(Picture::default().borrowed(), &with(vec![0, 2]))
-            .unwrap_err();
-        (twice, beyond)
-    });
-    for (twice, beyond) in results {
-        assert!(matches!(twice, CompositeError::Order { .. }), "{twice}");
-        assert!(matches!(beyond, CompositeError::Order { .. }), "{beyond}");
+    for by in BOTH {
+        let results = job(by, 2, |mut group| {
+            let with = |order: Vec<usize>| Terms {
+                order: Some(order),
+                ..terms(Operation::Over, None)
+            };
+            let twice = group
+                .composite(Picture::default().borrowed(), &with(vec![1, 1]))
+                .unwrap_err();
+            let beyond = group
+                .composite(Picture::default().borrowed(), &with(vec![0, 2]))
+                .unwrap_err();
+            (twice, beyond)
+        });
+        for (twice, beyond) in results {
+            assert!(matches!(twice, CompositeError::Order { .. }), "{twice}");
+            assert!(matches!(beyond, CompositeError::Order { .. }), "{beyond}");
+        }
     }
 }
 
 #[test]
 fn nobody_has_anything_to_show() {
-    let terms = Terms {
-        order: Some(Vec::new()),
-        to: Some(1),
-        ..terms(Operation::Nearest, Schedule::BinarySwap)
-    };
-    let results = job(3, |mut group| {
-        let nothing = Picture::default();
-        group
-            .composite(nothing.borrowed(), &terms)
-            .unwrap()
-            .1
-            .clone()
-    });
-    let far = f32::INFINITY.to_ne_bytes();
-    assert_eq!(results[1].color, [0; 4 * PIXELS]);
-    assert!(results[1].depth.chunks(4).all(|depth| depth == far));
-    assert_eq!(results[0], Picture::default());
+    for by in BOTH {
+        let terms = Terms {
+            order: Some(Vec::new()),
+            to: Some(1),
+            ..terms(Operation::Nearest, None)
+        };
+        let results = job(by, 3, |mut group| {
+            let nothing = Picture::default();
+            group
+                .composite(nothing.borrowed(), &terms)
+                .unwrap()
+                .1
+                .to_picture()
+        });
+        let far = f32::INFINITY.to_ne_bytes();
+        assert_eq!(results[1].color, [0; 4 * PIXELS]);
+        assert!(results[1].depth.chunks(4).all(|depth| depth == far));
+        assert_eq!(results[0], Picture::default());
+    }
 }
 
 /// The memory of a frame serves the next one, whatever its size.
 #[test]
 fn frames_may_be_of_any_size() {
-    for schedule in SCHEDULES {
-        job(5, |mut group| {
-            for pixels in [3, PIXELS, 0, 100, PIXELS, 1] {
-                let mut terms = terms(Operation::Over, schedule);
-                terms.pixels = pixels;
-                let mut mine = picture(group.rank(), terms.format);
-                mine.color.truncate(4 * pixels);
-                let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
-                assert_eq!(4 * range.len(), merged.color.len());
-                let wanted = if range.is_empty() { 0 } else { pixels };
-                assert_eq!(range.len(), wanted, "{schedule}");
-            }
-        });
+    for by in BOTH {
+        for schedule in SCHEDULES {
+            job(by, 5, |mut group| {
+                for pixels in [3, PIXELS, 0, 100, PIXELS, 1] {
+                    let mut terms = terms(Operation::Over, schedule);
+                    (terms.width, terms.height) = (pixels, 1);
+                    let mut mine = picture(group.rank(), terms.format);
+                    mine.color.truncate(4 * pixels);
+                    let (range, merged) = group.composite(mine.borrowed(), &terms).unwrap();
+                    assert_eq!(4 * range.len(), merged.color.len());
+                    let wanted = if range.is_empty() { 0 } else { pixels };
+                    assert_eq!(range.len(), wanted, "{schedule:?}");
+                }
+            });
+        }
     }
 }
 
@@ -296,30 +339,36 @@ fn frames_may_be_of_any_size() {
 /// frames from the beginning again.
 #[test]
 fn what_a_failed_group_has_left_behind_does_no_harm() {
-    let terms = terms(Operation::Nearest, Schedule::DirectSend);
-    let results = members(2, |member| {
-        let rank = member.rank() as usize;
-        let short = Duration::from_millis(50);
-        if rank == 1 {
-            // Its piece for rank 0 comes after that has given the frame up.
-            let mut group = Group::new(member, 1, PATIENCE).unwrap();
-            thread::sleep(Duration::from_millis(300));
-            let mut other = picture(5, terms.format);
-            other.depth.fill(0);
-            let _ = group.composite(other.borrowed(), &terms);
-        } else {
-            let mut group = Group::new(member, 1, short).unwrap();
-            let error = group.composite(picture(0, terms.format).borrowed(), &terms);
-            let error = error.map(drop).unwrap_err();
-            assert!(
-                matches!(error, CompositeError::Late { rank: 1, .. }),
-                "{error}"
-            );
-            thread::sleep(Duration::from_millis(1000));
-        }
-        let mut group = Group::new(member, 2, PATIENCE).unwrap();
-        let mine = picture(rank, terms.format);
-        group.composite(mine.borrowed(), &terms).unwrap().1.clone()
-    });
-    assert!(results[0] == at_once(&terms, &[0, 1]));
+    for by in BOTH {
+        let terms = terms(Operation::Nearest, Some(Schedule::DirectSend));
+        let results = members(2, |member| {
+            let rank = member.rank() as usize;
+            let short = Duration::from_millis(50);
+            if rank == 1 {
+                // Its piece for rank 0 comes after that has given the frame up.
+                let mut group = by.group(member, 1, PATIENCE);
+                thread::sleep(Duration::from_millis(300));
+                let mut other = picture(5, terms.format);
+                other.depth.fill(0);
+                let _ = group.composite(other.borrowed(), &terms);
+            } else {
+                let mut group = by.group(member, 1, short);
+                let error = group.composite(picture(0, terms.format).borrowed(), &terms);
+                let error = error.map(drop).unwrap_err();
+                assert!(
+                    matches!(error, CompositeError::Late { rank: 1, .. }),
+                    "{error}"
+                );
+                thread::sleep(Duration::from_millis(1000));
+            }
+            let mut group = by.group(member, 2, PATIENCE);
+            let mine = picture(rank, terms.format);
+            group
+                .composite(mine.borrowed(), &terms)
+                .unwrap()
+                .1
+                .to_picture()
+        });
+        assert!(results[0] == at_once(&terms, &[0, 1]));
+    }
 }

@@ -69,3 +69,4 @@ pub use shm::{Member, Multicast};
 pub use store::{Access, Store};
 pub use token::{Identity, Role, Token, TokenId};
 pub use tune::{tune, tune_partner, Tuned};
+pub use wait::Spinner;

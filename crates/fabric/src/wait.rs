@@ -52,7 +52,7 @@ const PATIENCE: u32 = 4;
 /// A spinner that yields does so at once on such a machine. While others run it waits for nothing:
 /// only the time between counts.
 #[derive(Debug)]
-pub(crate) struct Spinner {
+pub struct Spinner {
     /// How long one spin lasts at most.
     span: Duration,
     /// How long it goes on after that, leaving the processor to whoever wants it between two
@@ -80,7 +80,7 @@ impl Default for Spinner {
 
 impl Spinner {
     /// One that spins for at most `span`, which is no longer than [`SPIN`].
-    pub(crate) fn lasting(span: Duration) -> Spinner {
+    pub fn lasting(span: Duration) -> Spinner {
         Spinner {
             span: span.min(SPIN),
             yielding: Duration::ZERO,
@@ -98,14 +98,14 @@ impl Spinner {
     /// One that then yields for some times as long: whom it waits for may have been asleep itself,
     /// and takes longer to wake than anybody spins. Two that wait for each other would fall
     /// asleep in turns.
-    pub(crate) fn yielding(span: Duration) -> Spinner {
+    pub fn yielding(span: Duration) -> Spinner {
         let mut spinner = Spinner::lasting(span);
         spinner.set_crowded(false);
         spinner
     }
 
     /// Whether it waits for some of more peers than there are processors.
-    pub(crate) fn set_crowded(&mut self, crowded: bool) {
+    pub fn set_crowded(&mut self, crowded: bool) {
         self.yielding = match crowded {
             true => CROWDED,
             false => self.span * YIELDING,
@@ -121,7 +121,7 @@ impl Spinner {
     }
 
     /// Spins until `ready` or until it no longer pays. Says whether it was ready.
-    pub(crate) fn spin(&mut self, mut ready: impl FnMut() -> bool) -> bool {
+    pub fn spin(&mut self, mut ready: impl FnMut() -> bool) -> bool {
         if ready() {
             return true;
         }
@@ -209,11 +209,11 @@ impl Spinner {
     }
 
     /// To be called before and after a sleep: short sleeps restore confidence in spinning.
-    pub(crate) fn sleeping(&mut self) {
+    pub fn sleeping(&mut self) {
         self.slept_at = Some(Instant::now());
     }
 
-    pub(crate) fn woke(&mut self) {
+    pub fn woke(&mut self) {
         if self.slept_at.take().is_some_and(|at| at.elapsed() < SHORT) {
             self.failures = 0;
             self.skip = 0;

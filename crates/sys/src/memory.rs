@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 /// Creates `size` bytes of anonymous memory and seals its size. The name only shows in
@@ -56,6 +56,23 @@ pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
     }
     let size = File::from(fd.try_clone_to_owned()?).metadata()?.len();
     usize::try_from(size).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+/// Opens the memory behind a descriptor of another process of the same user. Where processes have
+/// numbers of their own, that may be another process's, or nothing of the kind: the caller maps it
+/// by [`Mapping::new`], and looks whether it is what was meant.
+///
+/// # Errors
+/// What the kernel says: the process has ended, or may not be looked into.
+pub fn of_process(pid: u32, fd: u32, protection: Protection) -> io::Result<OwnedFd> {
+    let flags = match protection {
+        Protection::Read => OFlags::RDONLY,
+        Protection::ReadWrite => OFlags::RDWR,
+    };
+    // A device must not do anything when it is opened by mistake.
+    let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let path = format!("/proc/{pid}/fd/{fd}");
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
 /// What the kernel calls the file system of huge pages (HUGETLBFS_MAGIC).
@@ -200,6 +217,17 @@ impl Mapping {
         unsafe { &*pointer }
     }
 
+    /// Has the kernel make all pages ready now, so that the first access to each costs nothing.
+    /// Kernels before 5.14 cannot, and nothing is lost then.
+    pub fn populate(&self) {
+        let advice = match self.protection {
+            Protection::Read => Advice::LinuxPopulateRead,
+            Protection::ReadWrite => Advice::LinuxPopulateWrite,
+        };
+        // SAFETY: the whole mapping; its contents do not change.
+        let _ = unsafe { rustix::mm::madvise(self.as_ptr().cast(), self.len, advice) };
+    }
+
     /// Gives the memory of these bytes back to the system, which are zero from then on, for all who
     /// have mapped them. Panics where they are not all inside. That the system does not do so
     /// for this kind of memory changes nothing.
@@ -270,6 +298,33 @@ mod tests {
         writer.word(4096).store(7, Ordering::SeqCst);
         // SAFETY: the word lies inside the mapping and nobody writes meanwhile.
         assert_eq!(unsafe { reader.range(4096, 4).cast::<u32>().read() }, 7);
+    }
+
+    #[test]
+    fn memory_of_a_process_is_opened_by_its_descriptor() {
+        use std::os::fd::AsRawFd;
+        let fd = create("test", 4096).unwrap();
+        let mine = Mapping::new(&fd, 4096, Protection::ReadWrite).unwrap();
+        let open = |protection| {
+            let fd = of_process(std::process::id(), fd.as_raw_fd() as u32, protection).unwrap();
+            Mapping::new(&fd, 4096, protection).unwrap()
+        };
+        let (writer, reader) = (open(Protection::ReadWrite), open(Protection::Read));
+        writer.populate();
+        reader.populate();
+        writer.word(0).store(7, Ordering::SeqCst);
+        assert_eq!(mine.word(0).load(Ordering::SeqCst), 7);
+        // SAFETY: mapped, and nobody writes now.
+        assert_eq!(unsafe { reader.as_ptr().cast::<u32>().read() }, 7);
+        assert!(of_process(std::process::id(), 1 << 20, Protection::Read).is_err());
+        // What is not sealed memory is opened, and cannot be mapped.
+        let null = std::fs::File::open("/dev/null").unwrap();
+        let null = of_process(
+            std::process::id(),
+            null.as_raw_fd() as u32,
+            Protection::Read,
+        );
+        assert!(Mapping::new(null.unwrap(), 1, Protection::Read).is_err());
     }
 
     #[test]

@@ -140,7 +140,8 @@ class Compositor:
         if to is not None and to < 0:
             raise ValueError(f"to is {to}: it is a rank, or None")
         merged = self._native.composite(
-            pixels=shape[0] * shape[1],
+            width=shape[1],
+            height=shape[0],
             color_type=color.dtype.name,
             depth_type=None if depth is None else depth.dtype.name,
             color=_bytes(color),

@@ -23,7 +23,8 @@ class Compositor:
     def composite(
         self,
         *,
-        pixels: int,
+        width: int,
+        height: int,
         color_type: str,
         depth_type: str | None,
         color: Buffer | None,

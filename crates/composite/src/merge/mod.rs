@@ -4,6 +4,8 @@ mod channels;
 mod nearest;
 mod over;
 
+use std::ops::Range;
+
 use crate::{Channel, Format, Operation};
 
 /// Pixels of one picture, as they lie in memory.
@@ -21,6 +23,36 @@ pub struct LayerMut<'a> {
     pub channel: Channel,
     pub color: &'a mut [u8],
     pub depth: &'a mut [u8],
+}
+
+impl<'a> Layer<'a> {
+    /// Some of the pixels.
+    pub(crate) fn part(&self, pixels: &Range<usize>) -> Layer<'a> {
+        let [color, depth] = parts(self.channel, self.depth.is_empty(), pixels);
+        Layer {
+            channel: self.channel,
+            color: &self.color[color],
+            depth: &self.depth[depth],
+        }
+    }
+}
+
+impl LayerMut<'_> {
+    /// Some of the pixels.
+    pub(crate) fn part(&mut self, pixels: &Range<usize>) -> LayerMut<'_> {
+        let [color, depth] = parts(self.channel, self.depth.is_empty(), pixels);
+        LayerMut {
+            channel: self.channel,
+            color: &mut self.color[color],
+            depth: &mut self.depth[depth],
+        }
+    }
+}
+
+/// Where pixels are in the colours, and in the depths.
+fn parts(channel: Channel, has_no_depth: bool, pixels: &Range<usize>) -> [Range<usize>; 2] {
+    let depth = if has_no_depth { 0 } else { 4 };
+    [channel.pixel_bytes(), depth].map(|pixel| pixels.start * pixel..pixels.end * pixel)
 }
 
 /// Why nothing was merged.

@@ -1,0 +1,372 @@
+//! A group of processes that composite pictures: the members of a job, joined by its endpoints.
+//!
+//! Members that are all on one host read each other's pictures where they are, in memory that they
+//! share ([`shared`]). Others send pieces of them ([`messages`]), as their schedule says.
+
+mod links;
+mod messages;
+mod shared;
+
+use std::ops::Range;
+use std::time::Duration;
+
+use mgn_fabric::job;
+
+use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Schedule};
+use links::Links;
+use messages::Messages;
+use shared::Shared;
+
+/// The processes that composite together. All of them call [`Group::composite`] for each frame.
+#[derive(Debug)]
+pub struct Group<'a> {
+    links: Links<'a>,
+    frame: u32,
+    /// Where all members are on this host.
+    shared: Option<Shared>,
+    messages: Messages,
+    /// An earlier frame has failed.
+    has_failed: bool,
+}
+
+/// A picture in memory: rows of pixels, the colours apart from the depths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    pub color: Vec<u8>,
+    /// Empty where the format has no depth.
+    pub depth: Vec<u8>,
+}
+
+/// A picture in memory of the program or the group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PictureRef<'p> {
+    pub color: &'p [u8],
+    pub depth: &'p [u8],
+}
+
+impl Picture {
+    pub fn borrowed(&self) -> PictureRef<'_> {
+        PictureRef {
+            color: &self.color,
+            depth: &self.depth,
+        }
+    }
+
+    /// All pixels, to be merged.
+    pub fn layer(&self, channel: Channel) -> Layer<'_> {
+        Layer {
+            channel,
+            color: &self.color,
+            depth: &self.depth,
+        }
+    }
+
+    /// Room for merged pixels.
+    pub fn layer_mut(&mut self, channel: Channel) -> LayerMut<'_> {
+        LayerMut {
+            channel,
+            color: &mut self.color,
+            depth: &mut self.depth,
+        }
+    }
+}
+
+impl PictureRef<'_> {
+    pub fn to_picture(self) -> Picture {
+        Picture {
+            color: self.color.to_vec(),
+            depth: self.depth.to_vec(),
+        }
+    }
+}
+
+/// What all members have to agree about.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Pixels in each row, and rows.
+    pub width: usize,
+    pub height: usize,
+    pub format: Format,
+    pub operation: Operation,
+    /// None: the group chooses.
+    pub schedule: Option<Schedule>,
+    /// The ranks whose pictures are merged, front to back; if there is none, all ranks in the
+    /// order of their numbers. Ranks left out have nothing to show, and pass an empty picture.
+    pub order: Option<Vec<usize>>,
+    /// The rank that gets the picture; none: each keeps its piece.
+    pub to: Option<usize>,
+}
+
+impl Terms {
+    /// Pixels in each picture.
+    pub fn pixels(&self) -> usize {
+        self.width * self.height
+    }
+
+    /// The bytes of a picture's colours, and of its depths.
+    ///
+    /// # Errors
+    /// [`CompositeError::Size`].
+    pub fn bytes(&self) -> Result<[usize; 2], CompositeError> {
+        let (width, height) = (self.width, self.height);
+        let pixels = width.checked_mul(height).filter(|pixels| {
+            // Heads have 32 bits for columns and rows.
+            *pixels <= PIXELS_MAX && width.max(height) <= PIXELS_MAX
+        });
+        let pixels = pixels.ok_or(CompositeError::Size { width, height })?;
+        let format = self.format;
+        Ok([format.color.channel().pixel_bytes(), format.depth_bytes()].map(|one| pixels * one))
+    }
+
+    /// Whether a picture has the size and format of these terms.
+    fn check(&self, picture: PictureRef<'_>) -> Result<(), MergeError> {
+        let wanted = self.pixels();
+        let parts = [
+            (picture.color, self.format.color.channel().pixel_bytes()),
+            (picture.depth, self.format.depth_bytes()),
+        ];
+        for (part, pixel) in parts {
+            let len = part.len();
+            if wanted.checked_mul(pixel) != Some(len) {
+                return Err(MergeError::Length { len, pixel, wanted });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum CompositeError {
+    #[error("rank {rank} cannot be reached: {source}")]
+    Unreachable {
+        rank: usize,
+        source: mgn_fabric::Error,
+    },
+    #[error("rank {rank} was lost: {source}")]
+    Lost {
+        rank: usize,
+        source: mgn_fabric::Error,
+    },
+    #[error("rank {rank} has not come for {waited:?}: does it composite, too?")]
+    Late { rank: usize, waited: Duration },
+    #[error("rank {rank} has not taken its pixels for {waited:?}")]
+    Stuck { rank: usize, waited: Duration },
+    #[error("rank {rank} composites {what}: all ranks must composite pictures of the same size and format, with the same operation, order and schedule")]
+    Different { rank: usize, what: String },
+    #[error("the order {order:?} names a rank twice, or one that the job of {size} does not have")]
+    Order { order: Vec<usize>, size: usize },
+    #[error("there is no rank {to} to send the picture to: the job has {size}")]
+    To { to: usize, size: usize },
+    #[error("a picture of {width} by {height} pixels is too large")]
+    Size { width: usize, height: usize },
+    #[error("no memory for pictures: {0}")]
+    Memory(std::io::Error),
+    #[error("nothing was drawn for these terms: ask for memory of their size and format first")]
+    NotDrawn,
+    #[error("an earlier frame of this group has failed: make a new group")]
+    Failed,
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+}
+
+impl CompositeError {
+    /// Errors of this member's own call. Nobody else has seen anything of it, so that it may try
+    /// again.
+    fn is_of_call(&self) -> bool {
+        matches!(
+            self,
+            CompositeError::Order { .. }
+                | CompositeError::To { .. }
+                | CompositeError::Size { .. }
+                | CompositeError::NotDrawn
+                | CompositeError::Merge(_)
+        )
+    }
+}
+
+impl<'a> Group<'a> {
+    /// Opens a link to each other member of the job. All of them have to make their group, with the
+    /// same number; groups that a job has one after the other need different ones. Waits up to
+    /// `patience` for the others. A composition waits as long for each piece.
+    ///
+    /// # Errors
+    /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`].
+    pub fn new(
+        job: &'a job::Member,
+        number: u16,
+        patience: Duration,
+    ) -> Result<Group<'a>, CompositeError> {
+        Group::open(job, number, patience, true)
+    }
+
+    /// A group that sends messages in any case. It is slower than one that shares memory on one
+    /// host, and the same as one of several hosts. If one member makes such a group, the others'
+    /// are like it.
+    ///
+    /// # Errors
+    /// As for [`Group::new`].
+    pub fn by_messages(
+        job: &'a job::Member,
+        number: u16,
+        patience: Duration,
+    ) -> Result<Group<'a>, CompositeError> {
+        Group::open(job, number, patience, false)
+    }
+
+    fn open(
+        job: &'a job::Member,
+        number: u16,
+        patience: Duration,
+        may_share: bool,
+    ) -> Result<Group<'a>, CompositeError> {
+        let links = Links::open(job, number, patience)?;
+        // The members meet in any case: those that have nothing to do in any frame must not leave
+        // before others have opened their links to them.
+        let shared = Shared::join(&links, may_share)?;
+        Ok(Group {
+            links,
+            frame: 0,
+            shared,
+            messages: Messages::default(),
+            has_failed: false,
+        })
+    }
+
+    pub fn rank(&self) -> usize {
+        self.links.rank
+    }
+
+    pub fn size(&self) -> usize {
+        self.links.size()
+    }
+
+    /// Whether all members are on one host, and read each other's pictures in memory.
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Memory for this member's next picture, of the terms' size and format, with anything in it.
+    /// What is drawn here and passed by [`Group::composite_drawn`] is not copied on one host. Waits
+    /// until the others have read an earlier picture that was here.
+    ///
+    /// # Errors
+    /// [`CompositeError::Memory`], and what [`Group::composite`] gives.
+    pub fn draw(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
+        self.check(terms)?;
+        match &mut self.shared {
+            Some(shared) => {
+                let drawn = shared.draw(&self.links, terms);
+                drawn.inspect_err(|_| self.has_failed = true)
+            }
+            None => Ok(self.messages.draw(terms)),
+        }
+    }
+
+    /// Merges one picture of each member, as [`Group::composite`] does: this member's is what was
+    /// drawn into the memory that [`Group::draw`] has given.
+    ///
+    /// # Errors
+    /// [`CompositeError::NotDrawn`], and those of [`Group::composite`].
+    pub fn composite_drawn(
+        &mut self,
+        terms: &Terms,
+    ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        self.merge(None, terms)
+    }
+
+    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which
+    /// they are, counted row by row: all of them, a piece, or none.
+    ///
+    /// # Errors
+    /// [`CompositeError`]. After one that is about other members, the group is of no further use:
+    /// they get errors of their own. Links by which something is still under way after a second
+    /// are closed then: the members at their other ends count as lost. Between hosts, only the
+    /// sizes of pieces tell which members composite something else.
+    pub fn composite(
+        &mut self,
+        picture: PictureRef<'_>,
+        terms: &Terms,
+    ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        self.merge(Some(picture), terms)
+    }
+
+    fn merge(
+        &mut self,
+        picture: Option<PictureRef<'_>>,
+        terms: &Terms,
+    ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        let order = self.check(terms)?;
+        if let Some(picture) = picture.filter(|_| order.contains(&self.links.rank)) {
+            terms.check(picture)?;
+        }
+        let frame = self.frame;
+        let next = frame.wrapping_add(1);
+        let mode = self
+            .shared
+            .as_ref()
+            .and_then(|_| shared::mode(terms, &order));
+        let result = match (&mut self.shared, mode) {
+            (Some(shared), Some(mode)) => {
+                shared.composite(&self.links, frame, picture, terms, (mode, &order))
+            }
+            (shared, _) => {
+                if let Some(shared) = shared {
+                    shared.pass(&self.links, frame, terms, &order);
+                }
+                let (links, messages) = (&self.links, &mut self.messages);
+                messages.composite(links, frame, picture, terms, &order)
+            }
+        };
+        match result {
+            Ok(merged) => {
+                self.frame = next;
+                Ok(merged)
+            }
+            Err(error) => {
+                self.has_failed = !error.is_of_call();
+                Err(error)
+            }
+        }
+    }
+
+    /// The ranks whose pictures are merged, if the terms make sense.
+    fn check(&self, terms: &Terms) -> Result<Vec<usize>, CompositeError> {
+        if self.has_failed {
+            return Err(CompositeError::Failed);
+        }
+        let size = self.size();
+        let order = match &terms.order {
+            None => (0..size).collect(),
+            Some(order) => order.clone(),
+        };
+        let mut is_named = vec![false; size];
+        for rank in &order {
+            match is_named.get_mut(*rank) {
+                Some(named) if !*named => *named = true,
+                _ => return Err(CompositeError::Order { order, size }),
+            }
+        }
+        if let Some(to) = terms.to.filter(|to| *to >= size) {
+            return Err(CompositeError::To { to, size });
+        }
+        terms.bytes()?;
+        if terms.operation == Operation::Nearest && terms.format.depth.is_none() {
+            return Err(MergeError::NoDepth.into());
+        }
+        Ok(order)
+    }
+}
+
+/// Pixels of a picture, at most: about as many as 128 pictures in 8K have.
+const PIXELS_MAX: usize = u32::MAX as usize;
+
+impl Drop for Group<'_> {
+    fn drop(&mut self) {
+        if let Some(shared) = &mut self.shared {
+            shared.leave(&self.links);
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! One frame of a group on one host.
+
+use std::convert::identity;
+use std::ops::Range;
+
+use super::control::{Counter, Which};
+use super::head::{Agreed, Head, Mode};
+use super::memory::{layer, layer_mut, sizes, Place};
+use super::{Shared, Taken};
+use crate::covered::{pieces, Covered, Pixel, Rectangle};
+use crate::group::links::Links;
+use crate::group::{CompositeError, PictureRef, Terms};
+use crate::{merge, Format, Layer, LayerMut, MergeError};
+
+/// Pixels of background at a time.
+const BARE: usize = 4096;
+
+/// Stripes begin at multiples of so many pixels, so that no two members write to one cache line.
+const ALIGN: usize = 16;
+
+/// What a frame is about.
+struct Frame<'f, 'a> {
+    links: &'f Links<'a>,
+    number: u32,
+    terms: &'f Terms,
+    order: &'f [usize],
+    agreed: Agreed,
+    /// The ranks that merge, each its stripe.
+    mergers: Vec<usize>,
+}
+
+impl Frame<'_, '_> {
+    fn next(&self) -> u32 {
+        self.number.wrapping_add(1)
+    }
+
+    /// The pixels that this member merges.
+    fn stripe(&self) -> Option<Range<usize>> {
+        let mut mergers = self.mergers.iter();
+        let at = mergers.position(|rank| *rank == self.links.rank)?;
+        let (count, pixels) = (self.mergers.len(), self.terms.pixels());
+        let border = |at: usize| match at == count {
+            true => pixels,
+            false => (pixels as u64 * at as u64 / count as u64) as usize / ALIGN * ALIGN,
+        };
+        Some(border(at)..border(at + 1))
+    }
+
+    /// Whether this member keeps merged pixels: as the receiver, or because there is none.
+    fn keeps(&self) -> bool {
+        self.terms.to.is_none_or(|to| to == self.links.rank)
+    }
+
+    /// This member's words about a picture, or about the memory for the merged one.
+    fn head(&self, place: Place, covered: Covered) -> Head {
+        Head {
+            frame: self.number,
+            agreed: self.agreed,
+            place,
+            covered,
+        }
+    }
+}
+
+impl Shared {
+    /// Merges one picture of each member. Without one, this member's is what was drawn.
+    pub fn composite(
+        &mut self,
+        links: &Links<'_>,
+        number: u32,
+        picture: Option<PictureRef<'_>>,
+        terms: &Terms,
+        (mode, order): (Mode, &[usize]),
+    ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        let frame = Frame {
+            links,
+            number,
+            terms,
+            order,
+            agreed: Agreed::new(terms, mode, order),
+            mergers: match (mode, terms.to) {
+                (Mode::Stripes, _) if !order.is_empty() => order.to_vec(),
+                (_, to) => to.into_iter().collect(),
+            },
+        };
+        let merged = self.run(&frame, picture).inspect_err(|error| {
+            if !error.is_of_call() {
+                self.fail(links, error);
+            }
+        })?;
+        let result = self.result.as_ref().filter(|_| !merged.is_empty());
+        let result = result.and_then(|own| {
+            // SAFETY: all mergers have counted the frame, so they write no more until this member
+            // counts the memory as ready again, for which it must be borrowed anew.
+            unsafe { layer(own.mapping(), own.place(0), terms.format, &merged) }
+        });
+        let picture = result.map_or(PictureRef::default(), |layer| PictureRef {
+            color: layer.color,
+            depth: layer.depth,
+        });
+        Ok((merged, picture))
+    }
+
+    /// Gives the pixels that this member has in the memory for merged ones.
+    fn run(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        picture: Option<PictureRef<'_>>,
+    ) -> Result<Range<usize>, CompositeError> {
+        let (links, terms, next) = (frame.links, frame.terms, frame.next());
+        let rank = links.rank;
+        let is_receiver = terms.to == Some(rank);
+        // If this member alone reads its picture, the picture can stay where it is.
+        let own = picture.filter(|_| frame.mergers == [rank]);
+        let mut head = None;
+        if frame.order.contains(&rank) && own.is_none() {
+            let covered = self.put(frame, picture)?;
+            head = self
+                .take_place(frame)
+                .map(|place| frame.head(place, covered));
+        }
+        let stripe = frame.stripe();
+        if is_receiver || (stripe.is_some() && frame.keeps()) {
+            let sizes = sizes(terms.pixels(), terms.format);
+            let result = match self.result.take().filter(|own| own.has_room_for(sizes)) {
+                Some(own) => own,
+                None => self.create(links, 1, sizes)?,
+            };
+            let nothing = Covered::whole(terms.width, terms.height);
+            let words = frame.head(result.place(0), nothing).to_words();
+            self.own(links).write(Which::Result, frame.number, &words);
+            self.result = Some(result);
+        }
+        self.own(links).set(Counter::Ready, next);
+        if let Some(head) = head {
+            self.own(links)
+                .write(Which::Picture, frame.number, &head.to_words());
+        }
+        self.own(links).set(Counter::Drawn, next);
+        if let Some(stripe) = stripe.clone().filter(|stripe| !stripe.is_empty()) {
+            self.merge(frame, own, stripe)?;
+        }
+        self.own(links).set(Counter::Merged, next);
+        if is_receiver {
+            let mut others = frame.mergers.iter().filter(|other| **other != rank);
+            others.try_for_each(|other| self.wait(links, *other, Counter::Merged, next))?;
+            return Ok(0..terms.pixels());
+        }
+        Ok(stripe.filter(|_| frame.keeps()).unwrap_or(0..0))
+    }
+
+    /// Puts this member's picture where others can read it, as far as it is not background.
+    fn put(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        picture: Option<PictureRef<'_>>,
+    ) -> Result<Covered, CompositeError> {
+        let terms = frame.terms;
+        let size = (terms.width, terms.height);
+        let Some(picture) = picture else {
+            let is_drawn = |pictures: &super::Pictures| pictures.is_free;
+            if !self.pictures.as_ref().is_some_and(is_drawn) {
+                return Err(CompositeError::NotDrawn);
+            }
+            let drawn = self.place_mut(terms)?;
+            let drawn = PictureRef {
+                color: drawn.color,
+                depth: drawn.depth,
+            };
+            return Ok(Covered::find(drawn, size, terms.format, terms.operation));
+        };
+        self.find_place(frame.links, terms)?;
+        let covered = Covered::find(picture, size, terms.format, terms.operation);
+        let out = self.place_mut(terms)?;
+        let parts = [
+            (
+                picture.color,
+                out.color,
+                terms.format.color.channel().pixel_bytes(),
+            ),
+            (picture.depth, out.depth, terms.format.depth_bytes()),
+        ];
+        let Rectangle { columns, rows } = &covered.rectangle;
+        for (from, to, pixel) in parts {
+            if covered.rectangle == Rectangle::whole(terms.width, terms.height) {
+                to.copy_from_slice(from);
+                continue;
+            }
+            for row in rows.clone() {
+                let [start, end] =
+                    [columns.start, columns.end].map(|column| (row * terms.width + column) * pixel);
+                to[start..end].copy_from_slice(&from[start..end]);
+            }
+        }
+        Ok(covered)
+    }
+
+    /// Leaves the place in which this member's picture is to those that read it.
+    fn take_place(&mut self, frame: &Frame<'_, '_>) -> Option<Place> {
+        let pictures = self.pictures.as_mut()?;
+        let at = pictures.next;
+        let is_other = |rank: &usize| *rank != frame.links.rank;
+        pictures.places[at] = Taken {
+            frame: frame.number,
+            readers: frame.mergers.iter().copied().filter(is_other).collect(),
+        };
+        pictures.next = (at + 1) % pictures.places.len();
+        pictures.is_free = false;
+        Some(pictures.own.place(at))
+    }
+
+    /// Merges a stripe of all pictures into the receiver's memory.
+    fn merge(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        own: Option<PictureRef<'_>>,
+        stripe: Range<usize>,
+    ) -> Result<(), CompositeError> {
+        let (terms, format) = (frame.terms, frame.terms.format);
+        let rank = frame.links.rank;
+        let mut heads = Vec::with_capacity(frame.order.len());
+        for other in frame.order {
+            heads.push(match (*other == rank, own) {
+                (true, Some(picture)) => {
+                    let size = (terms.width, terms.height);
+                    let covered = Covered::find(picture, size, format, terms.operation);
+                    frame.head(Place::default(), covered)
+                }
+                _ => self.hear(frame, *other, Counter::Drawn, Which::Picture)?,
+            });
+        }
+        let keeper = terms.to.unwrap_or(rank);
+        let result = self.hear(frame, keeper, Counter::Ready, Which::Result)?;
+        let lost = |rank: usize| CompositeError::Lost {
+            rank,
+            source: mgn_fabric::Error::Closed(format!("rank {rank}")),
+        };
+        let mut layers = Vec::with_capacity(heads.len());
+        for (other, head) in frame.order.iter().zip(&heads) {
+            let layer = match (*other == rank, own) {
+                (true, Some(picture)) => Some(
+                    Layer {
+                        channel: format.color.channel(),
+                        color: picture.color,
+                        depth: picture.depth,
+                    }
+                    .part(&stripe),
+                ),
+                _ => {
+                    let mapping = self.members[*other].memory.find(head.place);
+                    // SAFETY: the other has counted its picture as drawn, and leaves it as it is
+                    // until this member has counted the frame as merged.
+                    mapping.and_then(|it| unsafe { layer(it, head.place, format, &stripe) })
+                }
+            };
+            layers.push(layer.ok_or_else(|| lost(*other))?);
+        }
+        let mapping = self.members[keeper].result.find(result.place);
+        // SAFETY: the receiver has counted its memory as ready, and every merger writes to its own
+        // stripe only.
+        let out = mapping.and_then(|it| unsafe { layer_mut(it, result.place, format, &stripe) });
+        let out = out.ok_or_else(|| lost(keeper))?;
+        let covered: Vec<Covered> = heads.into_iter().map(|head| head.covered).collect();
+        merge_covered(terms, stripe, &layers, &covered, out)?;
+        Ok(())
+    }
+
+    /// Waits for what a member has to say of this frame, and maps the memory that it speaks of.
+    fn hear(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        rank: usize,
+        counter: Counter,
+        which: Which,
+    ) -> Result<Head, CompositeError> {
+        if rank != frame.links.rank {
+            self.wait(frame.links, rank, counter, frame.next())?;
+        }
+        let peer = &mut self.members[rank];
+        let head = Head::from_words(peer.control.read(which, frame.number));
+        let different = match head.frame == frame.number {
+            true => frame.agreed.difference(&head.agreed),
+            false => Some("in another order or for another receiver"),
+        };
+        if let Some(what) = different {
+            let what = what.to_owned();
+            return Err(CompositeError::Different { rank, what });
+        }
+        let seen = match which {
+            Which::Picture => &mut peer.memory,
+            Which::Result => &mut peer.result,
+        };
+        let mapped = seen.map(head.place, peer.invitation.pid, peer.invitation.nonce);
+        mapped.map_err(|source| CompositeError::Lost {
+            rank,
+            source: mgn_fabric::Error::Io {
+                doing: "cannot map its pictures".to_owned(),
+                source,
+            },
+        })?;
+        Ok(head)
+    }
+}
+
+/// Merges the pixels of a stripe, piece by piece: of pictures that are background there, one of
+/// each value does for all.
+fn merge_covered(
+    terms: &Terms,
+    stripe: Range<usize>,
+    layers: &[Layer<'_>],
+    covered: &[Covered],
+    mut out: LayerMut<'_>,
+) -> Result<(), MergeError> {
+    let (operation, format) = (terms.operation, terms.format);
+    let rectangles: Vec<Rectangle> = covered.iter().map(|one| one.rectangle.clone()).collect();
+    if covered
+        .iter()
+        .all(|one| one.rectangle == Rectangle::whole(terms.width, terms.height))
+    {
+        return merge(operation, format, layers, out);
+    }
+    let mut bare: Vec<(Pixel, Bare)> = Vec::new();
+    for Covered { background, .. } in covered {
+        let is_known = bare.iter().any(|(known, _)| known == background);
+        if background.counts(format, operation) && !is_known {
+            bare.push((*background, Bare::new(background, format)));
+        }
+    }
+    let find = |pixel: &Pixel| bare.iter().position(|(known, _)| known == pixel);
+    let backgrounds: Vec<Option<usize>> = covered.iter().map(|one| find(&one.background)).collect();
+    let mut merged = Vec::with_capacity(layers.len());
+    let mut is_used = vec![false; bare.len()];
+    pieces(terms.width, stripe.clone(), &rectangles, |piece, covers| {
+        let piece = piece.start - stripe.start..piece.end - stripe.start;
+        let step = match covers.iter().copied().all(identity) {
+            true => piece.len(),
+            false => BARE,
+        };
+        for start in piece.clone().step_by(step) {
+            let part = start..piece.end.min(start + step);
+            merged.clear();
+            is_used.fill(false);
+            for ((layer, covers), background) in layers.iter().zip(covers).zip(&backgrounds) {
+                match (covers, background) {
+                    (true, _) => merged.push(layer.part(&part)),
+                    (false, Some(at)) if !is_used[*at] => {
+                        is_used[*at] = true;
+                        merged.push(bare[*at].1.layer(format).part(&(0..part.len())));
+                    }
+                    (false, _) => {}
+                }
+            }
+            merge(operation, format, &merged, out.part(&part))?;
+        }
+        Ok(())
+    })
+}
+
+/// Pixels of one value.
+struct Bare {
+    color: Vec<u8>,
+    depth: Vec<u8>,
+}
+
+impl Bare {
+    fn new(pixel: &Pixel, format: Format) -> Bare {
+        let color = format.color.channel().pixel_bytes();
+        Bare {
+            color: pixel.color[..color].repeat(BARE),
+            depth: pixel.depth[..format.depth_bytes()].repeat(BARE),
+        }
+    }
+
+    fn layer(&self, format: Format) -> Layer<'_> {
+        Layer {
+            channel: format.color.channel(),
+            color: &self.color,
+            depth: &self.depth,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Memory for pictures that all members of a group on one host can read and write.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use mgn_sys::{memory, Mapping, Protection};
+
+use super::control;
+use crate::{Format, Layer, LayerMut};
+
+/// Pictures begin at multiples of this, and so do their colours and depths.
+const ALIGN: usize = 4096;
+
+/// Where a picture is in its owner's memory: offsets in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Different for each piece of memory that the owner ever had.
+    pub memory: u32,
+    pub fd: u32,
+    pub size: u64,
+    pub color: u64,
+    pub depth: u64,
+}
+
+/// Memory of this member, with room for some pictures of one size.
+#[derive(Debug)]
+pub(super) struct Own {
+    mapping: Mapping,
+    /// Open as long as others may have to map it.
+    fd: OwnedFd,
+    number: u32,
+    color: usize,
+    picture: usize,
+}
+
+/// Bytes of a picture's colours and of its depths.
+pub(super) fn sizes(pixels: usize, format: Format) -> [usize; 2] {
+    [format.color.channel().pixel_bytes(), format.depth_bytes()].map(|pixel| pixels * pixel)
+}
+
+impl Own {
+    /// Room for `count` pictures.
+    pub fn create(
+        count: usize,
+        [color, depth]: [usize; 2],
+        number: u32,
+        nonce: u128,
+    ) -> io::Result<Own> {
+        let round = |bytes: usize| bytes.next_multiple_of(ALIGN);
+        let (color, picture) = (round(color), round(color) + round(depth));
+        let too_large = || io::Error::from(io::ErrorKind::OutOfMemory);
+        let size = picture.checked_mul(count).ok_or_else(too_large)?;
+        // The nonce has a page of its own.
+        let size = size.checked_add(ALIGN).ok_or_else(too_large)?;
+        let fd = memory::create("mgn-composite", size)?;
+        let mapping = Mapping::new(&fd, size, Protection::ReadWrite)?;
+        mapping.populate();
+        control::write_nonce(&mapping, nonce);
+        Ok(Own {
+            mapping,
+            fd,
+            number,
+            color,
+            picture,
+        })
+    }
+
+    pub fn has_room_for(&self, [color, depth]: [usize; 2]) -> bool {
+        color <= self.color && depth <= self.picture - self.color
+    }
+
+    pub fn place(&self, at: usize) -> Place {
+        let color = ALIGN + at * self.picture;
+        Place {
+            memory: self.number,
+            fd: self.fd.as_raw_fd() as u32,
+            size: self.mapping.len() as u64,
+            color: color as u64,
+            depth: (color + self.color) as u64,
+        }
+    }
+
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+}
+
+/// The memory of another member, as far as it was needed.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The last two: one is being drawn in, the other one read.
+    mapped: Vec<(u32, Mapping)>,
+}
+
+impl Seen {
+    /// Maps the memory of a place, unless that has been done.
+    ///
+    /// # Errors
+    /// The process has ended, or tells what is not true.
+    pub fn map(&mut self, place: Place, pid: u32, nonce: u128) -> io::Result<()> {
+        if self.find(place).is_none() {
+            let size = usize::try_from(place.size).map_err(|_| io::ErrorKind::InvalidData)?;
+            let mapping = control::map(pid, place.fd, size, nonce)?;
+            mapping.populate();
+            self.mapped.truncate(1);
+            self.mapped.insert(0, (place.memory, mapping));
+        }
+        Ok(())
+    }
+
+    pub fn find(&self, place: Place) -> Option<&Mapping> {
+        let mut mapped = self.mapped.iter();
+        let is_it = |(number, mapping): &&(u32, Mapping)| {
+            *number == place.memory && mapping.len() as u64 == place.size
+        };
+        mapped.find(is_it).map(|(_, mapping)| mapping)
+    }
+}
+
+/// Where pixels of a picture are, if that is within the memory.
+fn parts(
+    mapping: &Mapping,
+    place: Place,
+    format: Format,
+    pixels: &Range<usize>,
+) -> Option<[(*mut u8, usize); 2]> {
+    let part = |start: u64, pixel: usize| {
+        let len = pixels.len().checked_mul(pixel)?;
+        let start = usize::try_from(start).ok()?;
+        let start = start.checked_add(pixels.start.checked_mul(pixel)?)?;
+        let end = start.checked_add(len)?;
+        let is_aligned = start % 4 == 0;
+        (is_aligned && start >= ALIGN && end <= mapping.len())
+            .then(|| (mapping.range(start, len), len))
+    };
+    let color = part(place.color, format.color.channel().pixel_bytes())?;
+    match format.depth {
+        None => Some([color, (color.0, 0)]),
+        Some(_) => Some([color, part(place.depth, format.depth_bytes())?]),
+    }
+}
+
+/// Pixels to be read.
+///
+/// # Safety
+/// Nobody writes to them until the layer is dropped. Members that keep to the protocol don't, from
+/// when they have counted the picture as drawn until the reader has counted it as merged.
+pub(super) unsafe fn layer<'m>(
+    mapping: &'m Mapping,
+    place: Place,
+    format: Format,
+    pixels: &Range<usize>,
+) -> Option<Layer<'m>> {
+    let [color, depth] = parts(mapping, place, format, pixels)?;
+    // SAFETY: `parts` has found the bytes to be in the mapping, which outlives the layer; the
+    // caller promises the rest.
+    let slice = |(start, len): (*mut u8, usize)| unsafe { std::slice::from_raw_parts(start, len) };
+    Some(Layer {
+        channel: format.color.channel(),
+        color: slice(color),
+        depth: slice(depth),
+    })
+}
+
+/// Pixels to be written.
+///
+/// # Safety
+/// Nobody else reads or writes them until the layer is dropped.
+pub(super) unsafe fn layer_mut<'m>(
+    mapping: &'m Mapping,
+    place: Place,
+    format: Format,
+    pixels: &Range<usize>,
+) -> Option<LayerMut<'m>> {
+    let [color, depth] = parts(mapping, place, format, pixels)?;
+    // SAFETY: as above; colours and depths are apart where the place is one that `Own::place` has
+    // made, and nothing but what is in the pictures depends on it elsewhere.
+    let slice =
+        |(start, len): (*mut u8, usize)| unsafe { std::slice::from_raw_parts_mut(start, len) };
+    Some(LayerMut {
+        channel: format.color.channel(),
+        color: slice(color),
+        depth: slice(depth),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Color, Depth};
+
+    const FORMAT: Format = Format {
+        color: Color::Rgba8,
+        depth: Some(Depth::Float),
+    };
+
+    #[test]
+    fn pictures_are_seen_by_others() {
+        let own = Own::create(2, sizes(1000, FORMAT), 7, 99).unwrap();
+        assert!(own.has_room_for(sizes(1024, FORMAT)));
+        assert!(!own.has_room_for(sizes(1025, FORMAT)));
+        let (all, some) = (0..1000, 10..20);
+        for (at, value) in [(0, 1), (1, 2)] {
+            // SAFETY: nobody else uses the memory.
+            let picture = unsafe { layer_mut(own.mapping(), own.place(at), FORMAT, &all) };
+            let picture = picture.unwrap();
+            picture.color.fill(value);
+            picture.depth.fill(value + 10);
+        }
+        let mut seen = Seen::default();
+        let pid = std::process::id();
+        for (at, value) in [(0, 1), (1, 2)] {
+            seen.map(own.place(at), pid, 99).unwrap();
+            let mapping = seen.find(own.place(at)).unwrap();
+            // SAFETY: nobody writes any more.
+            let picture = unsafe { layer(mapping, own.place(at), FORMAT, &some) }.unwrap();
+            assert_eq!(picture.color, [value; 40]);
+            assert_eq!(picture.depth, [value + 10; 40]);
+        }
+        assert_eq!(seen.mapped.len(), 1);
+        assert!(Seen::default().map(own.place(0), pid, 98).is_err());
+    }
+
+    #[test]
+    fn places_outside_of_the_memory_are_refused() {
+        let own = Own::create(1, sizes(1024, FORMAT), 0, 0).unwrap();
+        let place = own.place(0);
+        let wrong = [
+            Place { color: 0, ..place },
+            Place {
+                color: place.color + 2,
+                ..place
+            },
+            Place {
+                depth: place.depth + 4,
+                ..place
+            },
+            Place {
+                color: u64::MAX - 3,
+                ..place
+            },
+        ];
+        for place in wrong {
+            assert!(parts(own.mapping(), place, FORMAT, &(0..1024)).is_none());
+        }
+        assert!(parts(own.mapping(), place, FORMAT, &(0..1025)).is_none());
+        assert!(parts(own.mapping(), place, FORMAT, &(0..1024)).is_some());
+        assert!(parts(own.mapping(), place, FORMAT, &(usize::MAX - 1..usize::MAX)).is_none());
+    }
+}

@@ -1,0 +1,382 @@
+//! Members that are all on one host: each reads the others' pictures where they are.
+//!
+//! A member draws into memory of its own that the others have mapped, and says where the picture
+//! is. Members that merge wait for that, merge their pixels of all pictures in one pass, write them
+//! to the receiver's memory, and count the frame. Nothing is copied, and no member waits for more
+//! than it needs: one that merges nothing goes on to its next frame at once, as long as it has a
+//! place to draw.
+
+mod control;
+mod frame;
+mod head;
+mod memory;
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::Spinner;
+
+use super::links::Links;
+use super::{CompositeError, Terms};
+use crate::covered::Covered;
+use crate::{LayerMut, Schedule};
+use control::{Control, Counter, Invitation, Which, FRAMES};
+use head::{Agreed, Head};
+use memory::{layer_mut, sizes, Own, Place, Seen};
+
+pub(super) use head::Mode;
+
+/// Places of a member for its pictures: so many frames it can be ahead of those that read them.
+const PLACES: usize = 3;
+const _: () = assert!(PLACES < FRAMES);
+
+/// Pictures of more bytes have two places, because memory counts more than a process that waits.
+const LARGE: usize = 16 << 20;
+
+/// How often a member that waits looks whether the others are there.
+const PULSE: Duration = Duration::from_millis(50);
+
+/// Pictures of fewer pixels are merged by the receiver: others would take longer to wake than it
+/// takes to merge.
+const SMALL: usize = 1 << 18;
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// Those of all ranks, this one's among them.
+    members: Vec<Peer>,
+    /// By which the others find this member's page.
+    _page: OwnedFd,
+    /// How often this member has made memory.
+    memories: u32,
+    pictures: Option<Pictures>,
+    /// Where the merged picture is.
+    result: Option<Own>,
+    spinner: Spinner,
+}
+
+#[derive(Debug)]
+struct Peer {
+    control: Control,
+    invitation: Invitation,
+    memory: Seen,
+    result: Seen,
+}
+
+/// Places for this member's pictures, which take turns.
+#[derive(Debug)]
+struct Pictures {
+    own: Own,
+    places: Vec<Taken>,
+    /// Where the next picture is drawn.
+    next: usize,
+    /// Whether that place is free: its readers were waited for.
+    is_free: bool,
+}
+
+/// What a place was last used for: the frame, and the other ranks that read it.
+#[derive(Clone, Debug, Default)]
+struct Taken {
+    frame: u32,
+    readers: Vec<usize>,
+}
+
+/// How a frame is composited on one host; none if not by memory.
+pub(super) fn mode(terms: &Terms, order: &[usize]) -> Option<Mode> {
+    let is_gathered = match terms.schedule {
+        None => terms.pixels() < SMALL,
+        Some(Schedule::DirectSend) => false,
+        Some(Schedule::Tree(k)) if k >= order.len() && terms.to.is_some() => true,
+        Some(_) => return None,
+    };
+    match (is_gathered, terms.to) {
+        (true, Some(_)) => Some(Mode::Gather),
+        _ => Some(Mode::Stripes),
+    }
+}
+
+impl Shared {
+    /// Has all members map each other's pages. None where one of them cannot, or does not want to.
+    pub fn join(links: &Links<'_>, may_share: bool) -> Result<Option<Shared>, CompositeError> {
+        let created = match may_share && links.size() > 1 {
+            true => Control::create().ok(),
+            false => None,
+        };
+        let host = mgn_sys::host::identity().unwrap_or_default();
+        let invite = |(_, _, invitation): &(Control, OwnedFd, Invitation)| {
+            let mut words = invitation.to_bytes().to_vec();
+            words.extend(host.bytes());
+            words
+        };
+        let met = links.meet(&created.as_ref().map(invite).unwrap_or_default())?;
+        let join = |words: &[u8]| {
+            let (invitation, theirs) = words.split_at_checked(Invitation::BYTES)?;
+            let invitation = Invitation::from_bytes(invitation)?;
+            (theirs == host.as_bytes()).then_some(())?;
+            let control = Control::map(&invitation).ok()?;
+            Some(Peer::new(control, invitation))
+        };
+        let joined: Option<Vec<Peer>> = met.iter().map(|(_, words)| join(words)).collect();
+        let can_share = created.is_some() && joined.is_some();
+        let met = links.meet(&[u8::from(can_share)])?;
+        let (Some((control, page, invitation)), Some(mut members)) = (created, joined) else {
+            return Ok(None);
+        };
+        if met.iter().any(|(_, words)| *words != [1]) {
+            return Ok(None);
+        }
+        members.insert(links.rank, Peer::new(control, invitation));
+        let mut spinner = Spinner::yielding(SPIN);
+        spinner.set_crowded(members.len() > mgn_sys::cpu::cores() as usize);
+        Ok(Some(Shared {
+            members,
+            _page: page,
+            memories: 0,
+            pictures: None,
+            result: None,
+            spinner,
+        }))
+    }
+
+    /// Counts a frame that is not composited here, and says so to those who believe that it is.
+    pub fn pass(&self, links: &Links<'_>, number: u32, terms: &Terms, order: &[usize]) {
+        let head = Head {
+            frame: number,
+            agreed: Agreed::new(terms, Mode::Messages, order),
+            place: Place::default(),
+            covered: Covered::whole(terms.width, terms.height),
+        };
+        for which in [Which::Result, Which::Picture] {
+            self.own(links).write(which, number, &head.to_words());
+        }
+        for counter in Counter::ALL {
+            self.own(links).set(counter, number.wrapping_add(1));
+        }
+    }
+
+    /// Says that this member composites no more. Waits until others have read its pictures.
+    pub fn leave(&mut self, links: &Links<'_>) {
+        if self.own(links).ended() == 0 {
+            let _ = self.wait_for_readers(links);
+            self.own(links).end(Ended::Left.code());
+        }
+    }
+
+    fn own(&self, links: &Links<'_>) -> &Control {
+        &self.members[links.rank].control
+    }
+
+    /// Memory for this member's next picture.
+    pub fn draw(
+        &mut self,
+        links: &Links<'_>,
+        terms: &Terms,
+    ) -> Result<LayerMut<'_>, CompositeError> {
+        let found = self.find_place(links, terms);
+        found.inspect_err(|error| self.fail(links, error))?;
+        self.place_mut(terms)
+    }
+
+    /// The place for the next picture.
+    fn place_mut(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
+        let pictures = self.pictures.as_mut().ok_or(CompositeError::NotDrawn)?;
+        let (place, pixels) = (pictures.own.place(pictures.next), 0..terms.pixels());
+        // SAFETY: nobody else has to do with the place: all who read an earlier picture there have
+        // counted its frame, and nobody reads the next one before this member has counted that.
+        let picture = unsafe { layer_mut(pictures.own.mapping(), place, terms.format, &pixels) };
+        picture.ok_or(CompositeError::NotDrawn)
+    }
+
+    /// Sees to it that there is a place for the next picture, and waits until it is free.
+    fn find_place(&mut self, links: &Links<'_>, terms: &Terms) -> Result<(), CompositeError> {
+        let sizes = sizes(terms.pixels(), terms.format);
+        let has_room = |pictures: &Pictures| pictures.own.has_room_for(sizes);
+        if !self.pictures.as_ref().is_some_and(has_room) {
+            // What others still have to read stays until they have done so.
+            self.wait_for_readers(links)?;
+            let is_large = sizes[0] + sizes[1] > LARGE;
+            let count = if is_large { 2 } else { PLACES };
+            self.pictures = Some(Pictures {
+                own: self.create(links, count, sizes)?,
+                places: vec![Taken::default(); count],
+                next: 0,
+                is_free: true,
+            });
+        }
+        let taken = match &self.pictures {
+            Some(pictures) if !pictures.is_free => pictures.places[pictures.next].clone(),
+            _ => return Ok(()),
+        };
+        self.wait_for(links, &taken)?;
+        if let Some(pictures) = &mut self.pictures {
+            pictures.is_free = true;
+        }
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        links: &Links<'_>,
+        count: usize,
+        sizes: [usize; 2],
+    ) -> Result<Own, CompositeError> {
+        self.memories += 1;
+        let nonce = self.members[links.rank].invitation.nonce;
+        Own::create(count, sizes, self.memories, nonce).map_err(CompositeError::Memory)
+    }
+
+    /// Waits until nobody has to read a picture of this member any more.
+    fn wait_for_readers(&mut self, links: &Links<'_>) -> Result<(), CompositeError> {
+        let places = self.pictures.iter().flat_map(|pictures| &pictures.places);
+        let places: Vec<Taken> = places.cloned().collect();
+        places
+            .iter()
+            .try_for_each(|taken| self.wait_for(links, taken))
+    }
+
+    fn wait_for(&mut self, links: &Links<'_>, taken: &Taken) -> Result<(), CompositeError> {
+        let next = taken.frame.wrapping_add(1);
+        let mut readers = taken.readers.iter();
+        readers.try_for_each(|rank| self.wait(links, *rank, Counter::Merged, next))
+    }
+
+    /// Waits until a member has counted so far.
+    fn wait(
+        &mut self,
+        links: &Links<'_>,
+        rank: usize,
+        counter: Counter,
+        target: u32,
+    ) -> Result<(), CompositeError> {
+        let control = &self.members[rank].control;
+        let is_there = || control.has(counter, target);
+        if self.spinner.spin(|| is_there() || control.ended() != 0) && is_there() {
+            return Ok(());
+        }
+        let waited = links.patience;
+        let deadline = Instant::now().checked_add(waited);
+        loop {
+            // Members that have ended, and links that are closed, may have counted before.
+            let (ended, is_open) = (control.ended(), links.is_open(rank));
+            if is_there() {
+                return Ok(());
+            }
+            if ended != 0 {
+                return Err(Ended::from_code(ended).error(rank, links));
+            }
+            if !is_open {
+                return Err(Ended::Left.error(rank, links));
+            }
+            let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            let left = left.unwrap_or(PULSE).min(PULSE);
+            if left.is_zero() {
+                return Err(CompositeError::Late { rank, waited });
+            }
+            self.spinner.sleeping();
+            control.sleep(counter, target, left);
+            self.spinner.woke();
+        }
+    }
+
+    /// Tells the others that this member composites no more, and because of whom.
+    fn fail(&self, links: &Links<'_>, error: &CompositeError) {
+        self.own(links)
+            .end(Ended::because(error, links.rank).code());
+    }
+}
+
+/// How long a member spins for the next one, at first.
+const SPIN: Duration = Duration::from_micros(20);
+
+impl Peer {
+    fn new(control: Control, invitation: Invitation) -> Peer {
+        Peer {
+            control,
+            invitation,
+            memory: Seen::default(),
+            result: Seen::default(),
+        }
+    }
+}
+
+/// Why a member composites no more. All who wait for it then blame the same rank as it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Left,
+    Lost { rank: usize },
+    Late { rank: usize },
+    Different { rank: usize },
+}
+
+impl Ended {
+    fn because(error: &CompositeError, own: usize) -> Ended {
+        match error {
+            CompositeError::Late { rank, .. } => Ended::Late { rank: *rank },
+            CompositeError::Different { rank, .. } => Ended::Different { rank: *rank },
+            CompositeError::Lost { rank, .. } => Ended::Lost { rank: *rank },
+            _ => Ended::Lost { rank: own },
+        }
+    }
+
+    fn code(self) -> u32 {
+        let (kind, rank) = match self {
+            Ended::Left => (1, 0),
+            Ended::Lost { rank } => (2, rank),
+            Ended::Late { rank } => (3, rank),
+            Ended::Different { rank } => (4, rank),
+        };
+        kind | (rank as u32) << 8
+    }
+
+    fn from_code(code: u32) -> Ended {
+        let rank = (code >> 8) as usize;
+        match code & 0xFF {
+            2 => Ended::Lost { rank },
+            3 => Ended::Late { rank },
+            4 => Ended::Different { rank },
+            _ => Ended::Left,
+        }
+    }
+
+    /// What that means to a member that waits for `teller`.
+    fn error(self, teller: usize, links: &Links<'_>) -> CompositeError {
+        let closed = |rank: usize| CompositeError::Lost {
+            rank,
+            source: mgn_fabric::Error::Closed(format!("rank {rank}")),
+        };
+        match self {
+            Ended::Left => closed(teller),
+            Ended::Lost { rank } => closed(rank),
+            Ended::Late { rank } if rank == links.rank => CompositeError::Lost {
+                rank: teller,
+                source: mgn_fabric::Error::TimedOut(format!("it waited for rank {rank}")),
+            },
+            Ended::Late { rank } => CompositeError::Late {
+                rank,
+                waited: links.patience,
+            },
+            Ended::Different { rank } => CompositeError::Different {
+                rank,
+                what: format!("something else, as rank {teller} says"),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_read_as_they_are_written() {
+        let (rank, other) = (511, 0);
+        for ended in [
+            Ended::Left,
+            Ended::Lost { rank },
+            Ended::Late { rank },
+            Ended::Different { rank: other },
+        ] {
+            assert_ne!(ended.code(), 0);
+            assert_eq!(Ended::from_code(ended.code()), ended);
+        }
+    }
+}
