@@ -372,3 +372,205 @@ fn what_a_failed_group_has_left_behind_does_no_harm() {
         assert!(results[0] == at_once(&terms, &[0, 1]));
     }
 }
+
+/// A picture that covers a part of the rows and columns, which differs from rank to rank, on a
+/// background that is the same everywhere.
+fn partly(rank: usize, terms: &Terms, background: u8) -> Picture {
+    let mut picture = picture(rank, terms.format);
+    let rows = 5 * rank..5 * rank + 30;
+    let columns = 3 * rank + 1..3 * rank + 20;
+    for at in 0..PIXELS {
+        if !rows.contains(&(at / WIDTH)) || !columns.contains(&(at % WIDTH)) {
+            picture.color[4 * at..4 * at + 4].fill(background);
+            if terms.format.depth.is_some() {
+                picture.depth[4 * at..4 * at + 4].copy_from_slice(&1f32.to_ne_bytes());
+            }
+        }
+    }
+    picture
+}
+
+fn merged(terms: &Terms, pictures: &[Picture]) -> Picture {
+    let layers: Vec<Layer<'_>> = pictures
+        .iter()
+        .map(|picture| picture.layer(Channel::U8))
+        .collect();
+    let mut merged = pictures[0].clone();
+    let out = merged.layer_mut(Channel::U8);
+    merge(terms.operation, terms.format, &layers, out).unwrap();
+    merged
+}
+
+#[test]
+fn what_is_left_out_as_background_is_no_difference() {
+    let operations = [
+        Operation::Over,
+        Operation::Nearest,
+        Operation::Max,
+        Operation::Min,
+        Operation::Add,
+    ];
+    // The same for all, or of each rank its own.
+    let backgrounds: [fn(usize) -> u8; 3] = [|_| 0, |_| 7, |rank| rank as u8];
+    for schedule in [Some(Schedule::Tree(8)), Some(Schedule::DirectSend)] {
+        for to in [Some(4), Some(1), None] {
+            let results = job(By::Memory, 5, |mut group| {
+                let mut results = Vec::new();
+                for operation in operations {
+                    for depth in [None, Some(Depth::Float)] {
+                        for background in backgrounds {
+                            let mut terms = terms(operation, schedule);
+                            terms.to = to;
+                            terms.format.depth = depth;
+                            if operation == Operation::Nearest && depth.is_none() {
+                                continue;
+                            }
+                            // The last rank shows nothing, but gets the picture.
+                            terms.order = Some(vec![2, 0, 1, 3]);
+                            let picture = |rank| partly(rank, &terms, background(rank));
+                            let mine = picture(group.rank());
+                            let (range, got) = group.composite(mine.borrowed(), &terms).unwrap();
+                            let want = merged(&terms, &[2, 0, 1, 3].map(picture));
+                            let part = |bytes: &[u8]| match bytes {
+                                [] => Vec::new(),
+                                all => all[4 * range.start..4 * range.end].to_vec(),
+                            };
+                            let is_same =
+                                got.color == part(&want.color) && got.depth == part(&want.depth);
+                            results.push((is_same, range.len(), terms));
+                        }
+                    }
+                }
+                results
+            });
+            for at in 0..results[0].len() {
+                let pixels: usize = results.iter().map(|rank| rank[at].1).sum();
+                assert_eq!(pixels, PIXELS);
+                for rank in &results {
+                    assert!(rank[at].0, "{:?}", rank[at].2);
+                }
+            }
+        }
+    }
+}
+
+/// Pictures are drawn in memory of the group, while others still read earlier ones.
+#[test]
+fn pictures_may_be_drawn_in_place() {
+    for by in BOTH {
+        for schedule in SCHEDULES {
+            let results = job(by, 3, |mut group| {
+                let terms = terms(Operation::Nearest, schedule);
+                let nothing = group.composite_drawn(&terms).map(drop);
+                assert!(matches!(nothing, Err(CompositeError::NotDrawn)));
+                let mut frames = Vec::new();
+                for frame in 0..20 {
+                    let mine = picture(group.rank() + 10 * frame, terms.format);
+                    let place = group.draw(&terms).unwrap();
+                    place.color.copy_from_slice(&mine.color);
+                    place.depth.copy_from_slice(&mine.depth);
+                    frames.push(group.composite_drawn(&terms).unwrap().1.to_picture());
+                }
+                frames
+            });
+            for (frame, got) in results[0].iter().enumerate() {
+                let pictures = [0, 1, 2].map(|rank| {
+                    picture(
+                        rank + 10 * frame,
+                        terms(Operation::Nearest, schedule).format,
+                    )
+                });
+                let want = merged(&terms(Operation::Nearest, schedule), &pictures);
+                assert!(*got == want, "frame {frame} by {by:?}, {schedule:?}");
+            }
+        }
+    }
+}
+
+/// Whatever a rank says differently, all get an error, and soon.
+#[test]
+fn ranks_that_disagree_are_an_error_for_all_that_wait() {
+    let same = || Terms {
+        to: Some(0),
+        ..terms(Operation::Nearest, Some(Schedule::DirectSend))
+    };
+    let changes: [fn(&mut Terms); 6] = [
+        |terms| terms.operation = Operation::Max,
+        |terms| (terms.width, terms.height) = (terms.height, terms.width),
+        |terms| terms.format.depth = Some(Depth::Unorm),
+        |terms| terms.schedule = Some(Schedule::Tree(8)),
+        |terms| terms.to = Some(1),
+        |terms| terms.order = Some(vec![2, 1, 0]),
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let results = job(By::Memory, 3, |mut group| {
+            let mut terms = same();
+            if group.rank() == 2 {
+                change(&mut terms);
+            }
+            let mine = picture(group.rank(), terms.format);
+            // A rank that merges nothing may be some frames ahead.
+            (0..9).try_for_each(|_| group.composite(mine.borrowed(), &terms).map(drop))
+        });
+        for result in results {
+            let error = result.unwrap_err();
+            assert!(
+                matches!(error, CompositeError::Different { .. }),
+                "change {at}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_rank_that_does_not_come_is_an_error_for_all_that_wait() {
+    let short = Duration::from_millis(100);
+    let results = members(3, |member| {
+        let mut group = By::Memory.group(member, 1, short);
+        let terms = terms(Operation::Nearest, Some(Schedule::DirectSend));
+        let mine = picture(group.rank(), terms.format);
+        if group.rank() == 1 {
+            // Long enough for the others to give up, and to say so.
+            thread::sleep(Duration::from_millis(400));
+        }
+        let error = group.composite(mine.borrowed(), &terms).map(drop);
+        let again = group.composite(mine.borrowed(), &terms).map(drop);
+        assert!(matches!(again, Err(CompositeError::Failed)));
+        error.unwrap_err()
+    });
+    for (rank, error) in results.iter().enumerate() {
+        let is_right = match rank {
+            1 => matches!(error, CompositeError::Lost { rank: 0 | 2, .. }),
+            _ => matches!(error, CompositeError::Late { rank: 1, .. }),
+        };
+        assert!(is_right, "rank {rank}: {error}");
+    }
+}
+
+/// An error of a rank's own call is nothing to the others: it may try again.
+#[test]
+fn a_wrong_call_may_be_made_right() {
+    for by in BOTH {
+        let terms = terms(Operation::Over, None);
+        let results = job(by, 2, |mut group| {
+            let mine = picture(group.rank(), terms.format);
+            if group.rank() == 1 {
+                let nothing = Picture::default();
+                let error = group.composite(nothing.borrowed(), &terms).map(drop);
+                assert!(matches!(error, Err(CompositeError::Merge(_))));
+                let too_large = Terms {
+                    width: usize::MAX,
+                    ..terms.clone()
+                };
+                let error = group.composite(mine.borrowed(), &too_large).map(drop);
+                assert!(matches!(error, Err(CompositeError::Size { .. })));
+            }
+            group
+                .composite(mine.borrowed(), &terms)
+                .unwrap()
+                .1
+                .to_picture()
+        });
+        assert!(is_alike(&results[0], &at_once(&terms, &[0, 1])));
+    }
+}

@@ -248,20 +248,20 @@ impl<'a> Group<'a> {
         self.shared.is_some()
     }
 
-    /// Memory for this member's next picture, of the terms' size and format, with anything in it.
-    /// What is drawn here and passed by [`Group::composite_drawn`] is not copied on one host. Waits
+    /// Memory for this member's next picture on these terms, with anything in it. What is drawn here
+    /// and passed by [`Group::composite_drawn`] on the same terms is not copied on one host. Waits
     /// until the others have read an earlier picture that was here.
     ///
     /// # Errors
     /// [`CompositeError::Memory`], and what [`Group::composite`] gives.
     pub fn draw(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
-        self.check(terms)?;
+        let order = self.check(terms)?;
         match &mut self.shared {
-            Some(shared) => {
+            Some(shared) if shared::mode(terms, &order).is_some() => {
                 let drawn = shared.draw(&self.links, terms);
                 drawn.inspect_err(|_| self.has_failed = true)
             }
-            None => Ok(self.messages.draw(terms)),
+            _ => Ok(self.messages.draw(terms)),
         }
     }
 

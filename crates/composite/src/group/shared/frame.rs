@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::control::{Counter, Which};
 use super::head::{Agreed, Head, Mode};
 use super::memory::{layer, layer_mut, sizes, Place};
-use super::{Shared, Taken};
+use super::{Ended, Shared, Taken};
 use crate::covered::{pieces, Covered, Pixel, Rectangle};
 use crate::group::links::Links;
 use crate::group::{CompositeError, PictureRef, Terms};
@@ -291,13 +291,19 @@ impl Shared {
             Which::Result => &mut peer.result,
         };
         let mapped = seen.map(head.place, peer.invitation.pid, peer.invitation.nonce);
-        mapped.map_err(|source| CompositeError::Lost {
-            rank,
-            source: mgn_fabric::Error::Io {
-                doing: "cannot map its pictures".to_owned(),
-                source,
-            },
-        })?;
+        if let Err(source) = mapped {
+            // A member that has failed has told why.
+            return Err(match peer.control.ended() {
+                0 => CompositeError::Lost {
+                    rank,
+                    source: mgn_fabric::Error::Io {
+                        doing: "cannot map its pictures".to_owned(),
+                        source,
+                    },
+                },
+                why => Ended::from_code(why).error(rank, frame.links),
+            });
+        }
         Ok(head)
     }
 }
