@@ -11,11 +11,8 @@
 #define HEIGHT 480
 #define BALLS 8
 
-static unsigned char color[WIDTH * HEIGHT][4];
-static float depth[WIDTH * HEIGHT];
-
 /* Round, without the square root of a real one. */
-static void draw_ball(int ball, int frame)
+static void draw_ball(int ball, int frame, unsigned char (*color)[4], float *depth)
 {
     static const int places[BALLS][3] = {
         {460, 240, 300}, {419, 282, 370}, {320, 300, 400}, {221, 282, 370},
@@ -76,13 +73,17 @@ int main(int argc, char **argv)
         .to = 0,
     };
     for (int frame = 0; frame < frames; frame++) {
-        memset(color, 40, sizeof color);
+        void *memory[2];
+        CHECK(mgn_composite_draw(compositor, &composition, &memory[0], &memory[1]));
+        unsigned char (*color)[4] = memory[0];
+        float *depth = memory[1];
+        memset(color, 40, WIDTH * HEIGHT * sizeof *color);
         for (int pixel = 0; pixel < WIDTH * HEIGHT; pixel++)
             depth[pixel] = 1e9f;
         for (int ball = rank; ball < BALLS; ball += size)
-            draw_ball(ball, frame);
+            draw_ball(ball, frame, color, depth);
         mgn_merged merged;
-        CHECK(mgn_composite(compositor, &composition, color, depth, &merged));
+        CHECK(mgn_composite_drawn(compositor, &composition, &merged));
         if (rank == 0 && frame == frames - 1)
             failed = write_picture(argv[1], merged.color);
     }

@@ -317,8 +317,9 @@ typedef struct {
     // The rank that gets the merged picture; negative: each process keeps the pixels that it has
     // merged.
     int to;
-    // Who sends which pixels to whom: direct, binary-swap, 2-3-swap, radix-K or tree-K, as in
-    // radix-8. Null: the library chooses.
+    // Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
+    // tree-K, as in radix-8. Null: the library chooses, and on one host reads the pictures where
+    // they are.
     const char *schedule;
     // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     // to show, and cost nothing. Null: all ranks, by their numbers.
@@ -350,6 +351,21 @@ int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 // MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections
 // to processes that did not answer are closed by then.
 int mgn_composite(mgn_compositor compositor, const mgn_composition *composition, const void *color, const void *depth, mgn_merged *merged);
+
+// Gives memory for this process's next picture, of which the library then makes no copy on one
+// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
+// and calls mgn_composite_drawn with the same composition. depth is set to null without depth.
+// The memory is the program's until that call. Waits until the other processes have read an
+// earlier picture that was there. Errors are those of mgn_composite.
+int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composition, void **color, void **depth);
+
+// Merges one picture of each process, as mgn_composite does. This process's is what was drawn in
+// the memory that mgn_composite_draw has given. Some processes may call this, and others
+// mgn_composite.
+//
+// MGN_ERR_ARGUMENT: nothing was drawn for this composition. Other errors are those of
+// mgn_composite.
+int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *composition, mgn_merged *merged);
 
 // Closes a compositor. What it has merged is not valid any more.
 int mgn_compositor_close(mgn_compositor compositor);

@@ -1,6 +1,7 @@
 //! Many pictures become one
 
 use std::ffi::{c_char, c_int, c_void};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use mgn_composite::{
@@ -67,8 +68,9 @@ pub struct mgn_composition {
     /// The rank that gets the merged picture; negative: each process keeps the pixels that it has
     /// merged.
     pub to: c_int,
-    /// Who sends which pixels to whom: direct, binary-swap, 2-3-swap, radix-K or tree-K, as in
-    /// radix-8. Null: the library chooses.
+    /// Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
+    /// tree-K, as in radix-8. Null: the library chooses, and on one host reads the pictures where
+    /// they are.
     pub schedule: *const c_char,
     /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     /// to show, and cost nothing. Null: all ranks, by their numbers.
@@ -147,22 +149,96 @@ pub unsafe extern "C" fn mgn_composite(
         };
         let picture = PictureRef {
             color: part(color, color_bytes)?,
-            depth: part(if depth_bytes == 0 { std::ptr::null() } else { depth }, depth_bytes)?,
+            depth: part(
+                if depth_bytes == 0 {
+                    std::ptr::null()
+                } else {
+                    depth
+                },
+                depth_bytes,
+            )?,
         };
         let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
-        let (range, picture) = group.composite(picture, &terms)?;
-        let start = |bytes: &[u8]| match bytes {
-            [] => std::ptr::null(),
-            bytes => bytes.as_ptr().cast(),
+        *merged = from_pixels(group.composite(picture, &terms)?);
+        Ok(0)
+    })
+}
+
+/// Gives memory for this process's next picture, of which the library then makes no copy on one
+/// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
+/// and calls mgn_composite_drawn with the same composition. depth is set to null without depth.
+/// The memory is the program's until that call. Waits until the other processes have read an
+/// earlier picture that was there. Errors are those of mgn_composite.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_composite_draw(
+    compositor: mgn_compositor,
+    composition: *const mgn_composition,
+    color: *mut *mut c_void,
+    depth: *mut *mut c_void,
+) -> c_int {
+    call(|| {
+        let compositor = Library::current()?.compositor(compositor)?;
+        // SAFETY: as the caller promises.
+        let (composition, color, depth) = unsafe {
+            (
+                *out(composition.cast_mut(), "composition")?,
+                out(color, "color")?,
+                out(depth, "depth")?,
+            )
         };
-        *merged = mgn_merged {
-            color: start(picture.color),
-            depth: start(picture.depth),
-            first: range.start as u64,
-            pixels: range.len() as u64,
+        // SAFETY: likewise.
+        let terms = unsafe { terms(&composition) }?;
+        let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = group.draw(&terms)?;
+        *color = place.color.as_mut_ptr().cast();
+        *depth = match place.depth {
+            [] => std::ptr::null_mut(),
+            depth => depth.as_mut_ptr().cast(),
         };
         Ok(0)
     })
+}
+
+/// Merges one picture of each process, as mgn_composite does. This process's is what was drawn in
+/// the memory that mgn_composite_draw has given. Some processes may call this, and others
+/// mgn_composite.
+///
+/// MGN_ERR_ARGUMENT: nothing was drawn for this composition. Other errors are those of
+/// mgn_composite.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_composite_drawn(
+    compositor: mgn_compositor,
+    composition: *const mgn_composition,
+    merged: *mut mgn_merged,
+) -> c_int {
+    call(|| {
+        let compositor = Library::current()?.compositor(compositor)?;
+        // SAFETY: as the caller promises.
+        let (composition, merged) = unsafe {
+            (
+                *out(composition.cast_mut(), "composition")?,
+                out(merged, "merged")?,
+            )
+        };
+        // SAFETY: likewise.
+        let terms = unsafe { terms(&composition) }?;
+        let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
+        *merged = from_pixels(group.composite_drawn(&terms)?);
+        Ok(0)
+    })
+}
+
+fn from_pixels((range, picture): (Range<usize>, PictureRef<'_>)) -> mgn_merged {
+    let start = |bytes: &[u8]| match bytes {
+        [] => std::ptr::null(),
+        bytes => bytes.as_ptr().cast(),
+    };
+    mgn_merged {
+        color: start(picture.color),
+        depth: start(picture.depth),
+        first: range.start as u64,
+        pixels: range.len() as u64,
+    }
 }
 
 /// Closes a compositor. What it has merged is not valid any more.

@@ -206,6 +206,26 @@ fn examples() {
     }
 }
 
+/// A process that dies or stops while it composites is an error for all others, which name it.
+#[test]
+fn a_process_that_dies_while_compositing() {
+    let program = compile("tests/dying.c", &[], "dying");
+    for (how, code) in [("die", "-5: rank 2 was lost"), ("stop", "-4: rank 2 has")] {
+        // Read by one in shared memory, by all, and sent.
+        for schedule in ["-", "direct", "binary-swap"] {
+            let said = job(&program, &[how, schedule], 4);
+            for rank in [0, 1, 3] {
+                let is_right = match schedule {
+                    // Whom a rank waits for, may wait for another.
+                    "binary-swap" => ["-5: rank", "-4: rank"].contains(&&said[rank][..8]),
+                    _ => said[rank].starts_with(code),
+                };
+                assert!(is_right, "{how} by {schedule}, rank {rank}: {said:?}");
+            }
+        }
+    }
+}
+
 /// An example as it was installed.
 fn example(name: &str) -> PathBuf {
     let folder = installed().join("share/doc/manganese/examples");

@@ -248,9 +248,9 @@ impl<'a> Group<'a> {
         self.shared.is_some()
     }
 
-    /// Memory for this member's next picture on these terms, with anything in it. What is drawn here
-    /// and passed by [`Group::composite_drawn`] on the same terms is not copied on one host. Waits
-    /// until the others have read an earlier picture that was here.
+    /// Memory for this member's next picture on these terms, with anything in it. What is drawn
+    /// here and passed by [`Group::composite_drawn`] on the same terms is not copied on one
+    /// host. Waits until the others have read an earlier picture that was here.
     ///
     /// # Errors
     /// [`CompositeError::Memory`], and what [`Group::composite`] gives.

@@ -252,7 +252,11 @@ impl Shared {
         if self.spinner.spin(|| is_there() || control.ended() != 0) && is_there() {
             return Ok(());
         }
-        let waited = links.patience;
+        // The members that wait for a picture are the first to say that it does not come.
+        let waited = match counter {
+            Counter::Merged => links.patience.saturating_mul(2),
+            Counter::Ready | Counter::Drawn => links.patience,
+        };
         let deadline = Instant::now().checked_add(waited);
         loop {
             // Members that have ended, and links that are closed, may have counted before.
