@@ -117,6 +117,66 @@ fn inline_arrays_are_drawn_and_leave_the_programs_arrays_alone() {
     }
 }
 
+/// Mesa 25.0 crashes when it draws this from memory.
+#[test]
+fn the_fixed_function_takes_generic_array_0_for_positions() {
+    let mut s = Session::new(api::COMPAT, 0);
+    let colours: Vec<f32> = [0.0, 0.0, 1.0, 1.0].repeat(6);
+    let values = [&[9.0; 4][..], &CORNERS, &colours].concat();
+    let both = words(&[
+        array(attr::GENERIC, 2, 0, 8, 16),
+        array(attr::COLOR, 4, 0, 16, 64),
+    ]);
+    let indices: Vec<u8> = (5..11u16).flat_map(u16::to_le_bytes).collect();
+    s.encode(|e| unsafe {
+        let arrays = (both.as_ptr(), both.len());
+        e.mgn_draw_arrays(GL_TRIANGLES, 3, 6, 1, 0, arrays, bytes(&values));
+    });
+    assert!(is_filled(&mut s, [0, 0, 255]));
+    s.encode(|e| unsafe {
+        e.gl_clear(GL_COLOR_BUFFER_BIT);
+        let indices = Data::Bytes(indices.as_ptr(), indices.len());
+        let (arrays, kind) = ((both.as_ptr(), both.len()), GL_UNSIGNED_SHORT);
+        let values = bytes(&values);
+        e.mgn_draw_elements(
+            GL_TRIANGLES,
+            6,
+            kind,
+            5,
+            10,
+            1,
+            2,
+            0,
+            arrays,
+            indices,
+            values,
+        );
+    });
+    assert!(is_filled(&mut s, [0, 0, 255]));
+    // One of a run would hide its positions.
+    let run = [(attr::GENERIC, 2), (attr::POSITION, 2)];
+    let layout = run.map(|(a, n)| [a, n]).concat();
+    let none = (std::ptr::null(), 0);
+    let mut vertices: Vec<f32> = Vec::new();
+    for corner in CORNERS.chunks_exact(2) {
+        vertices.extend([9.0, 9.0, corner[0], corner[1]]);
+    }
+    s.encode(|e| unsafe {
+        e.gl_color4f(0.0, 1.0, 0.0, 1.0);
+        e.mgn_run(
+            GL_TRIANGLES,
+            0,
+            (layout.as_ptr(), 4),
+            bytes(&vertices),
+            none,
+            (std::ptr::null(), 0),
+        );
+    });
+    assert!(is_filled(&mut s, [0, 255, 0]));
+    s.encode(|e| unsafe { e.mgn_get_error(1) });
+    assert_eq!(s.answer_array::<u32>(), [GL_NO_ERROR]);
+}
+
 #[test]
 fn buffers_and_memory_mix_in_one_draw() {
     let mut s = Session::new(api::COMPAT, 0);

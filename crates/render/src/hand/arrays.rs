@@ -89,7 +89,9 @@ impl Renderer {
             base_instance,
         };
         let arrays = draws::arrays(arrays, vertices, extent)?;
-        let sources = self.sources(&arrays, vertices, i64::from(first));
+        let mut sources = self.sources(&arrays, vertices, i64::from(first));
+        let zero = self.begin_buffered_zero(&mut sources, &arrays, vertices, first.into());
+        let Some(zero) = zero else { return Ok(()) };
         let draw = Draw {
             mode,
             first,
@@ -105,6 +107,7 @@ impl Renderer {
             // `draws::arrays` checked that. A draw of none reads none.
             unsafe { self.draw(&draw) };
         }
+        self.end_buffered_zero(zero);
         self.end_own();
         Ok(())
     }
@@ -198,7 +201,9 @@ impl Renderer {
             0 => self.element_buffer(),
             _ => 0,
         };
-        let sources = self.sources(&arrays, vertices, least);
+        let mut sources = self.sources(&arrays, vertices, least);
+        let zero = self.begin_buffered_zero(&mut sources, &arrays, vertices, least);
+        let Some(zero) = zero else { return Ok(()) };
         let span = match draw.indices.as_ref() {
             Some(i) if !indices_here => {
                 Span::Indices(type_, i.pointer as u64, count, i.base_vertex)
@@ -219,6 +224,7 @@ impl Renderer {
                 }
             }
         }
+        self.end_buffered_zero(zero);
         self.end_own();
         Ok(())
     }

@@ -10,6 +10,7 @@ mod draws;
 mod egl_images;
 pub(crate) mod elements;
 mod framebuffers;
+mod generic_zero;
 mod gets;
 mod images;
 mod levels;
