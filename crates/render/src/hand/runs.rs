@@ -87,8 +87,8 @@ impl Renderer {
         // The driver wants edge flags as bytes; these outlive the draw.
         let mut edge_flags = Vec::new();
         let mut sources = [const { None }; attr::COUNT as usize];
-        // Within a primitive generic attribute 0 is the position, which is there anyway. As an array
-        // it would take its place.
+        // Within a primitive generic attribute 0 is the position, which is there anyway. As an
+        // array it would take its place.
         let layout = run.layout.iter().filter(|&&(a, ..)| a != attr::GENERIC);
         for (source, &(attribute, components, offset)) in sources.iter_mut().zip(layout) {
             let mut s = Source {
