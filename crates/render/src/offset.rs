@@ -151,9 +151,7 @@ impl Renderer {
     /// Before a primitive is begun, to be fed vertex by vertex.
     #[inline]
     pub(crate) fn begins(&mut self) {
-        if self.is_offset {
-            self.keep_to_tile();
-        }
+        self.keep_lists_to_tile();
         self.note_elements();
         if let Some(cx) = self.cx.as_deref_mut() {
             cx.may_be_inside = true;
@@ -467,11 +465,15 @@ impl Renderer {
 
     /// Before something is drawn at the raster position.
     pub(crate) fn offset_raster(&mut self) {
-        if self.has_primitive() {
+        let moves = |cx: &&Context| {
+            let moved = cx.boxes.as_ref().and_then(|kept| kept.moved.as_ref());
+            cx.api == Api::Compat && moved.is_some_and(|moved| !moved.raster)
+        };
+        // Asking is an error within a primitive.
+        if self.cx.as_deref().filter(moves).is_none() || self.has_primitive() {
             return;
         }
-        let draws = |cx: &&mut Context| cx.api == Api::Compat;
-        let Some(cx) = self.cx.as_deref_mut().filter(draws) else {
+        let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
         let Some(moved) = cx.boxes.as_mut().and_then(|kept| kept.moved.as_mut()) else {

@@ -129,7 +129,8 @@ impl Renderer {
     }
 
     /// Before lists are called, which draw. Where lists may set scissor boxes, they find the
-    /// program's.
+    /// program's. Before primitives as well: within them boxes cannot be set, nor can be asked
+    /// whether there is one, but lists can be called, for which there is nothing left to do then.
     pub(crate) fn keep_lists_to_tile(&mut self) {
         if self.is_offset {
             // Those that set any are executed command by command.

@@ -163,6 +163,36 @@ fn lists_that_set_what_is_moved_are_executed_by_command() {
 }
 
 #[test]
+fn lists_are_called_within_a_primitive() {
+    let draw = |e: &mut Encoder| unsafe {
+        e.gl_new_list(1, GL_COMPILE);
+        e.gl_color3f(0.5, 1.0, 0.0);
+        e.gl_vertex2f(-1.5, -1.0);
+        e.gl_vertex2f(1.5, -1.0);
+        e.gl_end_list();
+        e.gl_begin(GL_TRIANGLES);
+        e.gl_call_list(1);
+        e.gl_vertex2f(0.1, 2.0);
+        e.gl_end();
+        // This one ends the primitive, and sets a box, which the program's next draw has.
+        e.gl_new_list(2, GL_COMPILE);
+        e.gl_vertex2f(0.1, 2.0);
+        e.gl_end();
+        e.gl_scissor(100, 20, 500, 40);
+        e.gl_enable(GL_SCISSOR_TEST);
+        e.gl_end_list();
+        e.gl_color3f(0.0, 0.0, 1.0);
+        e.gl_rectf(-0.9, -0.9, 0.9, 0.0);
+        e.gl_begin(GL_TRIANGLES);
+        e.gl_call_list(1);
+        e.gl_call_list(2);
+        e.gl_color3f(1.0, 0.0, 0.0);
+        e.gl_rectf(-0.9, -0.9, 0.9, 0.9);
+    };
+    assert_eq!(difference(api::COMPAT, i32::MAX, draw), (0, 0));
+}
+
+#[test]
 fn shaders_place_what_they_draw() {
     const VERTEX: &str =
         "#version 110\nvarying vec3 c;\nvoid main() { c = gl_Color.rgb; gl_Position = gl_Vertex; }";
