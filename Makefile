@@ -30,7 +30,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 BUILD_DIR := target
 # The scripts and tests look there.
 export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
-LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
+LIBRARIES := libmgn_client.so libmgn_fixed_clock.so libmgn_icet.so
 
 .PHONY: all build demo test test-pictures test-python test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
 
@@ -41,7 +41,7 @@ deps-%:
 	@scripts/deps.sh $*
 
 build: deps-build
-	cargo build --release --locked -p mgn-cli -p mgn-client -p mgn-bench -p mgn-capi
+	cargo build --release --locked -p mgn-cli -p mgn-client -p mgn-bench -p mgn-capi -p mgn-icet
 	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(BUILD_DIR)/release
 	$(MAKE) -C demos OUT=$(CURDIR)/$(BUILD_DIR)/demos
 

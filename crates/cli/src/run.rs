@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use mgn_launch::ssh::Remote;
 use mgn_launch::watch::Verdict;
-use mgn_launch::{ClientSettings, Counters, Report, RunDir, Save, Session};
+use mgn_launch::{
+    icet_library, ClientSettings, Counters, Icet, Report, RunDir, Save, Session, ICET_NAMES,
+};
 use mgn_mothership::{Match, TileServer};
 use mgn_spu::{Chain, Stage};
 
@@ -84,6 +86,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,
             OnLoss::Continue => mgn_launch::OnLoss::Continue,
         },
+        icet: args.icet.as_deref().map(icet).transpose()?,
         ..ClientSettings::default()
     };
     let found = find(&args.through, flag, &args.program[0])?;
@@ -98,6 +101,22 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         found,
         _viewers: viewers,
         remote,
+    })
+}
+
+/// What programs get when they ask for IceT, by this name or by the usual ones.
+fn icet(name: &str) -> anyhow::Result<Icet> {
+    let names = match name {
+        "" => ICET_NAMES.map(String::from).to_vec(),
+        name if name.contains('/') || !name.contains(".so") => anyhow::bail!(
+            "--icet={name}: give the file name of the program's IceT library without a folder, for \
+             example --icet=libIceTCore.so"
+        ),
+        name => vec![name.to_owned()],
+    };
+    Ok(Icet {
+        library: icet_library()?,
+        names,
     })
 }
 
@@ -172,6 +191,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         eprint!("\r\x1b[K");
     }
     let counters = Counters::read(session.run_dir());
+    let has_icet = session.run_dir().join("icet").exists();
     drop(session);
     drop(remote);
     let figures = Figures::new(&counters, &report);
@@ -181,7 +201,20 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     if let Some(path) = &args.stats_json {
         write_json(path, &figures).with_context(|| format!("writing {}", path.display()))?;
     }
-    Ok(status(&report, &counters, args))
+    let status = status(&report, &counters, args);
+    if args.icet.is_none() || has_icet {
+        return Ok(status);
+    }
+    eprintln!(
+        "mgn: {} did not composite through Manganese: no process asked for IceT by a name that \
+         --icet gives ({}); see \"Other programs\" in icet.md",
+        args.program[0].to_string_lossy(),
+        match args.icet.as_deref() {
+            Some("") | None => ICET_NAMES.join(", "),
+            Some(name) => name.to_owned(),
+        }
+    );
+    Ok(status.max(u8::from(status == 0) * ELSEWHERE))
 }
 
 fn write_json(path: &Path, figures: &Figures) -> anyhow::Result<()> {

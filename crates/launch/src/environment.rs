@@ -64,6 +64,15 @@ pub struct ClientSettings {
     pub chain: Vec<String>,
     /// Count commands, which costs a little for each.
     pub count_commands: bool,
+    /// What programs get when they ask for IceT.
+    pub icet: Option<Icet>,
+}
+
+/// A library with IceT's interface, and the file names by which programs ask for IceT.
+#[derive(Clone, Debug)]
+pub struct Icet {
+    pub library: PathBuf,
+    pub names: Vec<String>,
 }
 
 /// Frames that are kept as image files.
@@ -87,6 +96,11 @@ pub(crate) fn environment(
     settings: &ClientSettings,
 ) -> Result<Vec<Change>, Error> {
     let vendor = vendor_files(run, library)?;
+    for name in settings.icet.iter().flat_map(|icet| &icet.names) {
+        let link = vendor.join(name);
+        let library = settings.icet.as_ref().map_or(library, |icet| &icet.library);
+        symlink(library, &link).map_err(Error::file(&link, "linking the library for IceT"))?;
+    }
     let mut changes = vec![
         set("__GLX_VENDOR_LIBRARY_NAME", "mgn"),
         set("__EGL_VENDOR_LIBRARY_FILENAMES", vendor.join("mgn.json")),

@@ -27,9 +27,12 @@ mod xvfb;
 
 pub use counters::Counters;
 pub use embedded::{EmbeddedServer, READY};
-pub use environment::{overruled_toolkits, ClientSettings, OnLoss, Present, Save, Weld};
+pub use environment::{overruled_toolkits, ClientSettings, Icet, OnLoss, Present, Save, Weld};
 pub use error::Error;
-pub use library::{client_library, fixed_clock_library, FIXED_CLOCK_FILE, LIBRARY_FILE};
+pub use library::{
+    client_library, fixed_clock_library, icet_library, FIXED_CLOCK_FILE, ICET_FILE, ICET_NAMES,
+    LIBRARY_FILE,
+};
 pub use run_dir::{tell_successor, unfit, RunDir};
 pub use session::{exit_code, Display, Driver, Output, Plan, Report, Server, Session};
 pub use xvfb::{find_xvfb, Xvfb};

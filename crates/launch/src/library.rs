@@ -11,6 +11,18 @@ pub const LIBRARY_FILE: &str = "libmgn_client.so";
 /// The file name of the library that makes programs repeatable.
 pub const FIXED_CLOCK_FILE: &str = "libmgn_fixed_clock.so";
 
+/// The file name of the library with IceT's interface.
+pub const ICET_FILE: &str = "libmgn_icet.so";
+
+/// The names by which programs ask for IceT's core: IceT's own, and those of releases of ParaView
+/// that have the same interface.
+pub const ICET_NAMES: [&str; 4] = [
+    "libIceTCore.so",
+    "libvtkIceTCore-pv5.9.so.1",
+    "libvtkIceTCore-pv5.10.so.1",
+    "libvtkIceTCore-pv5.11.so.1",
+];
+
 /// The client library to give to programs, as an absolute path. `MGN_CLIENT_LIBRARY` overrides the
 /// search with the path of one.
 ///
@@ -27,6 +39,15 @@ pub fn client_library() -> Result<PathBuf, Error> {
 /// [`Error::NoLibrary`] with every place that was looked at.
 pub fn fixed_clock_library() -> Result<PathBuf, Error> {
     find(FIXED_CLOCK_FILE, "MGN_FIXED_CLOCK_LIBRARY")
+}
+
+/// The library with IceT's interface, as an absolute path. `MGN_ICET_LIBRARY` overrides the search
+/// with the path of one.
+///
+/// # Errors
+/// [`Error::NoLibrary`] with every place that was looked at.
+pub fn icet_library() -> Result<PathBuf, Error> {
+    find(ICET_FILE, "MGN_ICET_LIBRARY")
 }
 
 fn find(file: &'static str, replacement: &str) -> Result<PathBuf, Error> {

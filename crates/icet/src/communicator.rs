@@ -1,0 +1,304 @@
+//! The program's communicator, and how its processes find each other by it.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use mgn_composite::Group;
+use mgn_fabric::job::{Job, Member};
+use mgn_fabric::Token;
+
+use crate::abi::{Communicator, Enum, BYTE, INT};
+use crate::diagnostics::Problem;
+
+/// How long a process may make the others wait, unless `MGN_ICET_TIMEOUT` says so many seconds:
+/// some draw for minutes.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The processes of a context: a communicator of its own.
+pub(crate) struct Processes {
+    communicator: *mut Communicator,
+    rank: usize,
+    size: usize,
+}
+
+// SAFETY: it is used by whichever thread holds the registry's lock, one at a time; IceT asks for no
+// more of programs with threads.
+unsafe impl Send for Processes {}
+
+/// The processes, joined.
+pub(crate) struct Members {
+    pub(crate) group: Group<'static>,
+}
+
+/// What each process tells the others.
+#[derive(Clone)]
+struct Greeting {
+    /// Tells processes apart.
+    nonce: [u8; 16],
+    /// Rank 0's is that of the job.
+    secret: String,
+    host: String,
+    /// How many jobs this process has had.
+    jobs: u32,
+}
+
+/// Bytes of a greeting: text is followed by zeros.
+const GREETING: usize = 16 + SECRET + HOST + 4;
+const SECRET: usize = 512;
+const HOST: usize = 256;
+
+impl Processes {
+    /// # Safety
+    /// `communicator` is null or one of IceT's.
+    pub(crate) unsafe fn new(communicator: *mut Communicator) -> Result<Processes, Problem> {
+        let missing = |what: &str| Problem::Value(format!("The communicator has no {what}."));
+        // SAFETY: as the caller promises.
+        let functions = unsafe { communicator.as_ref() };
+        let functions =
+            functions.ok_or_else(|| Problem::Value("The communicator is null.".into()))?;
+        let duplicate = functions.duplicate.ok_or_else(|| missing("Duplicate"))?;
+        // SAFETY: that is what a communicator's functions are for.
+        let communicator = unsafe { duplicate(communicator) };
+        // SAFETY: as above.
+        let functions = unsafe { communicator.as_ref() };
+        let functions = functions
+            .ok_or_else(|| Problem::Operation("The communicator cannot be duplicated.".into()))?;
+        let rank = functions.comm_rank.ok_or_else(|| missing("Comm_rank"))?;
+        let size = functions.comm_size.ok_or_else(|| missing("Comm_size"))?;
+        // SAFETY: as above.
+        let (rank, size) = unsafe { (rank(communicator), size(communicator)) };
+        let (rank, size) = match (usize::try_from(rank), usize::try_from(size)) {
+            (Ok(rank), Ok(size)) if rank < size => (rank, size),
+            _ => {
+                return Err(Problem::Value(format!(
+                    "The communicator says that this is process {rank} of {size}."
+                )))
+            }
+        };
+        Ok(Processes {
+            communicator,
+            rank,
+            size,
+        })
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// One number of each process. All of them call this.
+    pub(crate) fn gather(&self, mine: i32) -> Result<Vec<i32>, Problem> {
+        let mut all = vec![0; self.size];
+        // SAFETY: an int is read, and room for one of each process is there.
+        unsafe { self.allgather((&raw const mine).cast(), 1, INT, all.as_mut_ptr().cast()) }?;
+        Ok(all)
+    }
+
+    /// # Safety
+    /// `mine` are so many values, and there is room for those of all processes at `all`.
+    unsafe fn allgather(
+        &self,
+        mine: *const c_void,
+        count: i32,
+        kind: Enum,
+        all: *mut c_void,
+    ) -> Result<(), Problem> {
+        // SAFETY: it is valid until it is dropped.
+        let functions = unsafe { &*self.communicator };
+        let allgather = functions
+            .allgather
+            .ok_or_else(|| Problem::Value("The communicator has no Allgather.".into()))?;
+        // SAFETY: as the caller promises.
+        unsafe { allgather(self.communicator, mine, count, kind, all) };
+        Ok(())
+    }
+
+    /// Joins the processes. All of them call this.
+    pub(crate) fn join(&self) -> Result<Members, Problem> {
+        let mut jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = Greeting {
+            nonce: jobs.nonce()?,
+            secret: Token::generate().to_text(),
+            host: rustix::system::uname()
+                .nodename()
+                .to_string_lossy()
+                .into_owned(),
+            jobs: jobs.joined,
+        };
+        let bytes = mine.to_bytes()?;
+        let mut all = vec![0_u8; GREETING * self.size];
+        // SAFETY: the bytes of a greeting are there, and room for so many of each process.
+        unsafe {
+            self.allgather(
+                bytes.as_ptr().cast(),
+                GREETING as i32,
+                BYTE,
+                all.as_mut_ptr().cast(),
+            )
+        }?;
+        let all = all.chunks_exact(GREETING).map(Greeting::from_bytes);
+        let all: Vec<Greeting> = all.collect::<Result<_, _>>()?;
+        let patience = patience()?;
+        let (member, number) = jobs.joined(self.rank, &all)?;
+        Ok(Members {
+            group: Group::new(member, number, patience)?,
+        })
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        // SAFETY: it is valid until here, and its end ends it.
+        unsafe {
+            if let Some(destroy) = (*self.communicator).destroy {
+                destroy(self.communicator);
+            }
+        }
+    }
+}
+
+/// The jobs that this process is in. Contexts of the same processes share one.
+struct Jobs {
+    nonce: Option<[u8; 16]>,
+    /// By the processes, in their order. Never freed: groups borrow them, and a process has few.
+    open: Option<HashMap<Vec<[u8; 16]>, Joined>>,
+    joined: u32,
+}
+
+/// A job, and the number of its last group.
+type Joined = (&'static Member, u16);
+
+static JOBS: Mutex<Jobs> = Mutex::new(Jobs {
+    nonce: None,
+    open: None,
+    joined: 0,
+});
+
+impl Jobs {
+    fn nonce(&mut self) -> Result<[u8; 16], Problem> {
+        if self.nonce.is_none() {
+            let mut bytes = [0; 16];
+            getrandom::fill(&mut bytes).map_err(|error| {
+                Problem::Operation(format!("the system has no random numbers: {error}"))
+            })?;
+            self.nonce = Some(bytes);
+        }
+        Ok(self.nonce.unwrap_or_default())
+    }
+
+    /// The job of these processes, and the number of the next group in it.
+    fn joined(&mut self, rank: usize, all: &[Greeting]) -> Result<Joined, Problem> {
+        let key: Vec<[u8; 16]> = all.iter().map(|greeting| greeting.nonce).collect();
+        let open = self.open.get_or_insert_with(HashMap::new);
+        if let Some((member, groups)) = open.get_mut(&key) {
+            *groups = groups.wrapping_add(1);
+            return Ok((member, *groups));
+        }
+        let first = &all[0];
+        let hex: String = first
+            .nonce
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let name = format!("icet-{hex}-{}", first.jobs);
+        let hosts = all.iter().map(|greeting| greeting.host.clone()).collect();
+        let job = Job::new(&name, rank as u32, hosts)?.configured()?;
+        let member = job.token(Token::from_text(&first.secret)?).join()?;
+        let member: &'static Member = Box::leak(Box::new(member));
+        self.joined += 1;
+        open.insert(key, (member, 0));
+        Ok((member, 0))
+    }
+}
+
+impl Greeting {
+    fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
+        let mut bytes = self.nonce.to_vec();
+        for (text, room) in [(&self.secret, SECRET), (&self.host, HOST)] {
+            if text.len() >= room {
+                return Err(Problem::Operation(format!(
+                    "the name of this host is too long: {text}"
+                )));
+            }
+            let end = bytes.len() + room;
+            bytes.extend(text.bytes());
+            bytes.resize(end, 0);
+        }
+        bytes.extend(self.jobs.to_le_bytes());
+        Ok(bytes)
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Greeting, Problem> {
+        let text = |bytes: &[u8]| {
+            let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+            String::from_utf8(bytes.to_vec()).map_err(|_| {
+                Problem::Operation(
+                    "another process says something that is not understood: do all of them use \
+                     the same release of Manganese?"
+                        .into(),
+                )
+            })
+        };
+        let mut nonce = [0; 16];
+        nonce.copy_from_slice(&bytes[..16]);
+        let (secret, rest) = bytes[16..].split_at(SECRET);
+        let (host, jobs) = rest.split_at(HOST);
+        let mut count = [0; 4];
+        count.copy_from_slice(&jobs[..4]);
+        Ok(Greeting {
+            nonce,
+            secret: text(secret)?,
+            host: text(host)?,
+            jobs: u32::from_le_bytes(count),
+        })
+    }
+}
+
+fn patience() -> Result<Duration, Problem> {
+    let Some(text) = std::env::var_os("MGN_ICET_TIMEOUT").filter(|text| !text.is_empty()) else {
+        return Ok(PATIENCE);
+    };
+    let seconds = text.to_str().and_then(|text| text.parse::<f64>().ok());
+    seconds
+        .filter(|seconds| *seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| {
+            Problem::Value(format!(
+                "MGN_ICET_TIMEOUT is {}, and should be a number of seconds",
+                text.to_string_lossy()
+            ))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn greetings_are_read_as_they_were_written() {
+        let greeting = Greeting {
+            nonce: [7; 16],
+            secret: Token::generate().to_text(),
+            host: "node-7.cluster".into(),
+            jobs: 3,
+        };
+        let bytes = greeting.to_bytes().unwrap();
+        assert_eq!(bytes.len(), GREETING);
+        let read = Greeting::from_bytes(&bytes).unwrap();
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+        let mut wrong = bytes;
+        wrong[16] = 0xFF;
+        assert!(Greeting::from_bytes(&wrong).is_err());
+        let long = Greeting {
+            host: "x".repeat(HOST),
+            ..greeting
+        };
+        assert!(long.to_bytes().is_err());
+    }
+}

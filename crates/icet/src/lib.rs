@@ -1,0 +1,25 @@
+//! `libmgn_icet.so`: IceT's interface over the compositing of `mgn-composite`.
+//!
+//! Programs that composite with IceT, ParaView among them, load this library in its place and are
+//! not changed. The functions are those of the header `IceT.h`, and those that IceT's own libraries
+//! for MPI and OpenGL call, which stay. The program's communicator serves only for the processes to
+//! find each other; pictures travel over the links of a job.
+//!
+//! Contexts and images are looked up where they are used, so that a wrong one is an error. No panic
+//! leaves a function. What the library refuses it says in IceT's way: a line on stderr, and an
+//! error that `icetGetError` gives.
+
+mod abi;
+mod bounds;
+mod communicator;
+mod context;
+mod diagnostics;
+mod frame;
+mod gets;
+mod image;
+mod merging;
+mod pixels;
+mod settings;
+mod state;
+mod tiles;
+mod timing;

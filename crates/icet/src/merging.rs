@@ -1,0 +1,336 @@
+//! The pictures of one tile become one.
+
+use std::borrow::Cow;
+
+use mgn_composite::{self as composite, Depth, Format, Operation, PictureRef, Terms};
+
+use crate::abi::param;
+use crate::communicator::{Members, Processes};
+use crate::context::Context;
+use crate::diagnostics::Problem;
+use crate::frame::Frame;
+use crate::image::Image;
+use crate::pixels::{self, Area, Color};
+use crate::timing::icetWallTime;
+
+/// This process's picture.
+pub(crate) enum Own<'p> {
+    /// It lies in the context, with the tile at its lower left.
+    Drawn,
+    /// It lies in the program, with the tile's corner there.
+    Given {
+        color: &'p [u32],
+        depth: &'p [u32],
+        stride: usize,
+        corner: (usize, usize),
+    },
+}
+
+/// Pixels of a tile, as they are composited.
+struct Prepared<'p> {
+    color: Cow<'p, [u32]>,
+    depth: Cow<'p, [u32]>,
+}
+
+/// Where the program is to draw its picture of a tile: in memory that the others read, if that
+/// takes such a picture.
+pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Result<(), Problem> {
+    let size = frame.size_of(tile);
+    let image = &mut context.drawn.image;
+    let Some(to) = frame.receiver(tile) else {
+        image.prepare(frame.color, frame.has_depth, frame.drawn());
+        return Ok(());
+    };
+    if context.processes.size() == 1 || frame.drawn() != size || !frame.color.has_alpha() {
+        image.prepare(frame.color, frame.has_depth, frame.drawn());
+        return Ok(());
+    }
+    image.prepare(Color::None, false, (0, 0));
+    let terms = terms(frame, size, to);
+    let members = members(&mut context.members, &context.processes)?;
+    let failed = match members.group.draw(&terms) {
+        Ok(room) => {
+            // SAFETY: any bytes are words.
+            let parts = unsafe { (room.color.align_to_mut(), room.depth.align_to_mut()) };
+            match parts {
+                (([], color, []), ([], depth, [])) => {
+                    // SAFETY: it is this process's until the picture is composited, and `tile` lets
+                    // go of it then.
+                    unsafe { image.lend(frame.color, size, color, depth) };
+                    context.is_lent = true;
+                }
+                _ => image.prepare(frame.color, frame.has_depth, size),
+            }
+            return Ok(());
+        }
+        Err(error) => error,
+    };
+    context.members = Some(Err(failed.to_string()));
+    Err(failed.into())
+}
+
+/// The processes, which are joined first if they are not.
+fn members<'m>(
+    members: &'m mut Option<Result<Members, String>>,
+    processes: &Processes,
+) -> Result<&'m mut Members, Problem> {
+    if members.is_none() {
+        let joined = processes.join();
+        *members = Some(joined.map_err(|error| error.to_string()));
+        if let Some(Err(error)) = members {
+            return Err(Problem::Operation(error.clone()));
+        }
+    }
+    match members {
+        Some(Ok(members)) => Ok(members),
+        Some(Err(failure)) => Err(Problem::Operation(format!(
+            "This context has failed before: {failure}"
+        ))),
+        None => unreachable!("they were joined above"),
+    }
+}
+
+/// Composites a tile. True: the context's result is the picture, or this process's part of it.
+pub(crate) fn tile(
+    context: &mut Context,
+    frame: &Frame,
+    tile: usize,
+    own: Own<'_>,
+) -> Result<bool, Problem> {
+    let size = frame.size_of(tile);
+    let Some(to) = frame.receiver(tile) else {
+        return Ok(false);
+    };
+    let rank = context.processes.rank();
+    let start = icetWallTime();
+    let is_last = frame.order.last() == Some(&rank);
+    // Taken out, so that the result can be written meanwhile.
+    let mut drawn = std::mem::take(&mut context.drawn.image);
+    let is_lent = std::mem::take(&mut context.is_lent);
+    let prepared = match is_lent {
+        true => {
+            prepare_lent(frame, tile, &mut drawn, is_last);
+            None
+        }
+        false => Some(prepare(frame, tile, &drawn, own, is_last)),
+    };
+    let compressed = icetWallTime();
+    let result = &mut context.result.image;
+    let has_depth = frame.has_depth && (frame.color == Color::None || !frame.is_one_buffer);
+    let merged = match &prepared {
+        Some(prepared) if context.processes.size() == 1 => {
+            result.prepare(frame.color, has_depth, size);
+            write(frame, result, 0, &prepared.color, &prepared.depth);
+            Ok(Some(0..size.0 * size.1))
+        }
+        _ => {
+            let terms = terms(frame, size, to);
+            let group = &mut members(&mut context.members, &context.processes)?.group;
+            let merged = match &prepared {
+                None => group.composite_drawn(&terms),
+                Some(prepared) => {
+                    let picture = PictureRef {
+                        color: pixels::bytes_of(&prepared.color),
+                        depth: pixels::bytes_of(&prepared.depth),
+                    };
+                    group.composite(picture, &terms)
+                }
+            };
+            merged.map(|(range, picture)| {
+                let is_here = !range.is_empty() && to.is_none_or(|to| to == rank);
+                is_here.then(|| {
+                    result.prepare(frame.color, has_depth, size);
+                    let (color, depth) = (words(picture.color), words(picture.depth));
+                    write(frame, result, range.start, &color, &depth);
+                    range
+                })
+            })
+        }
+    };
+    drop(prepared);
+    if is_lent {
+        drawn.prepare(Color::None, false, (0, 0));
+    }
+    context.drawn.image = drawn;
+    let merged = match merged {
+        Ok(merged) => merged,
+        Err(error) => {
+            context.members = Some(Err(error.to_string()));
+            return Err(error.into());
+        }
+    };
+    let state = &mut context.state;
+    if let Some(range) = &merged {
+        state.set_int(param::VALID_PIXELS_TILE, tile as i32);
+        state.set_int(param::VALID_PIXELS_OFFSET, range.start as i32);
+        state.set_int(param::VALID_PIXELS_NUM, range.len() as i32);
+    }
+    let add = [
+        (param::COMPRESS_TIME, compressed - start),
+        (param::BLEND_TIME, icetWallTime() - compressed),
+    ];
+    for (name, time) in add {
+        state.set_double(name, state.double(name) + time);
+    }
+    Ok(merged.is_some())
+}
+
+fn terms(frame: &Frame, size: (usize, usize), to: Option<usize>) -> Terms {
+    let color = match frame.color {
+        Color::None | Color::RgbaBytes => composite::Color::Rgba8,
+        Color::RgbaFloats | Color::RgbFloats => composite::Color::Rgba32f,
+    };
+    Terms {
+        width: size.0,
+        height: size.1,
+        format: Format {
+            color,
+            depth: frame.has_depth.then_some(Depth::Float),
+        },
+        operation: match frame.is_blend {
+            true => Operation::Over,
+            false => Operation::Nearest,
+        },
+        schedule: None,
+        order: Some(frame.order.clone()),
+        to,
+    }
+}
+
+/// Makes a picture one that all can merge where it lies: nothing is around what is shown.
+fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) {
+    let (size, shown) = (frame.size_of(tile), frame.shown[tile]);
+    let color = drawn.color.words_mut();
+    let nothing = [0; 4];
+    pixels::surround(color, size, shown, &nothing[..frame.color.words()]);
+    if frame.has_depth {
+        let far = [1.0_f32.to_bits()];
+        pixels::surround(drawn.depth.words_mut(), size, shown, &far);
+    }
+    if frame.is_blend {
+        finish_blend(frame, color, is_last);
+    }
+}
+
+/// What blending asks of a picture.
+fn finish_blend(frame: &Frame, color: &mut [u32], is_last: bool) {
+    if pixels::has_glow(frame.color, color) {
+        pixels::drop_glow(frame.color, color);
+    }
+    if frame.is_on_background && is_last && frame.background != [0.0; 4] {
+        pixels::blend_under(frame.color, color, frame.background);
+    }
+}
+
+/// Makes this process's picture one that all can merge: as large as the tile, with nothing around
+/// what is shown, and with four channels.
+fn prepare<'p>(
+    frame: &Frame,
+    tile: usize,
+    drawn: &'p Image,
+    own: Own<'p>,
+    is_last: bool,
+) -> Prepared<'p> {
+    let size = frame.size_of(tile);
+    let (color, depth, stride, corner) = match own {
+        Own::Drawn if drawn.pixels() > 0 => (
+            drawn.color.words(),
+            drawn.depth.words(),
+            frame.drawn().0,
+            (0, 0),
+        ),
+        Own::Drawn => (&[][..], &[][..], 0, (0, 0)),
+        Own::Given {
+            color,
+            depth,
+            stride,
+            corner,
+        } => (color, depth, stride, corner),
+    };
+    let shown = frame.shown[tile];
+    let all = Area::new(0, 0, size.0 as i32, size.1 as i32);
+    let is_whole = |words: usize, part: &[u32]| {
+        shown == all
+            && stride == size.0
+            && corner == (0, 0)
+            && part.len() == size.0 * size.1 * words
+    };
+    let cut = |part: &'p [u32], filling: &[u32]| match is_whole(filling.len(), part) {
+        true => Cow::Borrowed(part),
+        false => {
+            let mut cut = vec![0; size.0 * size.1 * filling.len()];
+            pixels::place(part, stride, corner, &mut cut, size, shown, filling);
+            Cow::Owned(cut)
+        }
+    };
+    let depth = match frame.has_depth {
+        true => cut(depth, &[1.0_f32.to_bits()]),
+        false => Cow::Borrowed(&[][..]),
+    };
+    let nothing = vec![0; frame.color.words()];
+    let mut color = match frame.color {
+        Color::None => Cow::Owned(vec![0; size.0 * size.1]),
+        Color::RgbFloats => {
+            let rgb = cut(color, &nothing);
+            let mut rgba = vec![0; size.0 * size.1 * 4];
+            pixels::with_alpha(&rgb, &mut rgba);
+            Cow::Owned(rgba)
+        }
+        Color::RgbaBytes | Color::RgbaFloats => cut(color, &nothing),
+    };
+    let is_changed = frame.is_on_background && is_last && frame.background != [0.0; 4];
+    if frame.is_blend && (is_changed || pixels::has_glow(frame.color, &color)) {
+        finish_blend(frame, color.to_mut(), is_last);
+    }
+    Prepared { color, depth }
+}
+
+/// Writes merged pixels into the result, from the first one on, and the background where there is
+/// nothing.
+fn write(frame: &Frame, result: &mut Image, first: usize, color: &[u32], depth: &[u32]) {
+    let count = match frame.color.words() {
+        0 => depth.len(),
+        // Colours without alpha are merged with it.
+        3 => color.len() / 4,
+        words => color.len() / words,
+    };
+    let words = frame.color.words();
+    let background = frame.color.pixel(frame.background);
+    let Image {
+        color: color_to,
+        depth: depth_to,
+        ..
+    } = result;
+    let color_to = &mut color_to.words_mut()[first * words..(first + count) * words];
+    let color = match frame.color {
+        Color::None => Cow::Borrowed(&[][..]),
+        Color::RgbFloats => {
+            let mut rgb = vec![0; count * words];
+            pixels::without_alpha(color, &mut rgb);
+            Cow::Owned(rgb)
+        }
+        Color::RgbaBytes | Color::RgbaFloats => Cow::Borrowed(color),
+    };
+    if frame.is_blend {
+        color_to.copy_from_slice(&color);
+        if !frame.is_on_background && background.iter().any(|word| *word != 0) {
+            pixels::fill_unseen(frame.color, color_to, &background);
+        }
+        return;
+    }
+    let depth_to = depth_to.words_mut();
+    let depth_to = match depth_to.is_empty() {
+        true => &mut [],
+        false => &mut depth_to[first..first + count],
+    };
+    pixels::copy_near(&color, depth, &background, color_to, depth_to);
+}
+
+fn words(bytes: &[u8]) -> Cow<'_, [u32]> {
+    let of = |word: &[u8]| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
+    // SAFETY: any bytes are words.
+    match unsafe { bytes.align_to::<u32>() } {
+        ([], words, []) => Cow::Borrowed(words),
+        _ => Cow::Owned(bytes.chunks_exact(4).map(of).collect()),
+    }
+}

@@ -1,0 +1,353 @@
+//! The library as programs get it: C programs that composite pictures of their own, with processes
+//! that they fork themselves; and the same ones under MPI, compared with IceT where it is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn output(command: &mut Command) -> Output {
+    command
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+fn run(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = output(command);
+    let text = String::from_utf8_lossy(&stdout).into_owned();
+    let said = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{command:?}: {status}\n{text}\n{said}");
+    text
+}
+
+/// A folder with the library under the names by which programs ask for it.
+fn library() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        // Cargo does not build it for tests by itself.
+        let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let target = temporary.parent().unwrap();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
+            .args(["build", "--quiet", "--package", "mgn-icet"])
+            .current_dir(here());
+        run(cargo.env("CARGO_TARGET_DIR", target));
+        let folder = temporary.join("icet");
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let built = target.join("debug/libmgn_icet.so");
+        for name in ["libmgn_icet.so", "libvtkIceTCore-pv5.11.so.1"] {
+            std::os::unix::fs::symlink(&built, folder.join(name)).unwrap();
+        }
+        folder
+    })
+}
+
+/// A folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = library().join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Compiles a program that forks its processes, for one test.
+fn compiled(name: &str, test: &str) -> PathBuf {
+    let program = folder(test).join(name);
+    let source = here().join(format!("tests/programs/{name}.c"));
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(source)
+        .arg(library().join("libmgn_icet.so"));
+    run(compiler.args(["-lm", "-lpthread"]));
+    program
+}
+
+/// So many processes of a program: what they print, and their errors.
+fn forked(program: &Path, size: usize, words: &[&str]) -> Output {
+    output(
+        Command::new(program)
+            .args(words)
+            .env("NP", size.to_string())
+            .env("LD_LIBRARY_PATH", library()),
+    )
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn calls_that_make_no_sense_are_errors() {
+    let program = compiled("calls", "calls");
+    let ended = forked(&program, 1, &[]);
+    assert!(ended.status.success(), "{}", text(&ended.stdout));
+}
+
+#[test]
+fn blended_pictures_are_those_of_blending_in_doubles() {
+    let program = compiled("composite", "blended");
+    let background = "background=0.1,0.2,0.3,0.4";
+    for words in [
+        "order=reverse",
+        "order=mixed correct=1",
+        "order=mixed strategy=direct",
+        "order=none strategy=vtree correct=1",
+        "order=mixed content=glow via=draw",
+        "order=mixed columns=2 rows=2 via=draw correct=1",
+        "order=reverse color=f correct=1",
+    ] {
+        for size in [1, 2, 5, 8] {
+            let mut all = vec!["mode=blend", "depth=none", background, "frames=2"];
+            all.extend(words.split(' '));
+            let ended = forked(&program, size, &all);
+            let said = text(&ended.stdout);
+            assert!(ended.status.success(), "{size} {words}: {said}");
+            let off = |line: &str| -> f64 {
+                let (_, rest) = line
+                    .split_once("off by ")
+                    .unwrap_or_else(|| panic!("{said}"));
+                rest.split(' ').next().unwrap().parse().unwrap()
+            };
+            let tiles = if words.contains("columns") {
+                size.min(4)
+            } else {
+                1
+            };
+            assert_eq!(said.lines().count(), 2 * tiles, "{size} {words}: {said}");
+            let limit = if words.contains("color=f") {
+                0.001
+            } else {
+                1.0
+            };
+            for line in said.lines() {
+                assert!(off(line) < limit, "{size} {words}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn processes_that_end_or_stop_are_errors_for_the_others() {
+    let program = compiled("composite", "ends");
+    let composite = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(["frames=3", "width=640", "height=480"]);
+        let command = command
+            .args(words)
+            .env("NP", "4")
+            .env("MGN_ICET_TIMEOUT", "2");
+        output(command.env("LD_LIBRARY_PATH", library()))
+    };
+    for (words, status, reason) in [
+        (&["die=2"][..], 9, "rank 2 was lost"),
+        (&["stop=2", "stop_for=9"], 0, "rank 2 has not come"),
+        (&["other=2"], 0, "pictures of another size"),
+    ] {
+        let ended = composite(words);
+        let (said, errors) = (text(&ended.stdout), text(&ended.stderr));
+        assert_eq!(
+            ended.status.code(),
+            Some(status),
+            "{words:?}: {said}\n{errors}"
+        );
+        // A process that dies may take an earlier picture with it.
+        let first = said.find("rank 0 frame 0: error ffffffff");
+        let first = first.or_else(|| said.find("rank 0 frame 1: error ffffffff"));
+        let last = said.find("rank 0 frame 2: error fffffffb");
+        assert!(first.is_some() && first < last, "{words:?}: {said}");
+        assert!(errors.contains(reason), "{words:?}: {errors}");
+        assert!(errors.contains("has failed before"), "{words:?}: {errors}");
+    }
+    let wrong = Command::new(&program)
+        .env("NP", "2")
+        .env("MGN_ICET_TIMEOUT", "soon")
+        .env("LD_LIBRARY_PATH", library())
+        .output()
+        .unwrap();
+    assert!(text(&wrong.stderr).contains("MGN_ICET_TIMEOUT is soon"));
+}
+
+/// ParaView's IceT, and Open MPI, with which it is built.
+struct Original {
+    include: PathBuf,
+    libraries: Vec<PathBuf>,
+}
+
+/// None, with a message, where they are not there.
+fn original() -> Option<Original> {
+    let skip = |what: &str| {
+        eprintln!("skipped: comparison with IceT, for want of {what}");
+        assert!(
+            std::env::var_os("MGN_NEED_ICET").is_none(),
+            "MGN_NEED_ICET is set, and {what} is missing"
+        );
+    };
+    let has = |program: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    };
+    let include = PathBuf::from("/usr/include/paraview-5.11/vtkicet/src/include");
+    if !include.join("IceT.h").is_file() {
+        skip("paraview-dev 5.11");
+        return None;
+    }
+    let all = ["mpicc.openmpi", "mpirun.openmpi"];
+    if let Some(missing) = all.iter().find(|program| !has(program)) {
+        skip(missing);
+        return None;
+    }
+    let folders = fs::read_dir("/usr/lib")
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path());
+    let names = ["MPI", "Core"].map(|name| format!("libvtkIceT{name}-pv5.11.so.1"));
+    let mut folders = folders.filter(|folder| names.iter().all(|name| folder.join(name).is_file()));
+    let Some(folder) = folders.next() else {
+        skip("ParaView's libraries of IceT");
+        return None;
+    };
+    Some(Original {
+        include,
+        libraries: names.iter().map(|name| folder.join(name)).collect(),
+    })
+}
+
+/// The pictures that all ranks of a run have left, with those in pieces put together, and what it
+/// printed of errors.
+fn pictures(program: &Path, size: usize, words: &[&str], ours: bool) -> Vec<(String, Vec<u8>)> {
+    let folder = folder(if ours {
+        "pictures.ours"
+    } else {
+        "pictures.original"
+    });
+    let mut mpirun = Command::new("mpirun.openmpi");
+    mpirun
+        .args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--mca",
+            "mpi_yield_when_idle",
+            "1",
+        ])
+        .args(["-np", &size.to_string()])
+        .arg(program)
+        .arg(format!("out={}", folder.join("picture").display()))
+        .args(words);
+    if ours {
+        mpirun.env("LD_LIBRARY_PATH", library());
+    }
+    run(&mut mpirun);
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    files.sort();
+    let mut pieces = Vec::new();
+    let mut whole = Vec::new();
+    for file in files {
+        let bytes = fs::read(&file).unwrap();
+        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+        let (head, pixels) = (text(&bytes[..end]), bytes[end + 1..].to_vec());
+        match words.contains(&"collect=0") {
+            true => pieces.extend((!pixels.is_empty()).then_some((head, pixels))),
+            false => whole.push((head, pixels)),
+        }
+    }
+    if !pieces.is_empty() {
+        whole.push(join(pieces));
+    }
+    assert!(!whole.is_empty());
+    whole
+}
+
+/// Pieces of a picture of bytes with depths, as one.
+fn join(mut pieces: Vec<(String, Vec<u8>)>) -> (String, Vec<u8>) {
+    let numbers = |head: &str| -> (usize, usize) {
+        let words: Vec<&str> = head.split(' ').collect();
+        (words[4].parse().unwrap(), words[5].parse().unwrap())
+    };
+    pieces.sort_by_key(|(head, _)| numbers(head));
+    let (mut color, mut depth): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
+    for (head, pixels) in &pieces {
+        let (offset, count) = numbers(head);
+        assert_eq!(offset * 4, color.len(), "{head}");
+        color.extend(&pixels[..count * 4]);
+        depth.extend(&pixels[count * 4..]);
+    }
+    let head = pieces[0].0.split(' ').skip(6).collect::<Vec<_>>().join(" ");
+    color.extend(depth);
+    (head, color)
+}
+
+#[test]
+fn pictures_with_depth_are_those_of_icet() {
+    let Some(original) = original() else {
+        return;
+    };
+    let program = folder("composite.mpi").join("composite");
+    let mut compiler = Command::new("mpicc.openmpi");
+    compiler
+        .args(["-DWITH_MPI", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(here().join("tests/programs/composite.c"))
+        .arg("-isystem")
+        .arg(&original.include)
+        .args(&original.libraries);
+    run(compiler.arg("-lm"));
+    let background = "background=0.1,0.2,0.3,0.4";
+    for (size, words) in [
+        (4, "one=0 frames=3"),
+        (4, "one=1"),
+        (1, "one=0"),
+        (7, "one=0 content=ties"),
+        (4, "one=0 content=ties order=reverse"),
+        (4, "one=0 content=ties order=mixed strategy=reduce"),
+        (4, "one=0 content=ties single=bswap"),
+        (4, "one=0 content=strange"),
+        (4, "one=0 content=nothing"),
+        (5, "one=0 content=part"),
+        (4, "one=0 content=odd"),
+        (4, "one=0 color=f"),
+        (4, "one=0 color=rgb content=ties"),
+        (4, "color=none content=ties"),
+        (4, "one=0 valid=10,10,20,20"),
+        (4, "one=0 valid=10,10,200,20"),
+        (4, "one=0 valid=-10,10,20,20"),
+        (4, "one=0 columns=2 rows=2"),
+        (3, "one=0 columns=2 strategy=reduce"),
+        (4, "one=0 columns=2 via=matrices bounds=0.5"),
+        (4, "one=0 via=draw frames=2"),
+        (4, "one=0 via=draw columns=2 rows=2 frames=2"),
+        (4, "one=0 via=draw columns=2 bounds=0.5"),
+        (3, "one=0 via=draw columns=2 bounds=0.5 floating=0"),
+        (4, "one=0 via=draw bounds=3"),
+        (4, "one=0 via=draw bounds=0.01 content=nothing"),
+        (4, "via=draw empty=1 bounds=3"),
+        (4, "one=0 via=draw color=f columns=2 bounds=0.3"),
+        (4, "one=0 via=draw replicate=2 content=nothing"),
+        (4, "one=0 collect=0"),
+        (3, "one=0 collect=0 via=draw bounds=0.5"),
+        (2, "mode=blend depth=none content=nothing correct=1"),
+    ] {
+        let words: Vec<&str> = words.split(' ').chain([background]).collect();
+        let [theirs, ours] = [false, true].map(|ours| pictures(&program, size, &words, ours));
+        let heads = |all: &[(String, Vec<u8>)]| {
+            all.iter().map(|(head, _)| head.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(heads(&ours), heads(&theirs), "{size} {words:?}");
+        assert!(ours == theirs, "{size} {words:?}: pixels differ");
+    }
+}
