@@ -106,6 +106,7 @@ if [ "$goal" = bench ]; then
     like openmpi-bin "starts them" have mpirun.openmpi
     like libmpich-dev "messages of MPICH" test -e /usr/include/*/mpich/mpi.h
     like mpich "starts them" have mpirun.mpich
+    like paraview-dev "composites with IceT, to compare with" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h
     like ucx-utils "messages of UCX" have ucx_perftest
     like netpipe-openmpi "measures Open MPI, to compare with" have NPopenmpi
     like netpipe-mpich2 "measures MPICH" have NPmpich2
@@ -142,6 +143,8 @@ if [ "$goal" = test ]; then
     want man-db "shows its manual pages" have man
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
+    like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
+    like paraview-dev "likewise" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h
     like chromium "looks at the viewer's page" have chromium
 fi
 if [ "$goal" = python ]; then

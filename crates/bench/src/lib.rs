@@ -12,6 +12,7 @@ pub mod child;
 pub mod compare;
 pub mod composite;
 pub mod gl;
+pub mod icet;
 pub mod machine;
 pub mod net;
 pub mod plan;

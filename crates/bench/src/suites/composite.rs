@@ -8,6 +8,7 @@ use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 
 use super::Suite;
 use crate::composite::Work;
+use crate::icet;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 
@@ -36,6 +37,9 @@ const SCHEDULES: [Schedule; 5] = [
 /// About what a group of processes merges in a second: it decides how many frames are run.
 const BYTES_A_SECOND: f64 = 2e9;
 
+/// The same of IceT.
+const ICET_BYTES_A_SECOND: f64 = 1e9;
+
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let sizes = wishes.either(&SIZES[..], &SIZES[..2]);
     let seconds = wishes.either(0.3, 0.05);
@@ -61,6 +65,15 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             sizes: sizes.to_vec(),
             seconds,
         }));
+        ways.extend(icet::some(
+            wishes.either(icet::STRATEGY_COUNT, 1),
+            &wishes.peers,
+            operation,
+            &plot(operation),
+            RENDERERS,
+            sizes,
+            seconds * ICET_BYTES_A_SECOND,
+        ));
         Experiment {
             suite: Suite::Composite,
             key: format!("composite {operation}"),

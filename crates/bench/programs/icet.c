@@ -1,0 +1,80 @@
+/* Composites with IceT as `mgn bench composite` does: the last process gets the merged picture and
+ * shows nothing, the others write their pictures anew in each frame. Prints the seconds of FRAMES.
+ *
+ * icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY FRAMES */
+
+#include <IceT.h>
+#include <IceTMPI.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int named(const char *name, const char *const *names, int count) {
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, names[i])) return i;
+    fprintf(stderr, "%s: not understood\n", name);
+    exit(2);
+}
+
+int main(int argc, char **argv) {
+    static const char *const strategies[] = {"direct", "sequential", "split", "reduce", "vtree"};
+    static const char *const singles[] = {"automatic", "bswap", "tree", "radixk", "radixkr", "folding"};
+    static const char *const operations[] = {"over", "nearest"};
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc != 7) {
+        fprintf(stderr, "usage: icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY FRAMES\n");
+        return 2;
+    }
+    int width = atoi(argv[1]), height = atoi(argv[2]), frames = atoi(argv[6]);
+    int is_nearest = named(argv[3], operations, 2);
+    IceTCommunicator comm = icetCreateMPICommunicator(MPI_COMM_WORLD);
+    IceTContext context = icetCreateContext(comm);
+    icetDestroyMPICommunicator(comm);
+    icetDiagnostics(ICET_DIAG_ERRORS | ICET_DIAG_ALL_NODES);
+    icetResetTiles();
+    icetAddTile(0, 0, width, height, size - 1);
+    icetStrategy(ICET_STRATEGY_DIRECT + named(argv[4], strategies, 5));
+    icetSingleImageStrategy(ICET_SINGLE_IMAGE_STRATEGY_AUTOMATIC + named(argv[5], singles, 6));
+    icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);
+    icetSetDepthFormat(is_nearest ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE);
+    icetCompositeMode(is_nearest ? ICET_COMPOSITE_MODE_Z_BUFFER : ICET_COMPOSITE_MODE_BLEND);
+    icetDisable(ICET_COMPOSITE_ONE_BUFFER);
+    int *order = malloc(size * sizeof *order);
+    for (int i = 0; i < size; i++) order[i] = i;
+    if (!is_nearest) {
+        icetEnable(ICET_ORDERED_COMPOSITE);
+        icetCompositeOrder(order);
+    }
+    size_t pixels = (size_t)width * height;
+    unsigned char *color_from = calloc(pixels, 4), *color = calloc(pixels, 4);
+    float *depth_from = malloc(pixels * 4), *depth = malloc(pixels * 4);
+    for (size_t at = 0; at < pixels; at++) {
+        uint64_t value = (at * 2654435761u >> 8) + rank * 977;
+        unsigned alpha = value % 256;
+        int is_display = rank == size - 1;
+        if (!is_display) {
+            color_from[at * 4] = alpha / 2;
+            color_from[at * 4 + 1] = alpha / 3;
+            color_from[at * 4 + 2] = alpha / 5;
+            color_from[at * 4 + 3] = alpha;
+        }
+        depth_from[at] = is_display ? 1 : (value % 4093) / 4096.0f;
+    }
+    static const float background[4];
+    double start = 0;
+    for (int frame = -3; frame < frames; frame++) {
+        if (frame == 0) start = MPI_Wtime();
+        memcpy(color, color_from, pixels * 4);
+        if (is_nearest) memcpy(depth, depth_from, pixels * 4);
+        icetCompositeImage(color, is_nearest ? depth : NULL, NULL, NULL, NULL, background);
+        if (icetGetError() != ICET_NO_ERROR) return 3;
+    }
+    if (rank == size - 1) printf("%.9f\n", MPI_Wtime() - start);
+    icetDestroyContext(context);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,256 @@
+//! IceT, of ParaView's packages, which composites the same pictures.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{bail, Context, Result};
+use mgn_composite::Operation;
+use mgn_launch::inspect::in_path;
+
+use crate::argv::Argv;
+use crate::child;
+use crate::net::peers::Peers;
+use crate::plan::{Figure, Way};
+use crate::record::Kind;
+
+const SOURCE: &str = include_str!("../programs/icet.c");
+
+const COMPILER: &str = "mpicc.openmpi";
+const STARTER: &str = "mpirun.openmpi";
+
+const COMPILING: Duration = Duration::from_secs(60);
+
+/// No run takes longer than this.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many strategies there are.
+pub const STRATEGY_COUNT: usize = 5;
+
+/// IceT's strategies: for all tiles, and for one.
+const STRATEGIES: [(&str, &str); STRATEGY_COUNT] = [
+    ("sequential", "radixk"),
+    ("sequential", "bswap"),
+    ("sequential", "tree"),
+    ("reduce", "automatic"),
+    ("direct", "automatic"),
+];
+
+/// IceT with one of its strategies.
+pub struct Icet {
+    peers: Rc<Peers>,
+    strategy: (&'static str, &'static str),
+    operation: Operation,
+    /// All pixels are covered.
+    plot: String,
+    renderers: usize,
+    sizes: Vec<(usize, usize)>,
+    /// About what it merges in a second: it decides how many frames are run.
+    bytes: f64,
+}
+
+/// Where IceT's headers and libraries are.
+struct Installed {
+    include: PathBuf,
+    libraries: Vec<PathBuf>,
+}
+
+/// IceT with some of its strategies, the best ones first. `bytes` is about what it merges in a run.
+pub fn some(
+    strategies: usize,
+    peers: &Rc<Peers>,
+    operation: Operation,
+    plot: &str,
+    renderers: usize,
+    sizes: &[(usize, usize)],
+    bytes: f64,
+) -> Vec<Box<dyn Way>> {
+    let way = |strategy| -> Box<dyn Way> {
+        Box::new(Icet {
+            peers: peers.clone(),
+            strategy,
+            operation,
+            plot: plot.to_string(),
+            renderers,
+            sizes: sizes.to_vec(),
+            bytes,
+        })
+    };
+    let strategies = STRATEGIES.into_iter().take(strategies);
+    strategies.map(way).collect()
+}
+
+impl Icet {
+    fn program(&self) -> PathBuf {
+        self.peers.file("icet")
+    }
+
+    fn compiling(&self, installed: &Installed) -> Argv {
+        let files = [self.program(), self.peers.file("icet.c")];
+        let compiler = Argv::new([COMPILER, "-O2", "-o"]);
+        compiler
+            .args(files.iter().map(|file| file.display()))
+            .args([format!("-I{}", installed.include.display())])
+            .args(installed.libraries.iter().map(|file| file.display()))
+    }
+
+    /// The program, which is made once.
+    fn made(&self) -> Result<PathBuf> {
+        let program = self.program();
+        if !program.exists() {
+            let installed = installed().map_err(anyhow::Error::msg)?;
+            self.peers.write("icet.c", SOURCE)?;
+            child::output(&mut self.compiling(&installed).command(), COMPILING)?
+                .success(COMPILER)?;
+        }
+        Ok(program)
+    }
+
+    fn argv(&self, (width, height): (usize, usize)) -> Argv {
+        let (strategy, single) = self.strategy;
+        let pixel = match self.operation {
+            Operation::Nearest => 8,
+            _ => 4,
+        };
+        let frame = (self.renderers * width * height * pixel) as f64;
+        let frames = (self.bytes / frame).ceil().max(3.0);
+        // The last process is the display.
+        let processes = (self.renderers + 1).to_string();
+        Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
+            .args(["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"])
+            .args(["-np", &processes])
+            // Its search for processors asks an X server, which may say a line for each process.
+            .env("HWLOC_COMPONENTS", "-gl")
+            .args([self.program().display()])
+            .args([width, height])
+            .args([&self.operation.to_string(), strategy, single])
+            .args([frames])
+    }
+}
+
+impl Way for Icet {
+    fn name(&self) -> String {
+        match self.strategy {
+            ("sequential", single) => format!("IceT, {single}"),
+            (strategy, _) => format!("IceT, {strategy}"),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Peer
+    }
+
+    fn command(&self) -> String {
+        let run = self.sizes.first().map(|size| self.argv(*size).to_string());
+        let made = installed().map(|installed| self.compiling(&installed).to_string());
+        [made.ok(), run]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" && ")
+    }
+
+    fn missing(&self) -> Option<String> {
+        installed().err()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        self.made()?;
+        let figure = |size: (usize, usize)| {
+            let argv = self.argv(size);
+            let done = child::output(&mut argv.command(), PATIENCE)?.success(STARTER)?;
+            let seconds: f64 = done
+                .stdout
+                .trim()
+                .parse()
+                .with_context(|| format!("IceT's program said {:?}", done.stdout))?;
+            if seconds <= 0.0 {
+                bail!("IceT's program took no time");
+            }
+            let frames: f64 = argv.last().parse().context("a number of frames")?;
+            let pixels = (size.0 * size.1) as f64;
+            Ok(Figure::new(&self.plot, pixels, frames / seconds))
+        };
+        self.sizes.iter().copied().map(figure).collect()
+    }
+}
+
+/// What is needed of IceT, or what is missing.
+fn installed() -> Result<Installed, String> {
+    let missing = [COMPILER, STARTER]
+        .into_iter()
+        .find(|program| in_path(program.as_ref()).is_none());
+    if let Some(program) = missing {
+        return Err(format!("Open MPI is not installed: there is no {program}"));
+    }
+    let none = || "IceT is not installed: paraview-dev has its headers".to_string();
+    let (include, version) = entries(Path::new("/usr/include"))
+        .filter_map(|folder| {
+            let name = folder.file_name()?.to_str()?;
+            let version = name.strip_prefix("paraview-")?.to_string();
+            let include = folder.join("vtkicet/src/include");
+            include
+                .join("IceTMPI.h")
+                .is_file()
+                .then_some((include, version))
+        })
+        .max()
+        .ok_or_else(none)?;
+    let names = ["MPI", "Core"].map(|part| format!("libvtkIceT{part}-pv{version}.so.1"));
+    let libraries = entries(Path::new("/usr/lib"))
+        .map(|folder| names.each_ref().map(|name| folder.join(name)))
+        .find(|files| files.iter().all(|file| file.is_file()))
+        .ok_or_else(none)?;
+    Ok(Installed {
+        include,
+        libraries: libraries.to_vec(),
+    })
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.flatten().map(|entry| entry.path())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_fit_what_is_to_be_merged() {
+        let peers = Rc::new(Peers::new("nowhere".into()));
+        let icet = Icet {
+            peers,
+            strategy: STRATEGIES[0],
+            operation: Operation::Nearest,
+            plot: "composite-nearest".into(),
+            renderers: 8,
+            sizes: vec![(256, 256)],
+            bytes: 8.0 * 65536.0 * 8.0 * 10.0,
+        };
+        let typed = icet.argv((256, 256)).to_string();
+        assert!(typed.contains("-np 9 "), "{typed}");
+        let end = "nowhere/icet 256 256 nearest sequential radixk 10";
+        assert!(typed.ends_with(end), "{typed}");
+        assert_eq!(icet.argv((4096, 4096)).last(), "3");
+        assert_eq!(icet.name(), "IceT, radixk");
+    }
+
+    #[test]
+    fn icet_composites_where_it_is_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        let peers = Rc::new(Peers::new(folder.path().to_path_buf()));
+        for operation in [Operation::Over, Operation::Nearest] {
+            let sizes = [(64, 32), (32, 32)];
+            for mut way in some(STRATEGY_COUNT, &peers, operation, "plot", 2, &sizes, 1e5) {
+                if let Some(missing) = way.missing() {
+                    eprintln!("skipped: {missing}");
+                    return;
+                }
+                let figures = way.run().unwrap();
+                assert_eq!(figures.len(), 2);
+                assert!(figures.iter().all(|figure| figure.value > 0.0));
+            }
+        }
+    }
+}
