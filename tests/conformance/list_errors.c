@@ -144,6 +144,57 @@ static void at_once(void)
     }
 }
 
+/* The same of commands that set something, with the error of each. */
+#define AT_ONCE(command)                                                                                                                              \
+    do {                                                                                                                                              \
+        command;                                                                                                                                      \
+        GLenum code = glGetError();                                                                                                                   \
+        if (code)                                                                                                                                     \
+            note("%s: error %x", #command, code);                                                                                                     \
+    } while (0)
+
+static void set_at_once(void)
+{
+    static GLfloat positions[] = {-0.5f, -0.5f, 0.5f, -0.5f, 0, 0.5f};
+    GLuint names[4] = {0};
+    GLint value = -1;
+    no_picture();
+    for (int executed = 0; executed < 2; executed++) {
+        note("%s", executed ? "executed" : "compiled");
+        glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+        glNewList(1, executed ? GL_COMPILE_AND_EXECUTE : GL_COMPILE);
+        glBegin(GL_TRIANGLES);
+        AT_ONCE(glPixelStorei(GL_UNPACK_ALIGNMENT, 2));
+        AT_ONCE(glPixelStoref(GL_PACK_ALIGNMENT, 2));
+        AT_ONCE(glVertexPointer(2, GL_FLOAT, 0, positions));
+        AT_ONCE(glColorPointer(3, GL_FLOAT, 0, positions));
+        AT_ONCE(glNormalPointer(GL_FLOAT, 0, positions));
+        AT_ONCE(glTexCoordPointer(2, GL_FLOAT, 0, positions));
+        AT_ONCE(glEnableClientState(GL_COLOR_ARRAY));
+        AT_ONCE(glDisableClientState(GL_COLOR_ARRAY));
+        AT_ONCE(glGenTextures(2, names));
+        AT_ONCE(glDeleteTextures(2, names));
+        AT_ONCE(glGenBuffers(2, names));
+        AT_ONCE(glDeleteBuffers(2, names));
+        AT_ONCE(glGenVertexArrays(1, names));
+        AT_ONCE(glDeleteVertexArrays(1, names));
+        AT_ONCE(glGenQueries(1, names));
+        AT_ONCE(glDeleteQueries(1, names));
+        AT_ONCE(glGenFramebuffers(1, names));
+        AT_ONCE(glDeleteFramebuffers(1, names));
+        AT_ONCE(glGenRenderbuffers(1, names));
+        AT_ONCE(glDeleteRenderbuffers(1, names));
+        AT_ONCE(note("version %d", glGetString(GL_VERSION) != NULL));
+        glEnd();
+        glEndList();
+        errors("compiled");
+        glCallList(1);
+        errors("called");
+        glGetIntegerv(GL_UNPACK_ALIGNMENT, &value);
+        note("alignment %d", value);
+    }
+}
+
 static void no_mode(void)
 {
     LISTED("glBegin", glBegin(10000); color_of(3); glVertex2f(-1, -1); glVertex2f(1, -1); glVertex2f(1, 1); glEnd());
@@ -204,4 +255,4 @@ static void behind(void)
     errors("called");
 }
 
-CONFORM("list_errors", COMPAT, {"inside", inside}, {"draws_inside", draws_inside}, {"at_once", at_once}, {"no_mode", no_mode}, {"wrong_arguments", wrong_arguments}, {"behind", behind})
+CONFORM("list_errors", COMPAT, {"inside", inside}, {"draws_inside", draws_inside}, {"at_once", at_once}, {"set_at_once", set_at_once}, {"no_mode", no_mode}, {"wrong_arguments", wrong_arguments}, {"behind", behind})

@@ -174,7 +174,7 @@ fn c_string(text: &str) -> CString {
 pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
     // SAFETY: the only reference in use, to the thread's own context.
     let cx = unsafe { context() };
-    if cx.gl.in_begin() {
+    if cx.is_illegal_now() {
         cx.set_error(gl::GL_INVALID_OPERATION);
         return std::ptr::null();
     }

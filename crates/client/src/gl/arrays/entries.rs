@@ -23,7 +23,7 @@ type Pointer = *const c_void;
 /// Remembers an array, and says whether the server has to know of it: it need not of one in the
 /// program's memory.
 fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
-    if cx.gl.in_begin() {
+    if cx.is_illegal_now() {
         cx.illegal_in_begin::<()>();
         return false;
     }
@@ -298,7 +298,7 @@ fn enable_client(array: u32, on: bool) {
         gl::GL_SECONDARY_COLOR_ARRAY => attr::SECONDARY,
         _ => return cx.set_error(gl::GL_INVALID_ENUM),
     };
-    if cx.gl.in_begin() {
+    if cx.is_illegal_now() {
         return cx.illegal_in_begin();
     }
     set_enabled(cx, slot, on);

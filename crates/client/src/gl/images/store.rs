@@ -259,7 +259,7 @@ impl Context {
 pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
     // SAFETY: the only reference in use, to the thread's own context.
     let cx = unsafe { context() };
-    if cx.gl.in_begin() {
+    if cx.is_illegal_now() {
         return cx.illegal_in_begin();
     }
     if let Some(error) = cx.gl.state.gl_pixel_storei(pname, param).refusal() {

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 /// # Safety
 /// There is room for `n` names.
 unsafe fn take<'a>(cx: &mut Context, class: Class, n: i32, names: *mut u32) -> Option<&'a [u32]> {
-    if cx.gl.in_begin() {
+    if cx.is_illegal_now() {
         return cx.illegal_in_begin();
     }
     if cx.gl.is_es1() && !class.is_in_es1() {
@@ -184,7 +184,7 @@ fn is_query_target(target: u32) -> bool {
 /// # Safety
 /// `names` is null or holds `n` names.
 unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
-    if cx.gl.in_begin() {
+    if cx.is_illegal_now() {
         return cx.illegal_in_begin();
     }
     if n < 0 {
