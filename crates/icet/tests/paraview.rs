@@ -1,0 +1,122 @@
+//! ParaView, not changed, with this library in place of IceT.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Processes of ParaView.
+const SIZE: &str = "4";
+
+/// As the script has it.
+const WIDTH: usize = 320;
+const HEIGHT: usize = 240;
+
+/// IceT's blending in bytes is off by so much with four processes, and so ParaView's is from ours.
+const BLEND_DIFFERENCE: u8 = 4;
+
+fn run(command: &mut Command) {
+    let ended = command.stdin(Stdio::null()).output();
+    let ended = ended.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        ended.status.success(),
+        "{command:?}: {}\n{}\n{}",
+        ended.status,
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr)
+    );
+}
+
+/// A folder with the library under the name by which ParaView asks for it.
+fn library() -> PathBuf {
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let target = temporary.parent().unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--quiet", "--package", "mgn-icet"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    run(cargo.env("CARGO_TARGET_DIR", target));
+    let folder = temporary.join("icet-paraview");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let link = folder.join("libvtkIceTCore-pv5.11.so.1");
+    symlink(target.join("debug/libmgn_icet.so"), link).unwrap();
+    folder
+}
+
+/// What is missing, if something is.
+fn missing() -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |program: &str| std::env::split_paths(&path).any(|f| f.join(program).is_file());
+    let programs = ["pvbatch", "mpirun.openmpi", "xvfb-run"];
+    if let Some(program) = programs.into_iter().find(|program| !has(program)) {
+        return Some(program.to_owned());
+    }
+    let mut folders = fs::read_dir("/usr/lib").ok()?.flatten();
+    let has_release = folders.any(|f| f.path().join("libvtkIceTCore-pv5.11.so.1").is_file());
+    (!has_release).then(|| "ParaView 5.11".to_owned())
+}
+
+/// A picture that all processes have drawn: rows of blue, green and red.
+fn picture(what: &str, library: Option<&Path>, folder: &Path) -> Vec<u8> {
+    let name = format!("{what}-{}.bmp", library.map_or("theirs", |_| "ours"));
+    let file = folder.join(name);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/view.py");
+    let mut command = Command::new("timeout");
+    // Else the server resets when its last client leaves, and one that comes then is refused.
+    command
+        .args([
+            "120",
+            "xvfb-run",
+            "-a",
+            "-s",
+            "-screen 0 800x600x24 -noreset",
+        ])
+        .args(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"])
+        .args(["--mca", "mpi_yield_when_idle", "1", "-np", SIZE])
+        .args(["pvbatch", "--sym"])
+        .arg(script)
+        .arg(what)
+        .arg(&file);
+    if let Some(library) = library {
+        command.env("LD_LIBRARY_PATH", library);
+        // It leaves a mark there.
+        command.env("MGN_RUN_DIR", folder);
+    }
+    run(&mut command);
+    let bytes = fs::read(&file).unwrap();
+    let mark = folder.join("icet");
+    assert_eq!(mark.exists(), library.is_some(), "who composites {what}");
+    let _ = fs::remove_file(mark);
+    // The pixels are last.
+    let pixels = bytes[bytes.len() - WIDTH * HEIGHT * 3..].to_vec();
+    let first = &pixels[..3];
+    assert!(
+        pixels.chunks(3).any(|pixel| pixel != first),
+        "{what}: empty"
+    );
+    pixels
+}
+
+#[test]
+fn paraview_shows_the_same_picture() {
+    if let Some(missing) = missing() {
+        eprintln!("skipped: ParaView over this library, for want of {missing}");
+        assert!(
+            std::env::var_os("MGN_NEED_ICET").is_none(),
+            "MGN_NEED_ICET is set, and {missing} is missing"
+        );
+        return;
+    }
+    let library = library();
+    let folder = library.join("pictures");
+    fs::create_dir_all(&folder).unwrap();
+    for (what, limit) in [("surface", 0), ("volume", BLEND_DIFFERENCE)] {
+        let theirs = picture(what, None, &folder);
+        let ours = picture(what, Some(&library), &folder);
+        assert_eq!(ours.len(), theirs.len());
+        let pairs = ours.iter().zip(&theirs);
+        let most = pairs.map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+        assert!(most <= limit, "{what}: pixels differ by up to {most}");
+    }
+}
