@@ -13,6 +13,7 @@ files=(
     crates/cli/mgn_bin=mgn
     crates/client/mgn_client_cdylib=libmgn_client
     crates/capi/manganese_cdylib-staticlib=libmanganese
+    crates/icet/mgn_icet_cdylib=libmgn_icet
 )
 out=target/sbom
 
