@@ -1,12 +1,16 @@
 //! One of the processes that composite, and what they composite.
 
+use std::fmt::{self, Display, Formatter};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
-use mgn_composite::{Color, Depth, Format, Group, Operation, Picture, Schedule, Terms};
+use mgn_composite::{
+    Color, Depth, Format, Group, Operation, Picture, Schedule, Terms, UnknownSchedule,
+};
 use mgn_fabric::job::Job;
 
 use crate::PART;
@@ -24,7 +28,45 @@ pub struct Work {
     pub width: usize,
     pub height: usize,
     pub operation: Operation,
-    pub schedule: Schedule,
+    pub route: Route,
+    /// A quarter of each picture shows something, in another place for each renderer.
+    pub is_sparse: bool,
+}
+
+/// How the pictures come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// As the group chooses.
+    Chosen,
+    /// In shared memory if the schedule can, otherwise by messages.
+    By(Schedule),
+    /// By messages, as between hosts.
+    ByMessages(Schedule),
+}
+
+const CHOSEN: &str = "the library's choice";
+const MESSAGES: &str = " by messages";
+
+impl Display for Route {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Route::Chosen => f.write_str(CHOSEN),
+            Route::By(schedule) => schedule.fmt(f),
+            Route::ByMessages(schedule) => write!(f, "{schedule}{MESSAGES}"),
+        }
+    }
+}
+
+impl FromStr for Route {
+    type Err = UnknownSchedule;
+
+    fn from_str(name: &str) -> Result<Route, UnknownSchedule> {
+        match name.strip_suffix(MESSAGES) {
+            Some(name) => Ok(Route::ByMessages(name.parse()?)),
+            None if name == CHOSEN => Ok(Route::Chosen),
+            None => Ok(Route::By(name.parse()?)),
+        }
+    }
 }
 
 /// A process: a renderer, or the display, which comes last and has nothing to show.
@@ -36,8 +78,10 @@ pub struct Compositor {
     width: usize,
     height: usize,
     operation: Operation,
-    schedule: Schedule,
+    route: Route,
     frames: usize,
+    #[arg(long)]
+    sparse: bool,
 }
 
 impl Work {
@@ -59,15 +103,25 @@ impl Work {
         }
     }
 
-    /// The picture of one renderer, which covers all pixels and differs from those of the others.
+    /// The picture of one renderer, which differs from those of the others.
     pub fn picture(&self, rank: usize) -> Picture {
         let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
         let pixels = 0..self.pixels();
+        let (left, top) = (rank % 3 * self.width / 4, rank / 3 * self.height / 4);
+        let (columns, rows) = (left..left + self.width / 2, top..top + self.height / 2);
+        let is_bare = |at: usize| {
+            let (row, column) = (at / self.width, at % self.width);
+            self.is_sparse && !(columns.contains(&column) && rows.contains(&row))
+        };
         let color = |at: usize| {
-            let alpha = value(at) % 256;
+            let alpha = if is_bare(at) { 0 } else { value(at) % 256 };
             [alpha / 2, alpha / 3, alpha / 5, alpha].map(|channel| channel as u8)
         };
-        let depth = |at: usize| ((value(at) % 4093) as f32 / 4096.0).to_ne_bytes();
+        let depth = |at: usize| {
+            let depth = (value(at) % 4093) as f32 / 4096.0;
+            let depth = if is_bare(at) { 1.0 } else { depth };
+            depth.to_ne_bytes()
+        };
         Picture {
             color: pixels.clone().flat_map(color).collect(),
             depth: match self.format().depth {
@@ -86,8 +140,9 @@ impl Work {
             let mut command = Command::new(std::env::current_exe()?);
             command.args([PART, "compositor", &job]);
             command.args([rank, self.renderers, self.width, self.height].map(|n| n.to_string()));
-            command.args([self.operation.to_string(), self.schedule.to_string()]);
+            command.args([self.operation.to_string(), self.route.to_string()]);
             command.arg(frames.to_string());
+            command.args(self.is_sparse.then_some("--sparse"));
             command.stdin(Stdio::null()).stdout(Stdio::piped());
             mgn_sys::process::end_with_us(&mut command);
             Ok(Running(command.spawn().context("cannot run this program")?))
@@ -124,34 +179,45 @@ impl Compositor {
             width: self.width,
             height: self.height,
             operation: self.operation,
-            schedule: self.schedule,
+            route: self.route,
+            is_sparse: self.sparse,
         };
         let display = self.renderers;
         let hosts = vec!["localhost".to_string(); self.renderers + 1];
         let member = Job::new(&self.job, self.rank as u32, hosts)?.join()?;
-        let mut group = Group::new(&member, 0, PATIENCE)?;
+        let (schedule, group) = match self.route {
+            Route::Chosen => (None, Group::new(&member, 0, PATIENCE)?),
+            Route::By(schedule) => (Some(schedule), Group::new(&member, 0, PATIENCE)?),
+            Route::ByMessages(schedule) => {
+                (Some(schedule), Group::by_messages(&member, 0, PATIENCE)?)
+            }
+        };
+        let mut group = group;
         let terms = Terms {
             width: work.width,
             height: work.height,
             format: work.format(),
             operation: work.operation,
-            schedule: Some(work.schedule),
+            schedule,
             order: Some((0..self.renderers).collect()),
             to: Some(display),
         };
-        let (from, mut picture) = match self.rank == display {
-            true => (Picture::default(), Picture::default()),
-            false => (work.picture(self.rank), work.picture(self.rank)),
+        let from = match self.rank == display {
+            true => Picture::default(),
+            false => work.picture(self.rank),
         };
         let mut start = Instant::now();
         for frame in 0..WARM_UP + self.frames {
             if frame == WARM_UP {
                 start = Instant::now();
             }
-            // Each renderer draws its picture anew.
-            picture.color.copy_from_slice(&from.color);
-            picture.depth.copy_from_slice(&from.depth);
-            group.composite(picture.borrowed(), &terms)?;
+            if self.rank != display {
+                // Each renderer draws its picture anew.
+                let picture = group.draw(&terms)?;
+                picture.color.copy_from_slice(&from.color);
+                picture.depth.copy_from_slice(&from.depth);
+            }
+            group.composite_drawn(&terms)?;
         }
         if self.rank == display {
             println!("{}", start.elapsed().as_secs_f64());

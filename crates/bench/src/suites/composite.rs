@@ -1,13 +1,14 @@
 //! Sort-last compositing, like the VG Cluster's tables: eight renderers, each of which draws its
 //! picture anew in each frame, and a display, which gets the merged one. By size of the picture.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 
 use super::Suite;
-use crate::composite::Work;
+use crate::composite::{Route, Work};
 use crate::icet;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
@@ -26,12 +27,16 @@ const SIZES: [(usize, usize); 8] = [
 
 const RENDERERS: usize = 8;
 
-const SCHEDULES: [Schedule; 5] = [
-    Schedule::DirectSend,
-    Schedule::BinarySwap,
-    Schedule::TwoThreeSwap,
-    Schedule::RadixK(4),
-    Schedule::Tree(8),
+/// The library's choice is one of the next two: all members merge a stripe, or the display merges
+/// all.
+const ROUTES: [Route; 7] = [
+    Route::Chosen,
+    Route::By(Schedule::DirectSend),
+    Route::By(Schedule::Tree(8)),
+    Route::ByMessages(Schedule::DirectSend),
+    Route::ByMessages(Schedule::BinarySwap),
+    Route::ByMessages(Schedule::RadixK(4)),
+    Route::ByMessages(Schedule::Tree(8)),
 ];
 
 /// About what a group of processes merges in a second: it decides how many frames are run.
@@ -43,42 +48,46 @@ const ICET_BYTES_A_SECOND: f64 = 1e9;
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let sizes = wishes.either(&SIZES[..], &SIZES[..2]);
     let seconds = wishes.either(0.3, 0.05);
-    let schedules = wishes.either(&SCHEDULES[..], &SCHEDULES[..1]);
-    let experiment = |operation: Operation, what: &str| {
-        let work = |schedule| Work {
+    let routes = wishes.either(&ROUTES[..], &ROUTES[..1]);
+    let experiment = |operation: Operation, is_sparse: bool, what: &str| {
+        let work = |route| Work {
             renderers: RENDERERS,
             width: 0,
             height: 0,
             operation,
-            schedule,
+            route,
+            is_sparse,
         };
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
-        for schedule in schedules {
+        for route in routes {
             ways.push(Box::new(Ours {
-                work: work(*schedule),
+                work: work(*route),
                 sizes: sizes.to_vec(),
                 seconds,
             }));
         }
-        ways.push(Box::new(Limit {
-            work: work(Schedule::DirectSend),
-            sizes: sizes.to_vec(),
-            seconds,
-        }));
+        for threads in [1, RENDERERS.min(processors())] {
+            ways.push(Box::new(Limit {
+                work: work(Route::Chosen),
+                sizes: sizes.to_vec(),
+                seconds,
+                threads,
+            }));
+        }
         ways.extend(icet::some(
             wishes.either(icet::STRATEGY_COUNT, 1),
             &wishes.peers,
             operation,
-            &plot(operation),
+            &plot(operation, is_sparse),
             RENDERERS,
             sizes,
             seconds * ICET_BYTES_A_SECOND,
         ));
         Experiment {
             suite: Suite::Composite,
-            key: format!("composite {operation}"),
+            key: plot(operation, is_sparse).replace('-', " "),
             plots: vec![Plot::new(
-                plot(operation),
+                plot(operation, is_sparse),
                 format!("{RENDERERS} pictures become one: {what}"),
                 Axis::log("pixels", ""),
                 Axis::log("rate", "frames/s"),
@@ -91,19 +100,40 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             notes: vec![format!(
                 "{} processes on {} processors; every renderer writes all of its picture in each frame",
                 RENDERERS + 1,
-                std::thread::available_parallelism().map_or(1, usize::from)
+                processors()
             )],
             conclude: no_words,
         }
     };
     Ok(vec![
-        experiment(Operation::Over, "blended in order, all pixels covered"),
-        experiment(Operation::Nearest, "the nearest depth, all pixels covered"),
+        experiment(
+            Operation::Over,
+            false,
+            "blended in order, all pixels covered",
+        ),
+        experiment(
+            Operation::Nearest,
+            false,
+            "the nearest depth, all pixels covered",
+        ),
+        experiment(Operation::Over, true, "blended in order, a quarter covered"),
+        experiment(
+            Operation::Nearest,
+            true,
+            "the nearest depth, a quarter covered",
+        ),
     ])
 }
 
-fn plot(operation: Operation) -> String {
-    format!("composite-{operation}")
+fn plot(operation: Operation, is_sparse: bool) -> String {
+    format!(
+        "composite-{operation}{}",
+        if is_sparse { "-sparse" } else { "" }
+    )
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn at(work: &Work, (width, height): (usize, usize)) -> Work {
@@ -122,7 +152,7 @@ struct Ours {
 
 impl Way for Ours {
     fn name(&self) -> String {
-        self.work.schedule.to_string()
+        self.work.route.to_string()
     }
 
     fn kind(&self) -> Kind {
@@ -139,7 +169,7 @@ impl Way for Ours {
             let frames = (self.seconds * BYTES_A_SECOND / work.bytes() as f64).ceil();
             let rate = work.run((frames as usize).max(3))?;
             Ok(Figure::new(
-                &plot(work.operation),
+                &plot(work.operation, work.is_sparse),
                 work.pixels() as f64,
                 rate,
             ))
@@ -148,16 +178,21 @@ impl Way for Ours {
     }
 }
 
-/// One process that has all pictures, and merges them in one pass.
+/// One process that has all pictures, and merges them in one pass: each thread its stripe, for
+/// which it also draws all pictures anew.
 struct Limit {
     work: Work,
     sizes: Vec<(usize, usize)>,
     seconds: f64,
+    threads: usize,
 }
 
 impl Way for Limit {
     fn name(&self) -> String {
-        "one pass in one thread".to_string()
+        match self.threads {
+            1 => "one pass in one thread".to_string(),
+            threads => format!("one pass in {threads} threads"),
+        }
     }
 
     fn kind(&self) -> Kind {
@@ -170,34 +205,53 @@ impl Way for Limit {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         let figure = |size| {
-            let work = at(&self.work, size);
-            let from: Vec<Picture> = (0..work.renderers).map(|rank| work.picture(rank)).collect();
-            let (mut pictures, mut merged) = (from.clone(), from[0].clone());
-            let mut frame = || -> Result<()> {
-                for (picture, from) in pictures.iter_mut().zip(&from) {
-                    picture.color.copy_from_slice(&from.color);
-                    picture.depth.copy_from_slice(&from.depth);
-                }
-                let layers: Vec<Layer<'_>> = pictures
-                    .iter()
-                    .map(|picture| picture.layer(Channel::U8))
+            let whole = at(&self.work, size);
+            // Threads have nothing in common, so that they need not wait for each other.
+            let stripe = at(&self.work, (size.0, size.1.div_ceil(self.threads)));
+            let rate: Result<f64> = thread::scope(|scope| {
+                let threads: Vec<_> = (0..self.threads)
+                    .map(|_| scope.spawn(|| self.rate(&stripe)))
                     .collect();
-                let out = merged.layer_mut(Channel::U8);
-                Ok(merge(work.operation, work.format(), &layers, out)?)
-            };
-            frame()?;
-            let (start, mut frames) = (Instant::now(), 0);
-            while start.elapsed().as_secs_f64() < self.seconds {
-                frame()?;
-                frames += 1;
-            }
-            let rate = f64::from(frames) / start.elapsed().as_secs_f64();
+                let rates = threads.into_iter().map(|thread| match thread.join() {
+                    Ok(rate) => rate,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                });
+                rates.sum()
+            });
+            let rate = rate? / self.threads as f64;
             Ok(Figure::new(
-                &plot(work.operation),
-                work.pixels() as f64,
+                &plot(whole.operation, whole.is_sparse),
+                whole.pixels() as f64,
                 rate,
             ))
         };
         self.sizes.iter().copied().map(figure).collect()
+    }
+}
+
+impl Limit {
+    /// Frames a second of one thread.
+    fn rate(&self, work: &Work) -> Result<f64> {
+        let from: Vec<Picture> = (0..work.renderers).map(|rank| work.picture(rank)).collect();
+        let (mut pictures, mut merged) = (from.clone(), from[0].clone());
+        let mut frame = || -> Result<()> {
+            for (picture, from) in pictures.iter_mut().zip(&from) {
+                picture.color.copy_from_slice(&from.color);
+                picture.depth.copy_from_slice(&from.depth);
+            }
+            let layers: Vec<Layer<'_>> = pictures
+                .iter()
+                .map(|picture| picture.layer(Channel::U8))
+                .collect();
+            let out = merged.layer_mut(Channel::U8);
+            Ok(merge(work.operation, work.format(), &layers, out)?)
+        };
+        frame()?;
+        let (start, mut frames) = (Instant::now(), 0);
+        while start.elapsed().as_secs_f64() < self.seconds {
+            frame()?;
+            frames += 1;
+        }
+        Ok(f64::from(frames) / start.elapsed().as_secs_f64())
     }
 }
