@@ -80,7 +80,7 @@ impl Default for Spinner {
 
 impl Spinner {
     /// One that spins for at most `span`, which is no longer than [`SPIN`].
-    pub fn lasting(span: Duration) -> Spinner {
+    pub(crate) fn lasting(span: Duration) -> Spinner {
         Spinner {
             span: span.min(SPIN),
             yielding: Duration::ZERO,
@@ -98,14 +98,14 @@ impl Spinner {
     /// One that then yields for some times as long: whom it waits for may have been asleep itself,
     /// and takes longer to wake than anybody spins. Two that wait for each other would fall
     /// asleep in turns.
-    pub fn yielding(span: Duration) -> Spinner {
+    pub(crate) fn yielding(span: Duration) -> Spinner {
         let mut spinner = Spinner::lasting(span);
         spinner.set_crowded(false);
         spinner
     }
 
     /// Whether it waits for some of more peers than there are processors.
-    pub fn set_crowded(&mut self, crowded: bool) {
+    pub(crate) fn set_crowded(&mut self, crowded: bool) {
         self.yielding = match crowded {
             true => CROWDED,
             false => self.span * YIELDING,

@@ -61,6 +61,7 @@ impl Messages {
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         let own = match picture {
             Some(picture) => picture,
+            None if !order.contains(&links.rank) => PictureRef::default(),
             None => {
                 let drawn = terms.check(self.drawn.borrowed());
                 drawn.map_err(|_| CompositeError::NotDrawn)?;

@@ -257,7 +257,7 @@ impl<'a> Group<'a> {
     pub fn draw(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
         let order = self.check(terms)?;
         match &mut self.shared {
-            Some(shared) if shared::mode(terms, &order).is_some() => {
+            Some(shared) if shared.mode(terms, &order).is_some() => {
                 let drawn = shared.draw(&self.links, terms);
                 drawn.inspect_err(|_| self.has_failed = true)
             }
@@ -307,7 +307,7 @@ impl<'a> Group<'a> {
         let mode = self
             .shared
             .as_ref()
-            .and_then(|_| shared::mode(terms, &order));
+            .and_then(|shared| shared.mode(terms, &order));
         let result = match (&mut self.shared, mode) {
             (Some(shared), Some(mode)) => {
                 shared.composite(&self.links, frame, picture, terms, (mode, &order))

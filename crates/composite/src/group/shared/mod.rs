@@ -30,15 +30,18 @@ pub(super) use head::Mode;
 const PLACES: usize = 3;
 const _: () = assert!(PLACES < FRAMES);
 
-/// Pictures of more bytes have two places, because memory counts more than a process that waits.
-const LARGE: usize = 16 << 20;
+/// Pictures of more bytes have two places. Eight members with three would be slower, because the
+/// pictures leave the processor's cache before they are read.
+const LARGE: usize = 512 << 10;
 
 /// How often a member that waits looks whether the others are there.
 const PULSE: Duration = Duration::from_millis(50);
 
-/// Pictures of fewer pixels are merged by the receiver: others would take longer to wake than it
-/// takes to merge.
-const SMALL: usize = 1 << 18;
+/// Fewer pixels of all pictures together are merged by the receiver alone: where each member has a
+/// processor of its own, because waking takes longer than merging, and elsewhere because the others
+/// draw meanwhile. Measured with eight renderers on two processors, where blending 1024x768 is as
+/// fast in both ways.
+const SMALL: [usize; 2] = [1 << 18, 1 << 22];
 
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -52,6 +55,8 @@ pub(super) struct Shared {
     /// Where the merged picture is.
     result: Option<Own>,
     spinner: Spinner,
+    /// One of [`SMALL`].
+    small: usize,
 }
 
 #[derive(Debug)]
@@ -80,21 +85,21 @@ struct Taken {
     readers: Vec<usize>,
 }
 
-/// How a frame is composited on one host; none if not by memory.
-pub(super) fn mode(terms: &Terms, order: &[usize]) -> Option<Mode> {
-    let is_gathered = match terms.schedule {
-        None => terms.pixels() < SMALL,
-        Some(Schedule::DirectSend) => false,
-        Some(Schedule::Tree(k)) if k >= order.len() && terms.to.is_some() => true,
-        Some(_) => return None,
-    };
-    match (is_gathered, terms.to) {
-        (true, Some(_)) => Some(Mode::Gather),
-        _ => Some(Mode::Stripes),
-    }
-}
-
 impl Shared {
+    /// How a frame is composited; none if not by memory.
+    pub fn mode(&self, terms: &Terms, order: &[usize]) -> Option<Mode> {
+        let is_gathered = match terms.schedule {
+            None => terms.pixels().saturating_mul(order.len()) < self.small,
+            Some(Schedule::DirectSend) => false,
+            Some(Schedule::Tree(k)) if k >= order.len() && terms.to.is_some() => true,
+            Some(_) => return None,
+        };
+        match (is_gathered, terms.to) {
+            (true, Some(_)) => Some(Mode::Gather),
+            _ => Some(Mode::Stripes),
+        }
+    }
+
     /// Has all members map each other's pages. None where one of them cannot, or does not want to.
     pub fn join(links: &Links<'_>, may_share: bool) -> Result<Option<Shared>, CompositeError> {
         let created = match may_share && links.size() > 1 {
@@ -125,15 +130,16 @@ impl Shared {
             return Ok(None);
         }
         members.insert(links.rank, Peer::new(control, invitation));
-        let mut spinner = Spinner::yielding(SPIN);
-        spinner.set_crowded(members.len() > mgn_sys::cpu::cores() as usize);
         Ok(Some(Shared {
             members,
             _page: page,
             memories: 0,
             pictures: None,
             result: None,
-            spinner,
+            // No yielding: with more members than processors that takes the time of those that
+            // draw.
+            spinner: Spinner::default(),
+            small: SMALL[usize::from(links.size() > mgn_sys::cpu::cores())],
         }))
     }
 
@@ -287,9 +293,6 @@ impl Shared {
             .end(Ended::because(error, links.rank).code());
     }
 }
-
-/// How long a member spins for the next one, at first.
-const SPIN: Duration = Duration::from_micros(20);
 
 impl Peer {
     fn new(control: Control, invitation: Invitation) -> Peer {
