@@ -243,6 +243,7 @@ fn exception(error: CompositeError) -> PyErr {
         CompositeError::Order { .. }
         | CompositeError::To { .. }
         | CompositeError::Size { .. }
+        | CompositeError::Outside { .. }
         | CompositeError::NotDrawn
         | CompositeError::Merge(_) => PyValueError::new_err(text),
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 use mgn_composite::{
-    Color, Depth, Format, Group, Operation, Picture, Schedule, Terms, UnknownSchedule,
+    Color, Depth, Format, Group, Operation, Picture, Rectangle, Schedule, Terms, UnknownSchedule,
 };
 use mgn_fabric::job::Job;
 
@@ -107,27 +107,30 @@ impl Work {
     pub fn picture(&self, rank: usize) -> Picture {
         let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
         let pixels = 0..self.pixels();
-        let (left, top) = (rank % 3 * self.width / 4, rank / 3 * self.height / 4);
-        let (columns, rows) = (left..left + self.width / 2, top..top + self.height / 2);
-        let is_bare = |at: usize| {
-            let (row, column) = (at / self.width, at % self.width);
-            self.is_sparse && !(columns.contains(&column) && rows.contains(&row))
-        };
         let color = |at: usize| {
-            let alpha = if is_bare(at) { 0 } else { value(at) % 256 };
+            let alpha = value(at) % 256;
             [alpha / 2, alpha / 3, alpha / 5, alpha].map(|channel| channel as u8)
         };
-        let depth = |at: usize| {
-            let depth = (value(at) % 4093) as f32 / 4096.0;
-            let depth = if is_bare(at) { 1.0 } else { depth };
-            depth.to_ne_bytes()
-        };
+        let depth = |at: usize| ((value(at) % 4093) as f32 / 4096.0).to_ne_bytes();
         Picture {
             color: pixels.clone().flat_map(color).collect(),
             depth: match self.format().depth {
                 Some(_) => pixels.flat_map(depth).collect(),
                 None => Vec::new(),
             },
+        }
+    }
+
+    /// What a renderer draws of its picture.
+    fn covered(&self, rank: usize) -> Rectangle {
+        let (width, height) = (self.width, self.height);
+        let part = |start: usize, whole: usize| match self.is_sparse {
+            true => start * whole / 4..start * whole / 4 + whole / 2,
+            false => 0..whole,
+        };
+        Rectangle {
+            columns: part(rank % 3, width),
+            rows: part(rank / 3, height),
         }
     }
 
@@ -206,6 +209,7 @@ impl Compositor {
             true => Picture::default(),
             false => work.picture(self.rank),
         };
+        let covered = work.covered(self.rank);
         let mut start = Instant::now();
         for frame in 0..WARM_UP + self.frames {
             if frame == WARM_UP {
@@ -214,10 +218,17 @@ impl Compositor {
             if self.rank != display {
                 // Each renderer draws its picture anew.
                 let picture = group.draw(&terms)?;
-                picture.color.copy_from_slice(&from.color);
-                picture.depth.copy_from_slice(&from.depth);
+                let width = work.width;
+                for row in covered.rows.clone() {
+                    let [start, end] = [covered.columns.start, covered.columns.end]
+                        .map(|column| 4 * (row * width + column));
+                    picture.color[start..end].copy_from_slice(&from.color[start..end]);
+                    if !picture.depth.is_empty() {
+                        picture.depth[start..end].copy_from_slice(&from.depth[start..end]);
+                    }
+                }
             }
-            group.composite_drawn(&terms)?;
+            group.composite_drawn(&terms, work.is_sparse.then(|| covered.clone()))?;
         }
         if self.rank == display {
             println!("{}", start.elapsed().as_secs_f64());

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
         for (int ball = rank; ball < BALLS; ball += size)
             draw_ball(ball, frame, color, depth);
         mgn_merged merged;
-        CHECK(mgn_composite_drawn(compositor, &composition, &merged));
+        CHECK(mgn_composite_drawn(compositor, &composition, NULL, &merged));
         if (rank == 0 && frame == frames - 1)
             failed = write_picture(argv[1], merged.color);
     }

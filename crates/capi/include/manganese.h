@@ -336,6 +336,15 @@ typedef struct {
     uint64_t pixels;
 } mgn_merged;
 
+// Pixels of a picture: from a column and a row on, which are counted as the rows of the picture
+// lie in memory.
+typedef struct {
+    uint32_t column;
+    uint32_t row;
+    uint32_t width;
+    uint32_t height;
+} mgn_rectangle;
+
 // Makes a compositor of all processes of the job. All of them have to call this; it waits for
 // them, for up to timeout milliseconds. So long may a process also make the others wait later. A
 // process that has several compositors opens them in the same order as the others do. While there
@@ -360,12 +369,13 @@ int mgn_composite(mgn_compositor compositor, const mgn_composition *composition,
 int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composition, void **color, void **depth);
 
 // Merges one picture of each process, as mgn_composite does. This process's is what was drawn in
-// the memory that mgn_composite_draw has given. Some processes may call this, and others
-// mgn_composite.
+// the memory that mgn_composite_draw has given. If covered is not null, only that rectangle was
+// drawn: the picture shows nothing outside of it, whatever the memory holds there, and those
+// pixels cost nothing. Some processes may call this, and others mgn_composite.
 //
-// MGN_ERR_ARGUMENT: nothing was drawn for this composition. Other errors are those of
-// mgn_composite.
-int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *composition, mgn_merged *merged);
+// MGN_ERR_ARGUMENT: nothing was drawn for this composition, or covered is not within the picture.
+// Other errors are those of mgn_composite.
+int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *composition, const mgn_rectangle *covered, mgn_merged *merged);
 
 // Closes a compositor. What it has merged is not valid any more.
 int mgn_compositor_close(mgn_compositor compositor);

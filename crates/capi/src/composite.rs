@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use mgn_composite::{
-    Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Schedule, Terms,
+    Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Rectangle, Schedule, Terms,
 };
 
 use crate::arguments::{input, optional_text, out, patience};
@@ -76,6 +76,18 @@ pub struct mgn_composition {
     /// to show, and cost nothing. Null: all ranks, by their numbers.
     pub order: *const u32,
     pub order_length: u32,
+}
+
+/// Pixels of a picture: from a column and a row on, which are counted as the rows of the picture
+/// lie in memory.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct mgn_rectangle {
+    pub column: u32,
+    pub row: u32,
+    pub width: u32,
+    pub height: u32,
 }
 
 /// Merged pixels: so many, from the first one on, counted row by row.
@@ -200,30 +212,38 @@ pub unsafe extern "C" fn mgn_composite_draw(
 }
 
 /// Merges one picture of each process, as mgn_composite does. This process's is what was drawn in
-/// the memory that mgn_composite_draw has given. Some processes may call this, and others
-/// mgn_composite.
+/// the memory that mgn_composite_draw has given. If covered is not null, only that rectangle was
+/// drawn: the picture shows nothing outside of it, whatever the memory holds there, and those
+/// pixels cost nothing. Some processes may call this, and others mgn_composite.
 ///
-/// MGN_ERR_ARGUMENT: nothing was drawn for this composition. Other errors are those of
-/// mgn_composite.
+/// MGN_ERR_ARGUMENT: nothing was drawn for this composition, or covered is not within the picture.
+/// Other errors are those of mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_drawn(
     compositor: mgn_compositor,
     composition: *const mgn_composition,
+    covered: *const mgn_rectangle,
     merged: *mut mgn_merged,
 ) -> c_int {
     call(|| {
         let compositor = Library::current()?.compositor(compositor)?;
         // SAFETY: as the caller promises.
-        let (composition, merged) = unsafe {
+        let (composition, covered, merged) = unsafe {
             (
                 *out(composition.cast_mut(), "composition")?,
+                covered.as_ref().copied(),
                 out(merged, "merged")?,
             )
         };
+        let range = |start: u32, count: u32| start as usize..start as usize + count as usize;
+        let covered = covered.map(|it| Rectangle {
+            columns: range(it.column, it.width),
+            rows: range(it.row, it.height),
+        });
         // SAFETY: likewise.
         let terms = unsafe { terms(&composition) }?;
         let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
-        *merged = from_pixels(group.composite_drawn(&terms)?);
+        *merged = from_pixels(group.composite_drawn(&terms, covered)?);
         Ok(0)
     })
 }
@@ -324,6 +344,7 @@ impl From<CompositeError> for Fault {
             CompositeError::Order { .. }
             | CompositeError::To { .. }
             | CompositeError::Size { .. }
+            | CompositeError::Outside { .. }
             | CompositeError::NotDrawn
             | CompositeError::Merge(_) => Code::Argument,
             CompositeError::Unreachable { source, .. } => match source {

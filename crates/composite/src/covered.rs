@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use crate::{Channel, Format, Operation, PictureRef};
+use crate::{Channel, Depth, Format, LayerMut, Operation, PictureRef};
 
 /// A rectangle of a picture that is smaller than this share of it is worth its own pieces.
 const WORTH: (usize, usize) = (7, 8);
 
 /// Pixels of a picture, by columns and rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rectangle {
+pub struct Rectangle {
     pub columns: Range<usize>,
     pub rows: Range<usize>,
 }
@@ -30,15 +30,20 @@ pub(crate) struct Covered {
 }
 
 impl Rectangle {
-    pub fn whole(width: usize, height: usize) -> Rectangle {
+    pub(crate) fn whole(width: usize, height: usize) -> Rectangle {
         Rectangle {
             columns: 0..width,
             rows: 0..height,
         }
     }
 
-    pub fn pixels(&self) -> usize {
+    fn pixels(&self) -> usize {
         self.columns.len() * self.rows.len()
+    }
+
+    pub(crate) fn is_within(&self, width: usize, height: usize) -> bool {
+        let is_within = |range: &Range<usize>, end| range.start <= range.end && range.end <= end;
+        is_within(&self.columns, width) && is_within(&self.rows, height)
     }
 }
 
@@ -47,6 +52,41 @@ impl Covered {
         Covered {
             rectangle: Rectangle::whole(width, height),
             background: Pixel::default(),
+        }
+    }
+
+    /// A picture that shows nothing outside of the rectangle.
+    pub fn by(rectangle: Rectangle, format: Format) -> Covered {
+        Covered {
+            rectangle,
+            background: Pixel::nothing(format),
+        }
+    }
+
+    /// Writes the background to all pixels outside of the rectangle.
+    pub fn clear_outside(&self, width: usize, picture: LayerMut<'_>) {
+        let parts = [
+            (
+                picture.color,
+                &self.background.color[..],
+                picture.channel.pixel_bytes(),
+            ),
+            (picture.depth, &self.background.depth[..], 4),
+        ];
+        let Rectangle { columns, rows } = &self.rectangle;
+        for (bytes, background, pixel) in parts {
+            let background = &background[..pixel];
+            for (row, bytes) in bytes.chunks_exact_mut(width.max(1) * pixel).enumerate() {
+                let columns = match rows.contains(&row) {
+                    true => columns.clone(),
+                    false => 0..0,
+                };
+                for (column, pixel) in bytes.chunks_exact_mut(pixel).enumerate() {
+                    if !columns.contains(&column) {
+                        pixel.copy_from_slice(background);
+                    }
+                }
+            }
         }
     }
 
@@ -152,6 +192,18 @@ impl<'p> Part<'p> {
 }
 
 impl Pixel {
+    /// A pixel that shows nothing: transparent black, as far away as can be.
+    pub fn nothing(format: Format) -> Pixel {
+        Pixel {
+            color: [0; 16],
+            depth: match format.depth {
+                None => [0; 4],
+                Some(Depth::Unorm) => [255; 4],
+                Some(Depth::Float) => f32::INFINITY.to_ne_bytes(),
+            },
+        }
+    }
+
     /// Whether layers of this value give the same as one of them, wherever they are in the order
     /// behind the first. Where colours are added or blended, they must change nothing.
     fn may_be_merged_once(&self, format: Format, operation: Operation) -> bool {
@@ -243,7 +295,7 @@ pub(crate) fn pieces<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Color, Depth, Picture};
+    use crate::{Color, Picture};
     use std::convert::Infallible;
 
     const DEPTH: Format = Format {

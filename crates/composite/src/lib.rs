@@ -18,6 +18,7 @@ mod merge;
 mod plan;
 mod schedule;
 
+pub use covered::Rectangle;
 pub use format::{Channel, Color, Depth, Format, Operation, UnknownOperation};
 pub use group::{CompositeError, Group, Picture, PictureRef, Terms};
 pub use member::{Event, Member, Misuse, Piece};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mgn_composite::{
     merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, Operation, Picture,
-    Schedule, Terms,
+    Rectangle, Schedule, Terms,
 };
 use mgn_fabric::job::{Job, Member};
 
@@ -468,7 +468,7 @@ fn pictures_may_be_drawn_in_place() {
                 };
                 let draws = group.rank() < 3;
                 if draws {
-                    let nothing = group.composite_drawn(&terms).map(drop);
+                    let nothing = group.composite_drawn(&terms, None).map(drop);
                     assert!(matches!(nothing, Err(CompositeError::NotDrawn)));
                 }
                 let mut frames = Vec::new();
@@ -479,7 +479,7 @@ fn pictures_may_be_drawn_in_place() {
                         place.color.copy_from_slice(&mine.color);
                         place.depth.copy_from_slice(&mine.depth);
                     }
-                    frames.push(group.composite_drawn(&terms).unwrap().1.to_picture());
+                    frames.push(group.composite_drawn(&terms, None).unwrap().1.to_picture());
                 }
                 frames
             });
@@ -492,6 +492,59 @@ fn pictures_may_be_drawn_in_place() {
                 });
                 let want = merged(&terms(Operation::Nearest, schedule), &pictures);
                 assert!(*got == want, "frame {frame} by {by:?}, {schedule:?}");
+            }
+        }
+    }
+}
+
+/// What is outside of a rectangle that was drawn shows nothing, whatever the memory holds there.
+#[test]
+fn rectangles_may_be_drawn() {
+    let rectangle = |rank: usize| Rectangle {
+        columns: 7 * rank..7 * rank + 30,
+        rows: 5 * rank..60,
+    };
+    for by in BOTH {
+        for operation in [Operation::Nearest, Operation::Over, Operation::Min] {
+            for depth in [Depth::Float, Depth::Unorm] {
+                let mut terms = terms(operation, None);
+                terms.format.depth = Some(depth);
+                let results = job(by, 4, |mut group| {
+                    let mine = picture(group.rank(), terms.format);
+                    let place = group.draw(&terms).unwrap();
+                    place.color.copy_from_slice(&mine.color);
+                    place.depth.copy_from_slice(&mine.depth);
+                    let outside = Rectangle {
+                        columns: 0..WIDTH + 1,
+                        rows: 0..1,
+                    };
+                    let error = group.composite_drawn(&terms, Some(outside)).map(drop);
+                    assert!(matches!(error, Err(CompositeError::Outside { .. })));
+                    let covered = Some(rectangle(group.rank()));
+                    group
+                        .composite_drawn(&terms, covered)
+                        .unwrap()
+                        .1
+                        .to_picture()
+                });
+                let far = match depth {
+                    Depth::Float => f32::INFINITY.to_ne_bytes(),
+                    Depth::Unorm => [255; 4],
+                };
+                let pictures = [0, 1, 2, 3].map(|rank| {
+                    let mut picture = picture(rank, terms.format);
+                    let Rectangle { columns, rows } = rectangle(rank);
+                    for at in 0..PIXELS {
+                        let (row, column) = (at / WIDTH, at % WIDTH);
+                        if !rows.contains(&row) || !columns.contains(&column) {
+                            picture.color[4 * at..4 * at + 4].fill(0);
+                            picture.depth[4 * at..4 * at + 4].copy_from_slice(&far);
+                        }
+                    }
+                    picture
+                });
+                let want = merged(&terms, &pictures);
+                assert!(is_alike(&results[0], &want), "{operation} by {by:?}");
             }
         }
     }

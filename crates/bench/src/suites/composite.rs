@@ -66,7 +66,9 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
                 seconds,
             }));
         }
-        for threads in [1, RENDERERS.min(processors())] {
+        // One that leaves out what is not covered would be another library.
+        let threads = [1, RENDERERS.min(processors())];
+        for threads in threads.into_iter().filter(|_| !is_sparse) {
             ways.push(Box::new(Limit {
                 work: work(Route::Chosen),
                 sizes: sizes.to_vec(),

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use mgn_fabric::endpoint::{How, Request, Wanted};
 
 use super::links::Links;
-use super::{CompositeError, Picture, PictureRef, Terms};
+use super::{CompositeError, Own, Picture, PictureRef, Terms};
+use crate::covered::Covered;
 use crate::{merge, Channel, Event, Layer, LayerMut, Member, Outlet, Piece, Plan, Schedule, Share};
 
 /// Buffers kept for the next frame, at most.
@@ -50,21 +51,25 @@ impl Messages {
         self.drawn.layer_mut(channel)
     }
 
-    /// Merges one picture of each member. Without one, this member's is what was drawn.
+    /// Merges one picture of each member.
     pub fn composite(
         &mut self,
         links: &Links<'_>,
         frame: u32,
-        picture: Option<PictureRef<'_>>,
+        own: Own<'_>,
         terms: &Terms,
         order: &[usize],
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
-        let own = match picture {
-            Some(picture) => picture,
-            None if !order.contains(&links.rank) => PictureRef::default(),
-            None => {
+        let own = match own {
+            Own::Passed(picture) => picture,
+            Own::Drawn(_) if !order.contains(&links.rank) => PictureRef::default(),
+            Own::Drawn(rectangle) => {
                 let drawn = terms.check(self.drawn.borrowed());
                 drawn.map_err(|_| CompositeError::NotDrawn)?;
+                if let Some(rectangle) = rectangle {
+                    let drawn = self.drawn.layer_mut(terms.format.color.channel());
+                    Covered::by(rectangle, terms.format).clear_outside(terms.width, drawn);
+                }
                 self.drawn.borrowed()
             }
         };

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use mgn_fabric::job;
 
-use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Schedule};
+use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule};
 use links::Links;
 use messages::Messages;
 use shared::Shared;
@@ -78,6 +78,15 @@ impl PictureRef<'_> {
             depth: self.depth.to_vec(),
         }
     }
+}
+
+/// This member's picture.
+#[derive(Clone, Debug)]
+enum Own<'p> {
+    /// In the program's memory.
+    Passed(PictureRef<'p>),
+    /// In the group's, all of it or a rectangle.
+    Drawn(Option<Rectangle>),
 }
 
 /// What all members have to agree about.
@@ -158,6 +167,8 @@ pub enum CompositeError {
     Order { order: Vec<usize>, size: usize },
     #[error("there is no rank {to} to send the picture to: the job has {size}")]
     To { to: usize, size: usize },
+    #[error("{rectangle:?} is not within the picture")]
+    Outside { rectangle: Rectangle },
     #[error("a picture of {width} by {height} pixels is too large")]
     Size { width: usize, height: usize },
     #[error("no memory for pictures: {0}")]
@@ -181,6 +192,7 @@ impl CompositeError {
             CompositeError::Order { .. }
                 | CompositeError::To { .. }
                 | CompositeError::Size { .. }
+                | CompositeError::Outside { .. }
                 | CompositeError::NotDrawn
                 | CompositeError::Merge(_)
         )
@@ -266,15 +278,24 @@ impl<'a> Group<'a> {
     }
 
     /// Merges one picture of each member, as [`Group::composite`] does: this member's is what was
-    /// drawn into the memory that [`Group::draw`] has given.
+    /// drawn into the memory that [`Group::draw`] has given. If only a rectangle was drawn, the
+    /// picture shows nothing outside of it, whatever the memory holds there: it is transparent
+    /// black, as far away as can be. Those pixels cost nothing.
     ///
     /// # Errors
-    /// [`CompositeError::NotDrawn`], and those of [`Group::composite`].
+    /// [`CompositeError::NotDrawn`], [`CompositeError::Outside`], and those of
+    /// [`Group::composite`].
     pub fn composite_drawn(
         &mut self,
         terms: &Terms,
+        covered: Option<Rectangle>,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
-        self.merge(None, terms)
+        match covered {
+            Some(rectangle) if !rectangle.is_within(terms.width, terms.height) => {
+                Err(CompositeError::Outside { rectangle })
+            }
+            covered => self.merge(Own::Drawn(covered), terms),
+        }
     }
 
     /// Merges one picture of each member. Gives the merged pixels that are to be here, and which
@@ -290,17 +311,17 @@ impl<'a> Group<'a> {
         picture: PictureRef<'_>,
         terms: &Terms,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
-        self.merge(Some(picture), terms)
+        self.merge(Own::Passed(picture), terms)
     }
 
     fn merge(
         &mut self,
-        picture: Option<PictureRef<'_>>,
+        own: Own<'_>,
         terms: &Terms,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         let order = self.check(terms)?;
-        if let Some(picture) = picture.filter(|_| order.contains(&self.links.rank)) {
-            terms.check(picture)?;
+        if let (Own::Passed(picture), true) = (&own, order.contains(&self.links.rank)) {
+            terms.check(*picture)?;
         }
         let frame = self.frame;
         let next = frame.wrapping_add(1);
@@ -310,14 +331,14 @@ impl<'a> Group<'a> {
             .and_then(|shared| shared.mode(terms, &order));
         let result = match (&mut self.shared, mode) {
             (Some(shared), Some(mode)) => {
-                shared.composite(&self.links, frame, picture, terms, (mode, &order))
+                shared.composite(&self.links, frame, own, terms, (mode, &order))
             }
             (shared, _) => {
                 if let Some(shared) = shared {
                     shared.pass(&self.links, frame, terms, &order);
                 }
                 let (links, messages) = (&self.links, &mut self.messages);
-                messages.composite(links, frame, picture, terms, &order)
+                messages.composite(links, frame, own, terms, &order)
             }
         };
         match result {

@@ -9,7 +9,7 @@ use super::memory::{layer, layer_mut, sizes, Place};
 use super::{Ended, Shared, Taken};
 use crate::covered::{pieces, Covered, Pixel, Rectangle};
 use crate::group::links::Links;
-use crate::group::{CompositeError, PictureRef, Terms};
+use crate::group::{CompositeError, Own, PictureRef, Terms};
 use crate::{merge, Format, Layer, LayerMut, MergeError};
 
 /// Pixels of background at a time.
@@ -63,12 +63,12 @@ impl Frame<'_, '_> {
 }
 
 impl Shared {
-    /// Merges one picture of each member. Without one, this member's is what was drawn.
+    /// Merges one picture of each member.
     pub fn composite(
         &mut self,
         links: &Links<'_>,
         number: u32,
-        picture: Option<PictureRef<'_>>,
+        own: Own<'_>,
         terms: &Terms,
         (mode, order): (Mode, &[usize]),
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
@@ -83,7 +83,7 @@ impl Shared {
                 (_, to) => to.into_iter().collect(),
             },
         };
-        let merged = self.run(&frame, picture).inspect_err(|error| {
+        let merged = self.run(&frame, own).inspect_err(|error| {
             if !error.is_of_call() {
                 self.fail(links, error);
             }
@@ -102,19 +102,18 @@ impl Shared {
     }
 
     /// Gives the pixels that this member has in the memory for merged ones.
-    fn run(
-        &mut self,
-        frame: &Frame<'_, '_>,
-        picture: Option<PictureRef<'_>>,
-    ) -> Result<Range<usize>, CompositeError> {
+    fn run(&mut self, frame: &Frame<'_, '_>, own: Own<'_>) -> Result<Range<usize>, CompositeError> {
         let (links, terms, next) = (frame.links, frame.terms, frame.next());
         let rank = links.rank;
         let is_receiver = terms.to == Some(rank);
         // If this member alone reads its picture, the picture can stay where it is.
-        let own = picture.filter(|_| frame.mergers == [rank]);
+        let stays = match &own {
+            Own::Passed(picture) if frame.mergers == [rank] => Some(*picture),
+            _ => None,
+        };
         let mut head = None;
-        if frame.order.contains(&rank) && own.is_none() {
-            let covered = self.put(frame, picture)?;
+        if frame.order.contains(&rank) && stays.is_none() {
+            let covered = self.put(frame, own)?;
             head = self
                 .take_place(frame)
                 .map(|place| frame.head(place, covered));
@@ -138,7 +137,7 @@ impl Shared {
         }
         self.own(links).set(Counter::Drawn, next);
         if let Some(stripe) = stripe.clone().filter(|stripe| !stripe.is_empty()) {
-            self.merge(frame, own, stripe)?;
+            self.merge(frame, stays, stripe)?;
         }
         self.own(links).set(Counter::Merged, next);
         if is_receiver {
@@ -150,24 +149,22 @@ impl Shared {
     }
 
     /// Puts this member's picture where others can read it, as far as it is not background.
-    fn put(
-        &mut self,
-        frame: &Frame<'_, '_>,
-        picture: Option<PictureRef<'_>>,
-    ) -> Result<Covered, CompositeError> {
+    fn put(&mut self, frame: &Frame<'_, '_>, own: Own<'_>) -> Result<Covered, CompositeError> {
         let terms = frame.terms;
         let size = (terms.width, terms.height);
-        let Some(picture) = picture else {
-            let is_drawn = |pictures: &super::Pictures| pictures.is_free;
-            if !self.pictures.as_ref().is_some_and(is_drawn) {
-                return Err(CompositeError::NotDrawn);
+        let picture = match own {
+            Own::Passed(picture) => picture,
+            Own::Drawn(covered) => {
+                let is_drawn = |pictures: &super::Pictures| pictures.is_free;
+                if !self.pictures.as_ref().is_some_and(is_drawn) || self.place_mut(terms).is_err() {
+                    return Err(CompositeError::NotDrawn);
+                }
+                // To find what is background takes as long as to merge it, where nothing is copied.
+                return Ok(match covered {
+                    Some(rectangle) => Covered::by(rectangle, terms.format),
+                    None => Covered::whole(size.0, size.1),
+                });
             }
-            let drawn = self.place_mut(terms)?;
-            let drawn = PictureRef {
-                color: drawn.color,
-                depth: drawn.depth,
-            };
-            return Ok(Covered::find(drawn, size, terms.format, terms.operation));
         };
         self.find_place(frame.links, terms)?;
         let covered = Covered::find(picture, size, terms.format, terms.operation);
