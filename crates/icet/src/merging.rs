@@ -127,7 +127,7 @@ pub(crate) fn tile(
             let terms = terms(frame, size, to);
             let group = &mut members(&mut context.members, &context.processes)?.group;
             let merged = match &prepared {
-                None => group.composite_drawn(&terms),
+                None => group.composite_drawn(&terms, None),
                 Some(prepared) => {
                     let picture = PictureRef {
                         color: pixels::bytes_of(&prepared.color),
