@@ -1,7 +1,9 @@
 /* Composites with IceT as `mgn bench composite` does: the last process gets the merged picture and
  * shows nothing, the others write their pictures anew in each frame. Prints the seconds of FRAMES.
  *
- * icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY FRAMES */
+ * With "sparse", each draws a rectangle of half the width and height.
+ *
+ * icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse FRAMES */
 
 #include <IceT.h>
 #include <IceTMPI.h>
@@ -25,11 +27,11 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc != 7) {
-        fprintf(stderr, "usage: icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY FRAMES\n");
+    if (argc != 8) {
+        fprintf(stderr, "usage: icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse FRAMES\n");
         return 2;
     }
-    int width = atoi(argv[1]), height = atoi(argv[2]), frames = atoi(argv[6]);
+    int width = atoi(argv[1]), height = atoi(argv[2]), frames = atoi(argv[7]);
     int is_nearest = named(argv[3], operations, 2);
     IceTCommunicator comm = icetCreateMPICommunicator(MPI_COMM_WORLD);
     IceTContext context = icetCreateContext(comm);
@@ -65,12 +67,22 @@ int main(int argc, char **argv) {
         depth_from[at] = is_display ? 1 : (value % 4093) / 4096.0f;
     }
     static const float background[4];
+    IceTInt covered[4] = {0, 0, width, height};
+    if (!strcmp(argv[6], "sparse")) {
+        covered[0] = rank % 3 * width / 4;
+        covered[1] = rank / 3 * height / 4;
+        covered[2] = rank < size - 1 ? width / 2 : 0;
+        covered[3] = rank < size - 1 ? height / 2 : 0;
+    }
     double start = 0;
     for (int frame = -3; frame < frames; frame++) {
         if (frame == 0) start = MPI_Wtime();
-        memcpy(color, color_from, pixels * 4);
-        if (is_nearest) memcpy(depth, depth_from, pixels * 4);
-        icetCompositeImage(color, is_nearest ? depth : NULL, NULL, NULL, NULL, background);
+        for (int row = covered[1]; row < covered[1] + covered[3]; row++) {
+            size_t at = (size_t)row * width + covered[0];
+            memcpy(color + 4 * at, color_from + 4 * at, covered[2] * 4);
+            if (is_nearest) memcpy(depth + at, depth_from + at, covered[2] * 4);
+        }
+        icetCompositeImage(color, is_nearest ? depth : NULL, covered, NULL, NULL, background);
         if (icetGetError() != ICET_NO_ERROR) return 3;
     }
     if (rank == size - 1) printf("%.9f\n", MPI_Wtime() - start);

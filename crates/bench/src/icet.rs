@@ -41,7 +41,8 @@ pub struct Icet {
     peers: Rc<Peers>,
     strategy: (&'static str, &'static str),
     operation: Operation,
-    /// All pixels are covered.
+    /// Each renderer covers a quarter of the picture.
+    is_sparse: bool,
     plot: String,
     renderers: usize,
     sizes: Vec<(usize, usize)>,
@@ -59,7 +60,7 @@ struct Installed {
 pub fn some(
     strategies: usize,
     peers: &Rc<Peers>,
-    operation: Operation,
+    (operation, is_sparse): (Operation, bool),
     plot: &str,
     renderers: usize,
     sizes: &[(usize, usize)],
@@ -70,6 +71,7 @@ pub fn some(
             peers: peers.clone(),
             strategy,
             operation,
+            is_sparse,
             plot: plot.to_string(),
             renderers,
             sizes: sizes.to_vec(),
@@ -124,6 +126,7 @@ impl Icet {
             .args([self.program().display()])
             .args([width, height])
             .args([&self.operation.to_string(), strategy, single])
+            .args([if self.is_sparse { "sparse" } else { "dense" }])
             .args([frames])
     }
 }
@@ -223,6 +226,7 @@ mod tests {
             peers,
             strategy: STRATEGIES[0],
             operation: Operation::Nearest,
+            is_sparse: false,
             plot: "composite-nearest".into(),
             renderers: 8,
             sizes: vec![(256, 256)],
@@ -230,7 +234,7 @@ mod tests {
         };
         let typed = icet.argv((256, 256)).to_string();
         assert!(typed.contains("-np 9 "), "{typed}");
-        let end = "nowhere/icet 256 256 nearest sequential radixk 10";
+        let end = "nowhere/icet 256 256 nearest sequential radixk dense 10";
         assert!(typed.ends_with(end), "{typed}");
         assert_eq!(icet.argv((4096, 4096)).last(), "3");
         assert_eq!(icet.name(), "IceT, radixk");
@@ -242,7 +246,8 @@ mod tests {
         let peers = Rc::new(Peers::new(folder.path().to_path_buf()));
         for operation in [Operation::Over, Operation::Nearest] {
             let sizes = [(64, 32), (32, 32)];
-            for mut way in some(STRATEGY_COUNT, &peers, operation, "plot", 2, &sizes, 1e5) {
+            let kind = (operation, operation == Operation::Over);
+            for mut way in some(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
                 if let Some(missing) = way.missing() {
                     eprintln!("skipped: {missing}");
                     return;

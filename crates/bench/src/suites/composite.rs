@@ -79,7 +79,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         ways.extend(icet::some(
             wishes.either(icet::STRATEGY_COUNT, 1),
             &wishes.peers,
-            operation,
+            (operation, is_sparse),
             &plot(operation, is_sparse),
             RENDERERS,
             sizes,
