@@ -41,7 +41,9 @@ fn generate(check: bool) -> Result<()> {
             xml.display()
         )
     })?;
-    let registry = Registry::parse(&xml)?;
+    let mut registry = Registry::parse(&xml)?;
+    let unregistered = root.join("crates/spec/unregistered.xml");
+    registry.extend(&fs::read_to_string(&unregistered)?)?;
     let overlay = Overlay::parse(&fs::read_to_string(root.join("crates/spec/overlay.toml"))?)?;
     let model = Model::build(&registry, &overlay)?;
     let tracked = fs::read_to_string(root.join("crates/state/tracked.txt")).unwrap_or_default();

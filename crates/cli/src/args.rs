@@ -2,6 +2,7 @@
 
 mod bench;
 mod mothership;
+mod window;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::relay::Target;
 
 pub use bench::{Bench, BenchCommand, BenchCompare, BenchReport};
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
+pub use window::Window;
 
 /// Run OpenGL programs and render them in another process, here or on another machine.
 #[derive(Debug, Parser)]
@@ -183,6 +185,9 @@ pub struct Run {
     /// repeated.
     #[arg(long, value_name = "STAGE")]
     pub client_spu: Vec<Stage>,
+
+    #[command(flatten)]
+    pub window: Window,
 
     /// What to do with the program when its server is lost
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]

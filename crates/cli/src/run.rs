@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{bail, Context};
 use mgn_launch::ssh::Remote;
 use mgn_launch::watch::Verdict;
 use mgn_launch::{
-    icet_library, ClientSettings, Counters, Icet, Report, RunDir, Save, Session, ICET_NAMES,
+    icet_library, ClientSettings, Counters, Icet, Report, RunDir, Save, Session, SharedWindow,
+    ICET_NAMES,
 };
 use mgn_mothership::{Match, TileServer};
 use mgn_spu::{Chain, Stage};
@@ -87,6 +88,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
             OnLoss::Continue => mgn_launch::OnLoss::Continue,
         },
         icet: args.icet.as_deref().map(icet).transpose()?,
+        window: shared_window(args)?,
         ..ClientSettings::default()
     };
     let found = find(&args.through, flag, &args.program[0])?;
@@ -118,6 +120,38 @@ fn icet(name: &str) -> anyhow::Result<Icet> {
         library: icet_library()?,
         names,
     })
+}
+
+/// The window that the program shares with others, which must find it at the same servers.
+fn shared_window(args: &Run) -> anyhow::Result<Option<SharedWindow>> {
+    let Some(name) = args
+        .window
+        .shared_window
+        .clone()
+        .filter(|name| !name.is_empty())
+    else {
+        return Ok(None);
+    };
+    let window = mgn_wire::hello::SharedWindow {
+        name,
+        clients: args.window.window_clients,
+        patience: args.window.window_wait,
+    };
+    if !window.is_sound() {
+        let most = mgn_wire::hello::SharedWindow::NAME_MAX;
+        bail!("--shared-window: the name is longer than {most} bytes");
+    }
+    if args.through.server.is_empty() {
+        bail!(
+            "--shared-window needs --server: programs draw into a window together only if they \
+             name the same servers"
+        );
+    }
+    Ok(Some(SharedWindow {
+        name: window.name,
+        clients: window.clients,
+        patience: window.patience,
+    }))
 }
 
 fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {

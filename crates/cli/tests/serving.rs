@@ -71,6 +71,7 @@ fn begin(server: &Address) -> Connection {
             pid: 7,
             tile: None,
             shown: None,
+            window: None,
         },
     };
     let opening = postcard::to_allocvec(&hello).unwrap();

@@ -34,6 +34,7 @@ pub fn end_process(status: i32) -> ! {
 pub fn enough_frames() -> ! {
     if let Some(session) = existing_session() {
         session.frames.wait_all(LAST_FRAMES);
+        session.take_leave();
     }
     end_process(0)
 }
@@ -44,6 +45,7 @@ extern "C" fn at_exit() {
     if let Some(session) = existing_session() {
         if !session.is_lost() {
             session.frames.wait_all(LAST_FRAMES);
+            session.take_leave();
         }
         session.end_stages();
     }

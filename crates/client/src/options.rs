@@ -3,6 +3,7 @@
 use mgn_fabric::{Address, PublicKey, Transport};
 use mgn_spu::Chain;
 use mgn_wall::{Tile, Wall};
+use mgn_wire::hello::SharedWindow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -27,6 +28,8 @@ pub struct Options {
     /// What happens when the server is lost: the program goes on blank, or ends.
     pub continue_on_loss: bool,
     pub weld: Weld,
+    /// The window that this program draws into together with others.
+    pub window: Option<SharedWindow>,
     /// Stages in this process that commands pass.
     pub chain: Chain,
 }
@@ -130,6 +133,12 @@ impl Options {
             .filter(|text| !text.is_empty())
             .map(|text| Wall::from_json(&text).map_err(|e| format!("MGN_WALL: {e}")))
             .transpose()?;
+        let window = window(&var)?;
+        let tiles = wall.as_ref().map_or(1, |wall: &Wall| wall.tiles.len());
+        if window.is_some() && tiles > 1 {
+            // Each server would decide by itself whom a semaphore goes to first.
+            return Err("MGN_SHARED_WINDOW: a window on a wall cannot be shared".into());
+        }
         let save = match var("MGN_SAVE_DIR") {
             None => None,
             Some(dir) => Some(Save {
@@ -141,6 +150,7 @@ impl Options {
         Ok(Options {
             servers,
             wall,
+            window,
             token_file: var("MGN_TOKEN_FILE").map(PathBuf::from),
             present: match var("MGN_PRESENT").as_deref() {
                 None | Some("") | Some("window") => true,
@@ -173,6 +183,32 @@ impl Options {
             },
         })
     }
+}
+
+/// A window that is shared, and with how many.
+fn window(var: &impl Fn(&str) -> Option<String>) -> Result<Option<SharedWindow>, String> {
+    const NAME: &str = "MGN_SHARED_WINDOW";
+    const CLIENTS: &str = "MGN_WINDOW_CLIENTS";
+    const WAIT: &str = "MGN_WINDOW_WAIT";
+    let Some(name) = var(NAME).filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    if name.len() > SharedWindow::NAME_MAX {
+        let most = SharedWindow::NAME_MAX;
+        return Err(format!("{NAME} is longer than {most} bytes"));
+    }
+    let at_most = |variable: &str, most: u32| match number(var, variable)? {
+        None => Ok(None),
+        Some(n) => match u32::try_from(n).ok().filter(|n| *n <= most) {
+            Some(n) => Ok(Some(n)),
+            None => Err(format!("{variable}={n} is more than {most}")),
+        },
+    };
+    Ok(Some(SharedWindow {
+        name,
+        clients: at_most(CLIENTS, SharedWindow::CLIENTS_MAX)?,
+        patience: at_most(WAIT, SharedWindow::PATIENCE_MAX)?.unwrap_or(SharedWindow::PATIENCE),
+    }))
 }
 
 /// One stage a line.
@@ -320,8 +356,18 @@ mod tests {
             ("MGN_PRESENT", "tv"),
             ("MGN_ON_LOSS", "cry"),
             ("MGN_WELD", "glue"),
+            ("MGN_SHARED_WINDOW", &"x".repeat(101)),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
+            assert!(error.contains(name), "{error}");
+        }
+        for (name, value) in [
+            ("MGN_WINDOW_CLIENTS", "0"),
+            ("MGN_WINDOW_CLIENTS", "257"),
+            ("MGN_WINDOW_WAIT", "x"),
+            ("MGN_WINDOW_WAIT", "4000"),
+        ] {
+            let error = read(&[("MGN_SHARED_WINDOW", "w"), (name, value)]).unwrap_err();
             assert!(error.contains(name), "{error}");
         }
         let error = read(&[("MGN_SAVE_DIR", "/tmp/s"), ("MGN_SAVE_EVERY", "-1")]).unwrap_err();

@@ -6,7 +6,7 @@ use crate::options::{Options, Server};
 use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
 use mgn_fabric::{Connection, Error, Member, Receiver, Reservation, Sender, Token, Transport};
-use mgn_wire::hello::{self, Hello, Role, ServerInfo, Shown, Welcome};
+use mgn_wire::hello::{self, Hello, Role, ServerInfo, SharedWindow, Shown, Welcome};
 use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
 pub use several::NoSuccessor;
 use several::Several;
@@ -302,12 +302,13 @@ fn opening(role: Role) -> Result<Vec<u8>, String> {
     postcard::to_allocvec(&hello).map_err(|e| e.to_string())
 }
 
-fn session_role(tile: Option<u32>, shown: Option<Shown>) -> Role {
+fn session_role(tile: Option<u32>, shown: Option<Shown>, window: Option<SharedWindow>) -> Role {
     Role::Session {
         program: program_name(),
         pid: std::process::id(),
         tile,
         shown,
+        window,
     }
 }
 
@@ -323,7 +324,7 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
         &nobody.address,
         nobody.transport.clone(),
         None,
-        &opening(session_role(None, None))?,
+        &opening(session_role(None, None, None))?,
         CONNECT_TIMEOUT,
     )
     .map_err(|e| format!("cannot use {}: {e}", nobody.transport))?;
@@ -431,7 +432,7 @@ fn open_place(options: &Options, server: &Server, tile: Option<u32>) -> Result<O
         let (wall, tile) = wall.alone(number);
         Shown { wall, tile }
     });
-    let role = session_role(tile, shown);
+    let role = session_role(tile, shown, options.window.clone());
     open(server, token.as_ref(), role)
 }
 

@@ -44,6 +44,8 @@ pub struct Session {
     pub is_offset: bool,
     /// Whether the chain of stages lets draws be sorted.
     sorts: bool,
+    /// Whether a window of the program is the one that it shares with others.
+    has_shared_window: AtomicBool,
     /// Contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
@@ -102,6 +104,7 @@ fn begin() -> Result<&'static Session, String> {
         lost: AtomicBool::new(false),
         outlived: AtomicBool::new(false),
         needs: Needs::default(),
+        has_shared_window: AtomicBool::new(false),
         rooms: AtomicUsize::new(0),
         options,
     }));
@@ -326,7 +329,22 @@ impl Session {
             Err(NoAnswer::Broken(error)) => self.break_off(error),
             Err(NoAnswer::Nonsense(what)) => self.lose(what),
         }
+        self.await_end();
         None
+    }
+
+    /// Another thread ends the process, if the program does not go on without its server: then it
+    /// must not end by itself before, as if all were well.
+    fn await_end(&self) {
+        const MOMENT: Duration = Duration::from_secs(3);
+        if self.is_lost() && !self.goes_on() {
+            std::thread::sleep(MOMENT);
+        }
+    }
+
+    /// Whether the program goes on when the session is lost.
+    fn goes_on(&self) -> bool {
+        self.options.continue_on_loss || self.outlived.load(Ordering::Relaxed)
     }
 
     /// The renderer of `tile` is lost. The others go on, or there is none and the session has come
@@ -421,6 +439,24 @@ impl Session {
         None
     }
 
+    /// Whether a new window is the one that the program shares with others: the first is, and once
+    /// that is gone, the next.
+    pub fn takes_shared_window(&self) -> bool {
+        self.options.window.is_some() && !self.has_shared_window.swap(true, Ordering::AcqRel)
+    }
+
+    pub fn leave_shared_window(&self) {
+        self.has_shared_window.store(false, Ordering::Release);
+    }
+
+    /// The program ends by itself, which is not what others of its window need hear of.
+    pub fn take_leave(&self) {
+        if self.options.window.is_some() && !self.is_lost() {
+            // SAFETY: written to the control message's own encoder.
+            self.control(|e| unsafe { e.mgn_leave() });
+        }
+    }
+
     /// The process ends: stages say what they have left to say.
     pub fn end_stages(&self) {
         if let Some(stages) = self.stages.get() {
@@ -457,7 +493,7 @@ impl Session {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
-        if self.options.continue_on_loss || self.outlived.load(Ordering::Relaxed) {
+        if self.goes_on() {
             line(format_args!(
                 "the render server is lost: {why}; the program goes on without pictures"
             ));

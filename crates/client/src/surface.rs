@@ -42,6 +42,8 @@ pub struct Surface {
     /// `GLX_FBCONFIG_ID` or `EGL_CONFIG_ID`.
     pub config_id: u32,
     session: Option<&'static Session>,
+    /// Whether other programs draw into it.
+    is_shared: bool,
     size: AtomicU64,
     pub handed_over: AtomicU32,
     pub finished: AtomicU32,
@@ -131,6 +133,10 @@ impl Surface {
         if format.accum {
             server_kind |= kinds::ACCUMULATES;
         }
+        let is_shared = matches!(kind, Kind::Window { .. }) && session.takes_shared_window();
+        if is_shared {
+            server_kind |= kinds::SHARED;
+        }
         let surface = Arc::new(Surface {
             id: session.new_id(),
             xid,
@@ -138,6 +144,7 @@ impl Surface {
             format,
             config_id,
             session: Some(session),
+            is_shared,
             size: AtomicU64::new(pack(width, height)),
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
@@ -227,6 +234,7 @@ impl Surface {
             format: crate::config::tests::formats()[0],
             config_id: 0,
             session: None,
+            is_shared: false,
             size: AtomicU64::new(pack(1, 1)),
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
@@ -241,6 +249,9 @@ impl Surface {
 impl Drop for Surface {
     fn drop(&mut self) {
         if let Some(session) = self.session {
+            if self.is_shared {
+                session.leave_shared_window();
+            }
             // SAFETY: written to the control message's own encoder.
             session.control(|e| unsafe { e.mgn_destroy_surface(self.id) });
         }

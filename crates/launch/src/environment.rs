@@ -60,6 +60,8 @@ pub struct ClientSettings {
     pub frames: Option<u64>,
     pub on_loss: OnLoss,
     pub weld: Weld,
+    /// The window that the programs draw into together with others.
+    pub window: Option<SharedWindow>,
     /// Stream processing units in the programs' own processes.
     pub chain: Vec<String>,
     /// Count commands, which costs a little for each.
@@ -73,6 +75,16 @@ pub struct ClientSettings {
 pub struct Icet {
     pub library: PathBuf,
     pub names: Vec<String>,
+}
+
+/// A window that several programs draw into.
+#[derive(Clone, Debug)]
+pub struct SharedWindow {
+    pub name: String,
+    /// How many programs there are to be, if that is known.
+    pub clients: Option<u32>,
+    /// For how many seconds they wait for those that are not there.
+    pub patience: u32,
 }
 
 /// Frames that are kept as image files.
@@ -101,6 +113,7 @@ pub(crate) fn environment(
         let library = settings.icet.as_ref().map_or(library, |icet| &icet.library);
         symlink(library, &link).map_err(Error::file(&link, "linking the library for IceT"))?;
     }
+    let window = settings.window.as_ref();
     let mut changes = vec![
         set("__GLX_VENDOR_LIBRARY_NAME", "mgn"),
         set("__EGL_VENDOR_LIBRARY_FILENAMES", vendor.join("mgn.json")),
@@ -135,6 +148,15 @@ pub(crate) fn environment(
         set_or_remove("MGN_CLIENT_CHAIN", lines(&settings.chain)),
         set_or_remove("MGN_TOKEN_FILES", lines(&settings.token_files)),
         set_or_remove("MGN_SERVER_KEYS", lines(&settings.server_keys)),
+        set_or_remove("MGN_SHARED_WINDOW", window.map(|window| &window.name)),
+        set_or_remove(
+            "MGN_WINDOW_CLIENTS",
+            window.and_then(|window| Some(window.clients?.to_string())),
+        ),
+        set_or_remove(
+            "MGN_WINDOW_WAIT",
+            window.map(|window| window.patience.to_string()),
+        ),
         set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),
         set_or_remove("MGN_SAVE_DIR", settings.save.as_ref().map(|s| &s.dir)),
         set_or_remove(

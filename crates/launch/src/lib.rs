@@ -27,7 +27,9 @@ mod xvfb;
 
 pub use counters::Counters;
 pub use embedded::{EmbeddedServer, READY};
-pub use environment::{overruled_toolkits, ClientSettings, Icet, OnLoss, Present, Save, Weld};
+pub use environment::{
+    overruled_toolkits, ClientSettings, Icet, OnLoss, Present, Save, SharedWindow, Weld,
+};
 pub use error::Error;
 pub use library::{
     client_library, fixed_clock_library, icet_library, FIXED_CLOCK_FILE, ICET_FILE, ICET_NAMES,

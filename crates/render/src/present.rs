@@ -41,6 +41,7 @@ pub enum Room {
 
 /// A context of the renderer's own. It reads pictures and clears and copies buffers, so that no
 /// program's state is ever touched for that.
+#[derive(Clone)]
 pub(crate) struct Keeper {
     pub context: egl::Context,
     /// What is current in place of a surface that a context lacks.
@@ -151,8 +152,8 @@ impl Renderer {
         frame: u32,
         want: u32,
     ) -> Result<(), Fault> {
-        let surface = self.surface(surface)?;
-        self.show(&surface, frame, want, false, None)?;
+        let (id, surface) = (surface, self.surface(surface)?);
+        self.show(id, &surface, frame, want, false, None)?;
         self.front_follows(&surface)?;
         self.bind()
     }
@@ -168,11 +169,11 @@ impl Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
-        let surface = self.surface(surface)?;
+        let (id, surface) = (surface, self.surface(surface)?);
         let all = surface.borrow().all();
         let part = common([x, y, width, height], all);
         self.front_follows_in(&surface, part)?;
-        self.show(&surface, frame, want, false, Some(part))?;
+        self.show(id, &surface, frame, want, false, Some(part))?;
         self.bind()
     }
 
@@ -182,7 +183,7 @@ impl Renderer {
         frame: u32,
         want: u32,
     ) -> Result<(), Fault> {
-        let surface = self.surface(surface)?;
+        let (id, surface) = (surface, self.surface(surface)?);
         if self.cx.as_ref().is_some_and(|cx| is_both(cx.draw_buffer)) {
             self.front_follows(&surface)?;
         }
@@ -192,6 +193,7 @@ impl Renderer {
         };
         // Without a front that was drawn to there is nothing new to show.
         self.show(
+            id,
             &surface,
             frame,
             if has_front { want } else { 0 },
@@ -207,9 +209,11 @@ impl Renderer {
         self.surfaces.get(&id).cloned().ok_or_else(missing)
     }
 
-    /// Sends the picture of a frame, or of a part of it, or only that it is done.
+    /// Sends the picture of a frame, or of a part of it, or only that it is done. `id` is what this
+    /// client calls the surface.
     fn show(
         &mut self,
+        id: u32,
         surface: &SharedSurface,
         frame: u32,
         want: u32,
@@ -217,10 +221,10 @@ impl Renderer {
         part: Option<Rect>,
     ) -> Result<(), Fault> {
         let context = self.cx.as_ref().map_or(0, |cx| cx.id);
-        let (id, all, pixels, tile) = {
+        let (all, pixels, tile) = {
             let s = surface.borrow();
             let pixels = s.target(if front { GL_FRONT } else { GL_BACK });
-            (s.id, s.all(), pixels, s.tile)
+            (s.all(), pixels, s.tile)
         };
         let part = part.unwrap_or(all);
         let part = tile.map_or(part, |tile| common(part, tile));

@@ -10,10 +10,12 @@ use crate::hand::split_lists::Taking;
 use crate::multisampling::{self, Works};
 use crate::names::{Class, Names, UNKNOWN};
 use crate::offset::Large;
-use crate::present::{Keeper, Pictures};
+use crate::present::{Keeper, Pictures, Room};
+use crate::seats::{Seats, SOLE};
 use crate::storage::Storage;
 use crate::surface::{is_both, SharedSurface};
 use mgn_fabric::Message;
+use mgn_wire::frames::Header;
 use mgn_wire::gl::{GL_BACK, GL_INVALID_OPERATION, GL_MAX_TEXTURE_SIZE};
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
@@ -35,7 +37,7 @@ pub enum RenderError {
 
 /// Executes commands on the local driver. All its work is done on the thread that made it.
 pub struct Renderer {
-    pub(crate) gl: Box<Gl>,
+    pub(crate) gl: Rc<Gl>,
     pub(crate) configs: Vec<Choice>,
     pub(crate) info: ServerInfo,
     constants: Vec<(u32, ContextInfo)>,
@@ -72,9 +74,10 @@ pub struct Renderer {
     pub(crate) taken: VecDeque<Vec<u8>>,
     /// Counts commands, so that somebody else can see whether there is progress.
     pulse: Arc<AtomicU64>,
-    /// What is current in EGL: context, draw and read surface.
-    bound: (egl::Context, egl::Surface, egl::Surface),
-    pub(crate) egl: Egl,
+    /// The renderers of this process that draw into one window, and which of them this is.
+    pub(crate) seats: Rc<Seats>,
+    pub(crate) seat: u32,
+    pub(crate) egl: Rc<Egl>,
 }
 
 impl Renderer {
@@ -137,11 +140,12 @@ impl Renderer {
     }
 
     /// The same on the display of the driver's software device, if it has one.
-    fn on_software_device(self) -> Result<Renderer, RenderError> {
-        match self.egl.of_software_device() {
-            Some(other) => Renderer::on(other, self.pictures),
-            None => Ok(self),
-        }
+    fn on_software_device(mut self) -> Result<Renderer, RenderError> {
+        let Some(other) = self.egl.of_software_device() else {
+            return Ok(self);
+        };
+        let pictures = std::mem::replace(&mut self.pictures, Box::new(Nowhere));
+        Renderer::on(other, pictures)
     }
 
     /// The driver, its release, and the display.
@@ -150,7 +154,7 @@ impl Renderer {
             description,
             platform,
             ..
-        } = &self.egl;
+        } = &*self.egl;
         format!("{platform} {description} {}", self.keeper.driver)
     }
 
@@ -159,7 +163,7 @@ impl Renderer {
         // SAFETY: EGL gives functions their GL types by name; what it does not know is replaced by
         // a function that does nothing, and never called with arguments that it would have
         // to clean up.
-        let gl = unsafe { Gl::load(|name| address(&egl, name)) };
+        let gl = Rc::from(unsafe { Gl::load(|name| address(&egl, name)) });
         let keeper = Keeper::new(&egl, &gl, &configs)?;
         let errors = Rc::new(Errors::new(gl.glGetError));
         Ok(Renderer {
@@ -188,9 +192,46 @@ impl Renderer {
             accepts_spirv: false,
             taken: VecDeque::new(),
             pulse: Arc::default(),
-            bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
-            egl,
+            seats: Rc::new(Seats::sole()),
+            seat: SOLE,
+            egl: Rc::new(egl),
         })
+    }
+
+    /// Another renderer in this process, of the number `seat`, that draws into the same window. It
+    /// has contexts, objects and surfaces of its own but for that one. All of them work on one
+    /// thread, and take turns message by message.
+    pub fn beside(&self, seat: u32, pictures: Box<dyn Pictures>) -> Renderer {
+        Renderer {
+            gl: self.gl.clone(),
+            configs: self.configs.clone(),
+            info: self.info.clone(),
+            constants: self.constants.clone(),
+            cx: None,
+            names: Names::default(),
+            contexts: HashMap::new(),
+            groups: HashMap::new(),
+            surfaces: HashMap::new(),
+            has_accumulation: false,
+            images: HashMap::new(),
+            keeper: self.keeper.clone(),
+            pictures,
+            errors: Rc::new(Errors::new(self.gl.glGetError)),
+            tile: self.tile,
+            speaks: Rc::new(Cell::new(self.tile.is_none_or(|tile| tile == 0))),
+            is_offset: false,
+            largest: self.largest,
+            large: Large::default(),
+            taking: Taking::default(),
+            storage: self.storage.clone(),
+            binary_key: self.binary_key.clone(),
+            accepts_spirv: self.accepts_spirv,
+            taken: VecDeque::new(),
+            pulse: self.pulse.clone(),
+            seats: self.seats.clone(),
+            seat,
+            egl: self.egl.clone(),
+        }
     }
 
     /// From now on program binaries are sealed with this key, and not with one that nobody else
@@ -234,8 +275,13 @@ impl Renderer {
     /// Makes `id` the context of what follows. An unknown id is none: only commands of the session
     /// itself may follow.
     pub(crate) fn enter(&mut self, id: u32) -> Result<(), Fault> {
+        // Another renderer may have worked meanwhile.
+        let is_turn = self.seats.turn.replace(self.seat) == self.seat;
         if self.cx.as_ref().map_or(0, |cx| cx.id) == id {
-            return Ok(());
+            return match is_turn {
+                true => Ok(()),
+                false => self.bind(),
+            };
         }
         self.leave();
         let Some(mut cx) = self.contexts.remove(&id) else {
@@ -284,9 +330,9 @@ impl Renderer {
         draw: egl::Surface,
         read: egl::Surface,
     ) -> Result<(), EglError> {
-        if self.bound != (context, draw, read) {
+        if self.seats.bound.get() != (context, draw, read) {
             self.egl.make_current(draw, read, context)?;
-            self.bound = (context, draw, read);
+            self.seats.bound.set((context, draw, read));
         }
         Ok(())
     }
@@ -303,8 +349,9 @@ impl Renderer {
 
     /// A destroyed surface may be current still, and EGL may give its handle to another.
     pub(crate) fn forget(&mut self, surface: egl::Surface) {
-        if self.bound.1 == surface || self.bound.2 == surface {
-            self.bound = (egl::NO_CONTEXT, surface, surface);
+        let (_, draw, read) = self.seats.bound.get();
+        if draw == surface || read == surface {
+            self.seats.bound.set((egl::NO_CONTEXT, surface, surface));
         }
     }
 
@@ -455,6 +502,32 @@ impl Renderer {
         // SAFETY: the array has room for the values.
         unsafe { (self.gl.glGetIntegerv)(pname, values.as_mut_ptr()) };
         (values[0] != UNTOUCHED).then_some(values[0])
+    }
+}
+
+/// Of a renderer that another has replaced.
+struct Nowhere;
+
+impl Pictures for Nowhere {
+    fn room(&mut self, _: u32, _: usize) -> Result<Option<Room>, Fault> {
+        Ok(None)
+    }
+
+    fn send(&mut self, _: u32, _: &Header, _: (u32, u32), _: Room) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn done(&mut self, _: &Header) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl Drop for Renderer {
+    fn drop(&mut self) {
+        // All there is goes with the last renderer's display.
+        if Rc::strong_count(&self.egl) > 1 {
+            self.clear_away();
+        }
     }
 }
 

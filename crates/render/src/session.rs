@@ -6,7 +6,7 @@ use crate::egl;
 use crate::hand::accumulation::Accumulation;
 use crate::info::{version, Request};
 use crate::renderer::Renderer;
-use crate::surface::{is_both, is_front, SharedSurface};
+use crate::surface::{is_both, is_front, SharedSurface, Surface};
 use mgn_wire::hello::{surface as kinds, Config, Created};
 use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::RefCell;
@@ -168,10 +168,27 @@ impl Renderer {
             ))
         })?;
         let single = kind & kinds::SINGLE_BUFFERED != 0;
+        let accumulates = kind & kinds::ACCUMULATES != 0;
+        self.has_accumulation |= accumulates;
+        let is_shared = kind & kinds::SHARED != 0;
+        if let Some(window) = self.seats.window().filter(|_| is_shared) {
+            agrees(
+                &window.borrow(),
+                choice,
+                single,
+                accumulates,
+                [width, height],
+            )?;
+            self.surfaces.insert(id, window);
+            return Ok(());
+        }
         let mut surface = self.new_surface(id, choice, single, width, height)?;
-        surface.accumulation = (kind & kinds::ACCUMULATES != 0).then(Accumulation::default);
-        self.has_accumulation |= surface.accumulation.is_some();
-        self.surfaces.insert(id, Rc::new(RefCell::new(surface)));
+        surface.accumulation = accumulates.then(Accumulation::default);
+        let surface = Rc::new(RefCell::new(surface));
+        if is_shared {
+            self.seats.share(&surface);
+        }
+        self.surfaces.insert(id, surface);
         self.bind()
     }
 
@@ -304,10 +321,61 @@ impl Renderer {
         Ok(())
     }
 
+    /// Ends all contexts and surfaces, where other renderers of this process go on.
+    pub(crate) fn clear_away(&mut self) {
+        self.leave();
+        // Nobody's context is current now, not even that of who has worked last.
+        self.seats.turn.set(self.seat);
+        // What fails here fails the others when they try the same.
+        let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
+        for (_, mut cx) in std::mem::take(&mut self.contexts) {
+            self.egl.destroy_context(cx.egl);
+            for surface in [cx.draw.take(), cx.read.take()].into_iter().flatten() {
+                self.release(surface);
+            }
+        }
+        for (_, surface) in std::mem::take(&mut self.surfaces) {
+            self.release(surface);
+        }
+        for (_, image) in std::mem::take(&mut self.images) {
+            self.egl.destroy_image(image);
+        }
+    }
+
     fn context(&self, id: u32) -> Option<&Context> {
         match self.cx.as_deref() {
             Some(cx) if cx.id == id => Some(cx),
             _ => self.contexts.get(&id).map(|cx| &**cx),
         }
     }
+}
+
+/// Whether what a program takes for its window can be the window that others have already.
+fn agrees(
+    window: &Surface,
+    choice: Choice,
+    single: bool,
+    accumulates: bool,
+    size: [u32; 2],
+) -> Result<(), Fault> {
+    let its = (
+        window.choice.described.id,
+        window.choice.srgb,
+        window.single,
+    );
+    if its != (choice.described.id, choice.srgb, single)
+        || window.accumulation.is_some() != accumulates
+    {
+        return Err(Fault::peers(
+            "its window has another format than that of the others; all have to choose the same",
+        ));
+    }
+    let there = [window.width, window.height];
+    if there != size.map(|side| side.max(1)) {
+        let ([w, h], [x, y]) = (size, there);
+        return Err(Fault::peers(format!(
+            "its window is {w} x {h}, and that of the others {x} x {y}; all have to be of one size"
+        )));
+    }
+    Ok(())
 }

@@ -15,7 +15,7 @@ pub(crate) const TOO_FAR: i64 = 1 << 61;
 const SMALL: i64 = 64 << 10;
 
 /// How much private memory the process may have while it makes storage.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Storage {
     most: Option<u64>,
     /// The limit that the process came with.

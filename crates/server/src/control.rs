@@ -7,7 +7,7 @@ use mgn_render::BinaryKey;
 use mgn_spu::Chain;
 use mgn_sys::passing;
 use mgn_wall::Target;
-use mgn_wire::hello::Shown;
+use mgn_wire::hello::{SharedWindow, Shown};
 use mgn_wire::{Blame, End};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,11 @@ use std::time::{Duration, Instant};
 pub(crate) enum ToWorker {
     /// What the worker confines itself to before it opens the driver.
     Start(Profile),
-    /// The command connection of the session that the worker is to serve.
+    /// The command connection of the session that the worker is to serve, or of another one that
+    /// draws into the same window.
     Session(Box<Session>),
-    /// Its frames connection.
-    Frames { client: Vec<u8> },
+    /// A frames connection.
+    Frames { session: u64, client: Vec<u8> },
     /// The session is to end.
     End(Cause),
 }
@@ -33,6 +34,10 @@ pub(crate) enum ToWorker {
 pub(crate) struct Session {
     pub id: u64,
     pub key: [u8; 16],
+    /// Whose it is, for people.
+    pub program: String,
+    /// If it draws into a window with others.
+    pub window: Option<SharedWindow>,
     /// Which renderer of a wall it is.
     pub tile: Option<u32>,
     /// If its tile is shown here.
@@ -64,8 +69,15 @@ pub(crate) enum FromWorker {
     Failed(String),
     /// What the session has done so far: frames, and bytes of commands.
     Drawn { frames: u64, bytes: u64 },
-    /// Why the session ends, if not because its client has gone.
+    /// Why the session ends, if not because its client has gone; of a window, all its sessions.
     Ended(Cause),
+    /// One of the sessions of a window has ended, and why if not because its client has gone; with
+    /// its frames, and bytes of commands.
+    Left {
+        session: u64,
+        cause: Option<Cause>,
+        drawn: (u64, u64),
+    },
 }
 
 /// Why a session ends.
@@ -109,8 +121,8 @@ pub(crate) enum Limit {
 /// Longer than any message: a client's opening is bounded far below.
 const MOST: usize = 1 << 20;
 /// Messages that a worker has not taken. It is sent few: its start, its session, and a frames
-/// connection.
-const QUEUE_MOST: usize = 16;
+/// connection; those of a window are sent more, but take them all the time.
+const QUEUE_MOST: usize = 64;
 /// How long a worker may leave a message untaken. Its thread for these messages does nothing else.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -298,6 +310,7 @@ mod tests {
         let (near, far) = UnixStream::pair().unwrap();
         let client = vec![7; 300_000];
         let frames = ToWorker::Frames {
+            session: 1,
             client: client.clone(),
         };
         let now = Instant::now();
@@ -314,7 +327,7 @@ mod tests {
             assert!(inbox.fill(&right, false).unwrap());
         };
         assert!(matches!(next(), ToWorker::Start(_)));
-        assert!(matches!(next(), ToWorker::Frames { client: c } if c == client));
+        assert!(matches!(next(), ToWorker::Frames { client: c, .. } if c == client));
         assert!(outbox.is_empty());
         let passed = inbox.descriptor().unwrap();
         rustix::io::write(&passed, b"!").unwrap();
@@ -331,6 +344,7 @@ mod tests {
         let now = Instant::now();
         let mut outbox = Outbox::default();
         let frames = ToWorker::Frames {
+            session: 1,
             client: vec![0; MOST / 2],
         };
         for _ in 0..QUEUE_MOST {

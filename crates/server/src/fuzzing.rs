@@ -46,6 +46,11 @@ fn seeds() -> Vec<Vec<u8>> {
         FromWorker::Failed("no driver".into()),
         drawn,
         FromWorker::Ended(End::new(Blame::Client, "so").into()),
+        FromWorker::Left {
+            session: 7,
+            cause: Some(End::new(Blame::Peers, "so").into()),
+            drawn: (5, u64::MAX),
+        },
     ];
     let mut seeds: Vec<Vec<u8>> = messages.iter().flat_map(encode).collect();
     seeds.push(seeds.concat());

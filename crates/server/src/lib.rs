@@ -23,6 +23,7 @@ mod replay;
 mod sandbox;
 mod tile;
 mod watchdog;
+mod window;
 mod worker;
 
 pub use error::ServerError;

@@ -27,7 +27,7 @@ impl Ending {
         std::thread::sleep(GRACE + 2 * LOOK);
     }
 
-    fn is_announced(&self) -> bool {
+    pub fn is_announced(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Activity {
     /// before, by what that was.
     since: AtomicU64,
     spent: [AtomicU64; 3],
+    /// What this is a part of: one session of several.
+    whole: Option<Arc<Activity>>,
 }
 
 impl Default for Activity {
@@ -37,6 +39,7 @@ impl Default for Activity {
             began: Instant::now(),
             since: AtomicU64::default(),
             spent: Default::default(),
+            whole: None,
         }
     }
 }
@@ -48,6 +51,15 @@ const WORKING: u8 = 1;
 const WAITING: u8 = 2;
 
 impl Activity {
+    /// Of one session of several that a thread serves. It counts what that does, and the thread's
+    /// is the whole's.
+    pub fn part_of(whole: &Arc<Activity>) -> Activity {
+        Activity {
+            whole: Some(whole.clone()),
+            ..Activity::default()
+        }
+    }
+
     pub fn work<T>(&self, work: impl FnOnce() -> T) -> T {
         self.be(WORKING, work)
     }
@@ -57,6 +69,9 @@ impl Activity {
     }
 
     fn be<T>(&self, what: u8, f: impl FnOnce() -> T) -> T {
+        if let Some(whole) = &self.whole {
+            return whole.be(what, f);
+        }
         let before = self.turn_to(what);
         let value = f();
         self.turn_to(before);
@@ -95,11 +110,13 @@ impl Activity {
     }
 
     pub fn count_frame(&self) {
+        self.whole.iter().for_each(|whole| whole.count_frame());
         self.frames.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Bytes of commands.
     pub fn count_bytes(&self, bytes: usize) {
+        self.whole.iter().for_each(|whole| whole.count_bytes(bytes));
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 

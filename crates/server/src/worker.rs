@@ -9,11 +9,12 @@ use crate::replay::{serve, Ending};
 use crate::sandbox::{self, Profile};
 use crate::tile::{FeedTokens, Permission, Screens};
 use crate::watchdog::{self, Activity, Limits};
+use crate::window::{Desk, Slots, Table};
 use mgn_fabric::{Config, Connection, Incoming, Token, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Place;
 use mgn_sys::passing;
-use mgn_wire::hello::{Shown, Welcome};
+use mgn_wire::hello::{ServerInfo, Shown, Welcome};
 use mgn_wire::{Blame, End, Fault, CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
 use rustix::process::{set_parent_process_death_signal, Signal};
@@ -64,6 +65,7 @@ pub fn worker() -> Result<(), ServerError> {
         .map_err(ServerError::io("cannot follow the server"))?;
     // Looked at first: the driver is opened without the variables that are ours.
     let compresses = std::env::var_os("MGN_COMPRESS").is_some();
+    let slots = Slots::default();
     let slot = Arc::new(FramesSlot::default());
     let activity = Arc::new(Activity::default());
     let pictures = FramesEnd::new(slot.clone(), activity.clone());
@@ -80,8 +82,9 @@ pub fn worker() -> Result<(), ServerError> {
         return Ok(());
     };
     sandbox::tighten(&profile, renderer.info().is_software, session.memory_limit);
+    slots.add(session.id, slot.clone());
     let farewell = {
-        let (control, slot, activity) = (control.clone(), slot.clone(), activity.clone());
+        let (control, slots, activity) = (control.clone(), slots.clone(), activity.clone());
         // The watchdog and the session may find out about an end at the same time.
         let is_told = Arc::new(AtomicBool::new(false));
         move |cause: &Cause| {
@@ -89,7 +92,7 @@ pub fn worker() -> Result<(), ServerError> {
                 tell_drawn(&control, activity.drawn());
                 tell(&control, &FromWorker::Ended(cause.clone()));
             }
-            slot.farewell(&cause.end);
+            slots.farewell(&cause.end);
         }
     };
     if let Some(tile) = session.tile {
@@ -110,14 +113,21 @@ pub fn worker() -> Result<(), ServerError> {
     report(control.clone(), activity.clone())?;
     // Without stages there is nothing to be written at the end.
     let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
+    let desk = session.window.is_some().then(Arc::<Desk>::default);
     follow_parent(
         control.clone(),
         inbox,
-        slot.clone(),
+        slots.clone(),
+        desk.clone(),
         ending.clone(),
         compresses,
         farewell.clone(),
     )?;
+    if let Some(desk) = desk {
+        let table = Table::new(renderer, &session, desk, slots, activity, control);
+        table.serve(session, socket, slot, ending.as_deref());
+        return Ok(());
+    }
     serve_session(
         renderer, &session, socket, &slot, &activity, ending, farewell,
     );
@@ -126,7 +136,7 @@ pub fn worker() -> Result<(), ServerError> {
 }
 
 /// Tells the server. One that has ended does not hear it, and shows that by its closed socket.
-fn tell(control: &UnixStream, message: &FromWorker) {
+pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
     if let Err(error) = control::send(control, message) {
         tracing::debug!("the server does not listen: {error}");
     }
@@ -189,7 +199,8 @@ fn serve_session(
     ending: Option<Arc<Ending>>,
     farewell: impl FnOnce(&Cause),
 ) {
-    let connection = match open_session(&renderer, session, socket, slot, activity) {
+    let info = renderer.info();
+    let connection = match open_session(info, session, socket, slot, activity) {
         Ok(connection) => connection,
         Err(mgn_fabric::Error::Closed(_)) => return,
         Err(error) => return farewell(&Cause::from(End::from(&gone(&error)))),
@@ -231,8 +242,8 @@ fn serve_session(
 }
 
 /// Accepts the command connection.
-fn open_session(
-    renderer: &Renderer,
+pub(crate) fn open_session(
+    info: &ServerInfo,
     session: &Session,
     socket: OwnedFd,
     slot: &FramesSlot,
@@ -254,7 +265,7 @@ fn open_session(
         key: session.key,
         binary_key: session.binary_key.id(),
         spirv: session.spirv,
-        info: renderer.info().clone(),
+        info: info.clone(),
     };
     let welcome = postcard::to_allocvec(&welcome).expect("a welcome has a serialised form");
     let config = Config {
@@ -272,16 +283,24 @@ fn open_session(
 fn follow_parent(
     control: Arc<UnixStream>,
     mut inbox: Inbox,
-    slot: Arc<FramesSlot>,
+    slots: Slots,
+    desk: Option<Arc<Desk>>,
     ending: Option<Arc<Ending>>,
     compresses: bool,
     farewell: impl FnOnce(&Cause) + Clone + Send + 'static,
 ) -> Result<(), ServerError> {
     let follow = move || loop {
         match inbox.next() {
-            Ok(Some(ToWorker::Frames { client })) => {
-                if let Some(socket) = inbox.descriptor() {
+            Ok(Some(ToWorker::Frames { session, client })) => {
+                if let (Some(socket), Some(slot)) = (inbox.descriptor(), slots.get(session)) {
                     open_frames(&slot, socket, &client, compresses);
+                }
+            }
+            Ok(Some(ToWorker::Session(session))) if desk.is_some() => {
+                if let (Some(socket), Some(desk)) = (inbox.descriptor(), &desk) {
+                    let slot = Arc::new(FramesSlot::default());
+                    slots.add(session.id, slot.clone());
+                    desk.seat(session, socket, slot);
                 }
             }
             Ok(Some(ToWorker::End(cause))) => {

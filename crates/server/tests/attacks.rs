@@ -43,6 +43,7 @@ fn a_flood_keeps_no_session_from_beginning() {
                 pid: std::process::id(),
                 tile: None,
                 shown: None,
+                window: None,
             });
             let (token, patience) = (server.token.as_ref(), Duration::from_secs(20));
             connect(&far, Transport::Tcp, token, &opening, patience).unwrap();
@@ -64,6 +65,7 @@ fn a_server_has_no_sessions() {
             pid: std::process::id(),
             tile: None,
             shown: None,
+            window: None,
         });
         let patience = Duration::from_secs(20);
         let opened = connect(

@@ -155,6 +155,7 @@ fn strangers_are_turned_away() {
         pid: 1,
         tile: None,
         shown: None,
+        window: None,
     };
     let old = Hello {
         version: hello::VERSION,

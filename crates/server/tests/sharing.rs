@@ -425,6 +425,7 @@ fn begin(server: &Server, address: &Address, program: &str) -> Result<Connection
         pid: 1,
         tile: None,
         shown: None,
+        window: None,
     });
     let (connection, _) = connect(address, transport, server.token.as_ref(), &opening, LONG)?;
     Ok(connection)

@@ -77,6 +77,17 @@ impl Registry {
         Ok(registry)
     }
 
+    /// Adds the commands and extensions of another file, which the registry lacks.
+    ///
+    /// # Errors
+    /// As `parse`.
+    pub fn extend(&mut self, xml: &str) -> Result<(), Error> {
+        let other = Registry::parse(xml)?;
+        self.commands.extend(other.commands);
+        self.extensions.extend(other.extensions);
+        Ok(())
+    }
+
     fn add_enums(&mut self, node: roxmltree::Node) {
         for e in node.children().filter(|n| n.has_tag_name("enum")) {
             let (Some(name), Some(value)) = (e.attribute("name"), e.attribute("value")) else {

@@ -43,6 +43,9 @@ pub enum Fault {
     /// The server was told to end, which is nobody's fault either.
     #[error("the server ends")]
     Over,
+    /// Another program of the window that the client shares has died, or all of them wait.
+    #[error("{0}")]
+    Peers(String),
     /// There is no snapshot. That ends no session, but the snapshot.
     #[error(transparent)]
     NoSnapshot(#[from] NoSnapshot),
@@ -64,6 +67,11 @@ impl Fault {
         Fault::Server(why.into())
     }
 
+    /// The programs of a window are to blame, together.
+    pub fn peers(why: impl Into<String>) -> Fault {
+        Fault::Peers(why.into())
+    }
+
     pub fn blame(&self) -> Blame {
         match self {
             Fault::BadMessage(_)
@@ -78,6 +86,7 @@ impl Fault {
             Fault::Driver(_) => Blame::Driver,
             Fault::Server(_) | Fault::NoSnapshot(_) => Blame::Server,
             Fault::Network(_) => Blame::Network,
+            Fault::Peers(_) => Blame::Peers,
             Fault::Gone | Fault::Over => Blame::Nobody,
         }
     }

@@ -20,6 +20,8 @@ pub enum Blame {
     Network,
     /// The session has used more than the server's owner lets it.
     Limits,
+    /// The programs that share a window with the client, or all of them together.
+    Peers,
 }
 
 /// The last message of a session, from the server: whose fault its end is, and one sentence about
@@ -54,6 +56,7 @@ impl fmt::Display for End {
             Blame::Driver => "the driver failed: ",
             Blame::Server => "the server failed: ",
             Blame::Network => "the connection failed: ",
+            Blame::Peers => "the programs of the window cannot go on: ",
         };
         write!(f, "{about}{}", self.why)
     }
@@ -110,6 +113,7 @@ mod tests {
             Blame::Server,
             Blame::Network,
             Blame::Limits,
+            Blame::Peers,
         ] {
             let end = End::new(blame, "never: the client misbehaved");
             assert_eq!(End::decode(&end.encode()), Some(end));
@@ -159,6 +163,11 @@ mod tests {
                 "the connection failed: reset",
             ),
             (Fault::Over, Blame::Nobody, "the server ends"),
+            (
+                Fault::peers("all wait"),
+                Blame::Peers,
+                "the programs of the window cannot go on: all wait",
+            ),
         ] {
             let end = End::from(&fault);
             assert_eq!(end.blame, blame, "{fault}");

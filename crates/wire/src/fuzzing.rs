@@ -396,6 +396,7 @@ fn session_seeds() -> Vec<Vec<u8>> {
         pid: 7,
         tile: Some(1),
         shown: None,
+        window: None,
     };
     let frames = Role::Frames {
         session: 3,

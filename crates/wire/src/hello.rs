@@ -4,7 +4,7 @@ use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types, the stream's layout or the messages of the frames connection do.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,9 +24,42 @@ pub enum Role {
         pid: u32,
         tile: Option<u32>,
         shown: Option<Shown>,
+        /// If it draws into a window together with other programs.
+        window: Option<SharedWindow>,
     },
     /// The frames connection of a session.
     Frames { session: u64, key: [u8; 16] },
+}
+
+/// A window that several programs draw into. Programs of other clients have other windows of the
+/// same name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedWindow {
+    /// At most [`SharedWindow::NAME_MAX`] bytes.
+    pub name: String,
+    /// How many programs there are to be, if that is known.
+    pub clients: Option<u32>,
+    /// For how long those that are there wait for those that are not, in seconds.
+    pub patience: u32,
+}
+
+impl SharedWindow {
+    pub const NAME_MAX: usize = 100;
+    /// The most programs of a window.
+    pub const CLIENTS_MAX: u32 = 256;
+    /// The patience of those who say nothing else.
+    pub const PATIENCE: u32 = 60;
+    /// The longest patience: an hour.
+    pub const PATIENCE_MAX: u32 = 3600;
+
+    /// Whether all of it is within the limits.
+    pub fn is_sound(&self) -> bool {
+        let counts = 1..=SharedWindow::CLIENTS_MAX;
+        !self.name.is_empty()
+            && self.name.len() <= SharedWindow::NAME_MAX
+            && self.clients.is_none_or(|clients| counts.contains(&clients))
+            && self.patience <= SharedWindow::PATIENCE_MAX
+    }
 }
 
 /// What a server shows.
@@ -122,6 +155,8 @@ pub mod surface {
     pub const PBUFFER: u32 = 1;
     pub const SINGLE_BUFFERED: u32 = 2;
     pub const ACCUMULATES: u32 = 4;
+    /// It is the window that the session shares with others.
+    pub const SHARED: u32 = 8;
 }
 
 /// `plane` of `mgnTakeTiles` and `mgnFill`.

@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 437] = [
+pub static EXTENSIONS: [&str; 438] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -189,6 +189,7 @@ pub static EXTENSIONS: [&str; 437] = [
     "GL_ATI_texture_env_combine3",
     "GL_ATI_texture_float",
     "GL_ATI_texture_mirror_once",
+    "GL_CR_synchronization",
     "GL_EXT_EGL_image_storage",
     "GL_EXT_EGL_sync",
     "GL_EXT_abgr",

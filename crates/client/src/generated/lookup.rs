@@ -5,7 +5,7 @@
 use super::{entries, watched, Entry};
 use crate::gl::hand;
 
-pub static TABLE: [(&str, Entry); 2252] = [
+pub static TABLE: [(&str, Entry); 2259] = [
     ("glAccum", Entry(entries::glAccum as *const ())),
     ("glAccumxOES", Entry(entries::glAccumxOES as *const ())),
     ("glActiveProgramEXT", Entry(entries::glActiveProgramEXT as *const ())),
@@ -27,6 +27,9 @@ pub static TABLE: [(&str, Entry); 2252] = [
     ("glArrayElementEXT", Entry(watched::glArrayElement as *const ())),
     ("glAttachObjectARB", Entry(watched::glAttachShader as *const ())),
     ("glAttachShader", Entry(watched::glAttachShader as *const ())),
+    ("glBarrierCreateCR", Entry(watched::glBarrierCreateCR as *const ())),
+    ("glBarrierDestroyCR", Entry(watched::glBarrierDestroyCR as *const ())),
+    ("glBarrierExecCR", Entry(watched::glBarrierExecCR as *const ())),
     ("glBegin", Entry(watched::glBegin as *const ())),
     ("glBeginConditionalRender", Entry(watched::glBeginConditionalRender as *const ())),
     ("glBeginConditionalRenderNV", Entry(watched::glBeginConditionalRender as *const ())),
@@ -1618,6 +1621,10 @@ pub static TABLE: [(&str, Entry); 2252] = [
     ("glSecondaryColorPointer", Entry(hand::glSecondaryColorPointer as *const ())),
     ("glSecondaryColorPointerEXT", Entry(hand::glSecondaryColorPointer as *const ())),
     ("glSelectBuffer", Entry(watched::glSelectBuffer as *const ())),
+    ("glSemaphoreCreateCR", Entry(watched::glSemaphoreCreateCR as *const ())),
+    ("glSemaphoreDestroyCR", Entry(watched::glSemaphoreDestroyCR as *const ())),
+    ("glSemaphorePCR", Entry(watched::glSemaphorePCR as *const ())),
+    ("glSemaphoreVCR", Entry(watched::glSemaphoreVCR as *const ())),
     ("glSetFragmentShaderConstantATI", Entry(entries::glSetFragmentShaderConstantATI as *const ())),
     ("glShadeModel", Entry(entries::glShadeModel as *const ())),
     ("glShaderBinary", Entry(watched::glShaderBinary as *const ())),

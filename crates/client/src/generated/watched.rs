@@ -20,6 +20,27 @@ pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
         value
     }
 }
+pub unsafe extern "C" fn glBarrierCreateCR(name: u32, count: u32) {
+    unsafe {
+        let value = hand::glBarrierCreateCR(name, count);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glBarrierDestroyCR(name: u32) {
+    unsafe {
+        let value = hand::glBarrierDestroyCR(name);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glBarrierExecCR(name: u32) {
+    unsafe {
+        let value = hand::glBarrierExecCR(name);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glBegin(mode: u32) {
     unsafe {
         let value = hand::glBegin(mode);
@@ -2629,6 +2650,34 @@ pub unsafe extern "C" fn glRenderMode(mode: u32) -> i32 {
 pub unsafe extern "C" fn glSelectBuffer(size: i32, buffer: *mut u32) {
     unsafe {
         let value = hand::glSelectBuffer(size, buffer);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glSemaphoreCreateCR(name: u32, initial: u32) {
+    unsafe {
+        let value = hand::glSemaphoreCreateCR(name, initial);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glSemaphoreDestroyCR(name: u32) {
+    unsafe {
+        let value = hand::glSemaphoreDestroyCR(name);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
+    unsafe {
+        let value = hand::glSemaphorePCR(name);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glSemaphoreVCR(name: u32) {
+    unsafe {
+        let value = hand::glSemaphoreVCR(name);
         context().done();
         value
     }

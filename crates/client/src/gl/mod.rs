@@ -22,6 +22,7 @@ pub mod kinds;
 mod lists;
 mod names;
 mod objects;
+mod order;
 pub mod pixels;
 mod render_modes;
 mod robust;
@@ -65,6 +66,7 @@ pub mod hand {
     };
     pub use super::lists::*;
     pub use super::objects::*;
+    pub use super::order::*;
     pub use super::render_modes::{glFeedbackBuffer, glRenderMode, glSelectBuffer};
     pub use super::robust::*;
     pub use super::strings::*;
@@ -97,7 +99,7 @@ pub struct GlState {
 impl GlState {
     /// The state of a new context that shares its objects with whoever else holds `shared`.
     pub fn new(info: &ContextInfo, api: u32, shared: Arc<Shared>) -> GlState {
-        let strings = strings::Strings::new(info, api);
+        let strings = strings::Strings::new(info, api, shares_window());
         let info = &strings.constants(info);
         GlState {
             immediate: Immediate::new(api == mgn_wire::hello::api::COMPAT),
@@ -175,6 +177,12 @@ pub unsafe fn context<'a>() -> &'a mut Context {
     crate::idle::assert_free();
     // SAFETY: the word is never null, and a context is current in one thread only.
     unsafe { &mut *crate::tls::current() }
+}
+
+/// Whether the program draws into a window together with others.
+fn shares_window() -> bool {
+    let session = crate::process::existing_session();
+    session.is_some_and(|session| session.options.window.is_some())
 }
 
 /// The entry point called `name`.

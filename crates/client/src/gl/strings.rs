@@ -28,6 +28,9 @@ pub fn highest(server: &ServerInfo, api: u32) -> (u8, u8) {
     driver.min(carried(api))
 }
 
+/// Barriers and semaphores for programs that draw into one window.
+const ORDER: &str = "GL_CR_synchronization";
+
 /// The answers of glGetString and glGetStringi.
 pub struct Strings {
     vendor: CString,
@@ -48,14 +51,18 @@ pub struct Strings {
 }
 
 impl Strings {
-    pub fn new(info: &ContextInfo, api: u32) -> Strings {
+    /// `is_ordered` if there may be other programs whose order matters.
+    pub fn new(info: &ContextInfo, api: u32, is_ordered: bool) -> Strings {
         let most = carried(api);
         let number = number(&info.version).min(most);
+        // That is not the driver's.
+        let ours = (is_ordered && matches!(api, api::COMPAT | api::CORE)).then_some(ORDER);
         let extensions: Vec<&str> = info
             .extensions
             .iter()
             .map(String::as_str)
             .filter(|name| EXTENSIONS.binary_search(name).is_ok())
+            .chain(ours)
             .collect();
         // The driver's list ends with a space, too.
         let joined: String = extensions.iter().map(|name| format!("{name} ")).collect();
@@ -266,6 +273,7 @@ mod tests {
         let s = Strings::new(
             &info("5.0 (Compatibility Profile) Mesa 22.3.6", "5.00"),
             api::COMPAT,
+            false,
         );
         assert_eq!(
             said(&s, gl::GL_VERSION),
@@ -275,6 +283,7 @@ mod tests {
         let s = Strings::new(
             &info("OpenGL ES 4.0 Mesa 22.3.6", "OpenGL ES GLSL ES 4.00"),
             api::ES,
+            false,
         );
         assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES 3.2 Mesa 22.3.6"));
         assert_eq!(
@@ -284,18 +293,19 @@ mod tests {
         let s = Strings::new(
             &info("OpenGL ES 2.0 Mesa", "OpenGL ES GLSL ES 1.0.16"),
             api::ES,
+            false,
         );
         assert_eq!(
             said(&s, gl::GL_SHADING_LANGUAGE_VERSION),
             Some("OpenGL ES GLSL ES 1.0.16")
         );
-        let s = Strings::new(&info("OpenGL ES-CM 1.1 Mesa 22.3.6", ""), api::ES1);
+        let s = Strings::new(&info("OpenGL ES-CM 1.1 Mesa 22.3.6", ""), api::ES1, false);
         assert_eq!(
             said(&s, gl::GL_VERSION),
             Some("OpenGL ES-CM 1.1 Mesa 22.3.6")
         );
         assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), None);
-        let s = Strings::new(&info("3.1 Mesa 10", "1.40"), api::COMPAT);
+        let s = Strings::new(&info("3.1 Mesa 10", "1.40"), api::COMPAT, false);
         assert_eq!(said(&s, gl::GL_VERSION), Some("3.1 Mesa 10"));
         assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("1.40"));
         assert_eq!(
@@ -308,13 +318,15 @@ mod tests {
 
     #[test]
     fn extensions_are_those_that_both_ends_have() {
-        let compat = Strings::new(&info("4.5", "4.50"), api::COMPAT);
+        let compat = Strings::new(&info("4.5", "4.50"), api::COMPAT, false);
         assert_eq!(
             said(&compat, gl::GL_EXTENSIONS),
             Some("GL_ARB_multisample GL_EXT_abgr ")
         );
         assert_eq!(compat.extensions.len(), 2);
-        let core = Strings::new(&info("4.5", "4.50"), api::CORE);
+        let ordered = Strings::new(&info("4.5", "4.50"), api::CORE, true);
+        assert_eq!(ordered.extensions.last(), Some(&c_string(ORDER)));
+        let core = Strings::new(&info("4.5", "4.50"), api::CORE, false);
         assert_eq!(said(&core, gl::GL_EXTENSIONS), None);
         assert_eq!(core.extensions.len(), 2);
     }
@@ -322,7 +334,9 @@ mod tests {
     #[test]
     fn constants_say_the_same() {
         let info = info("5.0 (Core Profile)", "5.00");
-        let constants = Strings::new(&info, api::CORE).constants(&info).integers;
+        let constants = Strings::new(&info, api::CORE, false)
+            .constants(&info)
+            .integers;
         assert_eq!(
             constants,
             [

@@ -22,6 +22,9 @@ pub struct Gl {
     pub glAreTexturesResidentEXT: unsafe extern "C" fn(i32, *const u32, *mut u8) -> u8,
     pub glArrayElement: unsafe extern "C" fn(i32),
     pub glAttachShader: unsafe extern "C" fn(u32, u32),
+    pub glBarrierCreateCR: unsafe extern "C" fn(u32, u32),
+    pub glBarrierDestroyCR: unsafe extern "C" fn(u32),
+    pub glBarrierExecCR: unsafe extern "C" fn(u32),
     pub glBegin: unsafe extern "C" fn(u32),
     pub glBeginConditionalRender: unsafe extern "C" fn(u32, u32),
     pub glBeginFragmentShaderATI: unsafe extern "C" fn(),
@@ -1171,6 +1174,10 @@ pub struct Gl {
     pub glSecondaryColorP3uiv: unsafe extern "C" fn(u32, *const u32),
     pub glSecondaryColorPointer: unsafe extern "C" fn(i32, u32, i32, *const c_void),
     pub glSelectBuffer: unsafe extern "C" fn(i32, *mut u32),
+    pub glSemaphoreCreateCR: unsafe extern "C" fn(u32, u32),
+    pub glSemaphoreDestroyCR: unsafe extern "C" fn(u32),
+    pub glSemaphorePCR: unsafe extern "C" fn(u32),
+    pub glSemaphoreVCR: unsafe extern "C" fn(u32),
     pub glSetFragmentShaderConstantATI: unsafe extern "C" fn(u32, *const f32),
     pub glShadeModel: unsafe extern "C" fn(u32),
     pub glShaderBinary: unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32),
@@ -1659,6 +1666,9 @@ impl Gl {
             },
             glArrayElement: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glArrayElement")) },
             glAttachShader: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glAttachShader")) },
+            glBarrierCreateCR: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glBarrierCreateCR")) },
+            glBarrierDestroyCR: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glBarrierDestroyCR")) },
+            glBarrierExecCR: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glBarrierExecCR")) },
             glBegin: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glBegin")) },
             glBeginConditionalRender: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glBeginConditionalRender"))
@@ -4553,6 +4563,10 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, u32, i32, *const c_void)>(load("glSecondaryColorPointer"))
             },
             glSelectBuffer: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glSelectBuffer")) },
+            glSemaphoreCreateCR: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glSemaphoreCreateCR")) },
+            glSemaphoreDestroyCR: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glSemaphoreDestroyCR")) },
+            glSemaphorePCR: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glSemaphorePCR")) },
+            glSemaphoreVCR: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glSemaphoreVCR")) },
             glSetFragmentShaderConstantATI: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glSetFragmentShaderConstantATI"))
             },

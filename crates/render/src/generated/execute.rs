@@ -144,6 +144,9 @@ impl Commands for Renderer {
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.hand_mgn_get_tex_image_to(target, level, format, type_, offset)
     }
+    fn mgn_leave(&mut self) -> Result<(), Fault> {
+        self.hand_mgn_leave()
+    }
     fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.hand_mgn_lend(surface, x, y, width, height)
     }
@@ -370,6 +373,15 @@ impl Commands for Renderer {
         let shader = self.object(Class::Program, shader);
         unsafe { (self.gl.glAttachShader)(program, shader) };
         Ok(())
+    }
+    fn gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
+        self.hand_gl_barrier_create_cr(name, count)
+    }
+    fn gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.hand_gl_barrier_destroy_cr(name)
+    }
+    fn gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.hand_gl_barrier_exec_cr(name)
     }
     fn gl_begin(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -9654,6 +9666,18 @@ impl Commands for Renderer {
     }
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         self.hand_gl_select_buffer(size)
+    }
+    fn gl_semaphore_create_cr(&mut self, name: u32, initial: u32) -> Result<(), Fault> {
+        self.hand_gl_semaphore_create_cr(name, initial)
+    }
+    fn gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.hand_gl_semaphore_destroy_cr(name)
+    }
+    fn gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
+        self.hand_gl_semaphore_pcr(name)
+    }
+    fn gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
+        self.hand_gl_semaphore_vcr(name)
     }
     fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;

@@ -124,6 +124,9 @@ impl Renderer {
     }
 
     fn write_all(&mut self, binaries: bool, script: &mut Script<'_>) -> Result<(), Fault> {
+        if self.is_shared() {
+            return Err(refusal("other programs draw into its window"));
+        }
         if !self.images.is_empty() {
             return Err(refusal("there are EGL images"));
         }

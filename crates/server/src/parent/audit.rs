@@ -81,6 +81,7 @@ impl Reason {
                 (None, Blame::Server) => "server-failed",
                 (None, Blame::Network) => "connection-failed",
                 (None, Blame::Limits) => "limit",
+                (None, Blame::Peers) => "window",
             },
             Reason::Revoked(_) => "token-revoked",
             Reason::Killed(_) => "worker-killed",
@@ -95,7 +96,7 @@ impl Reason {
             Reason::ClientLeft | Reason::ServerStop => Level::Info,
             Reason::Told(cause) => match cause.end.blame {
                 Blame::Nobody => Level::Info,
-                Blame::Limits => Level::Warn,
+                Blame::Limits | Blame::Peers => Level::Warn,
                 _ => Level::Error,
             },
             Reason::Revoked(_) => Level::Warn,
@@ -147,6 +148,10 @@ pub(super) enum Refusal {
     /// The client is told no more than in the case before.
     #[error("there is no such session")]
     WrongKey,
+    #[error("the window already has {0} programs, all that there are to be")]
+    WindowFull(u32),
+    #[error("this program says that the window is for {said} programs, and others that it is for {others}")]
+    WindowOther { said: String, others: String },
     #[error("{0}")]
     NoRenderer(String),
     #[error("the server ends")]
@@ -166,6 +171,8 @@ impl Refusal {
             Refusal::Memory { .. } => "memory-total",
             Refusal::NoSession => "no-such-session",
             Refusal::WrongKey => "wrong-key",
+            Refusal::WindowFull(_) => "window-full",
+            Refusal::WindowOther { .. } => "window-other",
             Refusal::NoRenderer(_) => "no-renderer",
             Refusal::ServerStop => "server-stop",
         }

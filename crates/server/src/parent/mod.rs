@@ -19,9 +19,9 @@ use mgn_fabric::admission::Source;
 use mgn_fabric::{printable, Incoming, Listener, Token};
 use mgn_render::BinaryKey;
 use mgn_wall::Target;
-use mgn_wire::hello::{self, Hello, Role, Shown};
+use mgn_wire::hello::{self, Hello, Role, SharedWindow, Shown};
 use mgn_wire::{Blame, End};
-use process::{Ending, Process, Standing, WORDS_MAX};
+use process::{Ending, Process, Served, Standing, Window, WORDS_MAX};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::VecDeque;
@@ -33,6 +33,9 @@ use subtle::ConstantTimeEq;
 
 /// How long clients may wait for a worker.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a client waits for a window of the name that it wants when programs have it already
+/// that it does not belong to: those of a run before.
+const TURNOVER: Duration = Duration::from_secs(2);
 /// How long workers may take to end when the server does, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long after the beginning of a session the next worker is started, if nobody waits for it: a
@@ -147,6 +150,8 @@ struct Waiting {
     peer: Peer,
     claim: Claim,
     shown: Option<Shown>,
+    /// The window that it draws into with others.
+    window: Option<Window>,
     since: Instant,
 }
 
@@ -269,12 +274,15 @@ impl Server {
 
     fn bury(&mut self, mut process: Process, ending: Ending) {
         match &process.standing {
-            Standing::Serving(_, subject) => {
+            Standing::Serving(served) => {
                 let reason = process.reason.take().unwrap_or(match ending {
                     Ending::Orderly => Reason::ClientLeft,
                     ending => Reason::Crashed(ending),
                 });
-                subject.log_end(&reason, process.drawn, Instant::now());
+                let now = Instant::now();
+                for Served { subject, .. } in served {
+                    subject.log_end(&reason, process.drawn, now);
+                }
             }
             Standing::Failed(why) => self.despair(process.client, why.clone()),
             Standing::Starting | Standing::Ready(..) => {
@@ -321,19 +329,30 @@ impl Server {
                 pid,
                 tile,
                 shown,
+                window,
             } => {
                 let program = match program.as_str() {
                     "" => "a program without a name".into(),
                     name => printable(name, 100),
                 };
                 let claim = Claim { program, pid, tile };
-                self.begin(incoming, peer, claim, shown);
+                if !window.as_ref().is_none_or(SharedWindow::is_sound) {
+                    return self.refuse(incoming, &peer, Some(&claim), Refusal::NotUnderstood);
+                }
+                self.begin(incoming, peer, claim, shown, window);
             }
             Role::Frames { session, key } => self.attach(incoming, &peer, session, &key),
         }
     }
 
-    fn begin(&mut self, incoming: Incoming, peer: Peer, claim: Claim, shown: Option<Shown>) {
+    fn begin(
+        &mut self,
+        incoming: Incoming,
+        peer: Peer,
+        claim: Claim,
+        shown: Option<Shown>,
+        window: Option<SharedWindow>,
+    ) {
         if let Err(why) = self.has_room_for(&peer) {
             return self.refuse(incoming, &peer, Some(&claim), why);
         }
@@ -345,6 +364,12 @@ impl Server {
             number: self.came,
             profile: profile.filter(|profile| *profile != self.profile),
             incoming,
+            window: window.map(|terms| Window {
+                owner: peer.lasting_name(),
+                terms,
+                tile: claim.tile,
+                came: 0,
+            }),
             peer,
             claim,
             shown,
@@ -366,8 +391,8 @@ impl Server {
             (None, _) => Some(Options::max_sessions_of_address(most)),
         };
         if let Some(most) = of_client {
-            let subjects = self.processes.iter().filter_map(Process::subject);
-            let peers = subjects.map(|subject| &subject.peer);
+            let served = self.processes.iter().flat_map(Process::sessions);
+            let peers = served.map(|served| &served.subject.peer);
             let peers = peers.chain(self.queue.iter().map(|waiting| &waiting.peer));
             let its = peers.filter(|other| other.source() == peer.source());
             if its.count() >= most {
@@ -518,17 +543,14 @@ impl Server {
         let serving = self
             .processes
             .iter_mut()
-            .find(|p| p.session().is_some_and(|s| s.id == session));
-        let Some(process) = serving else {
+            .find_map(|p| Some((p.sessions().iter().find(|s| s.id == session)?.key, p)));
+        let Some((right, process)) = serving else {
             return self.refuse(incoming, peer, None, Refusal::NoSession);
         };
-        let right = process
-            .session()
-            .is_some_and(|s| bool::from(s.key.ct_eq(key)));
-        if !right {
+        if !bool::from(right.ct_eq(key)) {
             return self.refuse(incoming, peer, None, Refusal::WrongKey);
         }
-        process.attach(incoming);
+        process.attach(session, incoming);
     }
 
     /// Gives waiting clients to workers that are ready, and has the next one started.
@@ -547,12 +569,23 @@ impl Server {
         }
         let mut at = 0;
         while let Some(waiting) = self.queue.get(at) {
-            let worker = waiting.worker();
-            let is_its =
-                |p: &Process| p.client == worker && matches!(p.standing, Standing::Ready(..));
-            let Some(ready) = self.processes.iter().position(is_its) else {
-                at += 1;
-                continue;
+            let ready = match self.place_of(waiting, at) {
+                Place::At(process) => process,
+                // The programs that it has no place with may be just about to end.
+                Place::Never(_) if now - waiting.since < TURNOVER => {
+                    at += 1;
+                    continue;
+                }
+                Place::None => {
+                    at += 1;
+                    continue;
+                }
+                Place::Never(why) => {
+                    if let Some(waiting) = self.queue.remove(at) {
+                        self.send_away(waiting, why);
+                    }
+                    continue;
+                }
             };
             let Some(client) = self.queue.remove(at) else {
                 break;
@@ -562,6 +595,8 @@ impl Server {
             let session = Box::new(Session {
                 id: self.sessions,
                 key: random_key(),
+                program: client.claim.to_string(),
+                window: client.window.as_ref().map(|window| window.terms.clone()),
                 tile: client.claim.tile,
                 present: match client.shown {
                     Some(_) => self.options.present.clone(),
@@ -591,9 +626,36 @@ impl Server {
                 began: now,
             };
             subject.log_begin();
-            self.processes[ready].begin(session, subject, client.incoming);
+            let process = &mut self.processes[ready];
+            if !process.is_serving() {
+                process.window = client.window;
+            }
+            process.begin(session, subject, client.incoming);
         }
         self.keep_spares();
+    }
+
+    /// The worker that can serve the client in place `at` of the queue now.
+    fn place_of(&self, waiting: &Waiting, at: usize) -> Place {
+        if let Some(window) = &waiting.window {
+            let is_of = |other: Option<&Window>| other.is_some_and(|other| other.is(window));
+            let has_it = |p: &Process| p.is_open() && is_of(p.window.as_ref());
+            if let Some(there) = self.processes.iter().position(has_it) {
+                return match why_not(&self.processes[there], window) {
+                    Some(why) => Place::Never(why),
+                    None => Place::At(there),
+                };
+            }
+            // The worker that the first of them waits for serves all.
+            let mut before = self.queue.iter().take(at);
+            if before.any(|other| is_of(other.window.as_ref())) {
+                return Place::None;
+            }
+        }
+        let worker = waiting.worker();
+        let is_its = |p: &Process| p.client == worker && matches!(p.standing, Standing::Ready(..));
+        let ready = self.processes.iter().position(is_its);
+        ready.map_or(Place::None, Place::At)
     }
 
     /// Has workers started: one that waits for the next client, and as many as clients wait for,
@@ -604,7 +666,7 @@ impl Server {
         let queue = &self.queue;
         let is_wanted = |client| queue.iter().any(|waiting| waiting.worker() == Some(client));
         self.processes
-            .retain(|p| p.session().is_some() || p.client.is_none_or(is_wanted));
+            .retain(|p| p.is_serving() || p.client.is_none_or(is_wanted));
         let is_spare =
             |p: &&Process| matches!(p.standing, Standing::Ready(..) | Standing::Starting);
         let any = |p: &&Process| p.client.is_none() && is_spare(p);
@@ -673,24 +735,21 @@ impl Server {
         let Some(follower) = &self.options.follower else {
             return;
         };
-        let report = |process: &Process| {
-            let subject = process.subject()?;
-            Some(SessionReport {
-                id: subject.session,
-                program: subject.claim.to_string(),
-                frames: process.drawn.0,
-                bytes: process.drawn.1,
-            })
+        // Those of a window count together what they draw.
+        let report = |(process, served): (&Process, &Served)| SessionReport {
+            id: served.id,
+            program: served.subject.claim.to_string(),
+            frames: process.drawn.0,
+            bytes: process.drawn.1,
         };
-        follower.sessions(self.processes.iter().filter_map(report).collect());
+        let all = self.processes.iter();
+        let all = all.flat_map(|process| process.sessions().iter().map(move |s| (process, s)));
+        follower.sessions(all.map(report).collect());
     }
 
     /// Sessions under way.
     fn busy(&self) -> usize {
-        self.processes
-            .iter()
-            .filter(|p| p.session().is_some())
-            .count()
+        self.processes.iter().map(|p| p.sessions().len()).sum()
     }
 
     /// Ends all workers. Nothing is left when it returns.
@@ -717,11 +776,40 @@ impl Server {
         // Those left are killed as they are dropped.
         let now = Instant::now();
         for process in &self.processes {
-            if let Some(subject) = process.subject() {
+            for Served { subject, .. } in process.sessions() {
                 subject.log_end(&Reason::ServerStop, process.drawn, now);
             }
         }
     }
+}
+
+/// Where a client that waits belongs.
+enum Place {
+    /// In this worker.
+    At(usize),
+    /// Nowhere yet.
+    None,
+    Never(Refusal),
+}
+
+/// Why a client cannot have a share of a window that is there, in its own words.
+fn why_not(process: &Process, window: &Window) -> Option<Refusal> {
+    let there = process.window.as_ref()?;
+    let words = |clients: Option<u32>| match clients {
+        Some(clients) => clients.to_string(),
+        None => "any number of".into(),
+    };
+    let (said, others) = (window.terms.clients, there.terms.clients);
+    if said != others {
+        let (said, others) = (words(said), words(others));
+        return Some(Refusal::WindowOther { said, others });
+    }
+    let most = others.unwrap_or(SharedWindow::CLIENTS_MAX);
+    let is_full = match others {
+        Some(_) => there.came >= most,
+        None => process.sessions().len() >= most as usize,
+    };
+    is_full.then_some(Refusal::WindowFull(most))
 }
 
 /// The next level that leaves a driver more.

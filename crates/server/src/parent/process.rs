@@ -9,6 +9,7 @@ use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
 use mgn_fabric::{printable, Incoming};
 use mgn_sys::process::{memory, pass_only_standard};
+use mgn_wire::hello::SharedWindow;
 use rustix::event::PollFlags;
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
 use std::fmt;
@@ -36,6 +37,8 @@ pub(super) struct Process {
     outbox: Outbox,
     /// The number of the waiting client that it was started for, if not for any.
     pub client: Option<u64>,
+    /// The window that its sessions draw into together.
+    pub window: Option<Window>,
     pub standing: Standing,
     /// Why its session ends, as it has said, or as we have decided.
     pub reason: Option<Reason>,
@@ -58,7 +61,36 @@ pub(super) enum Standing {
     Ready(Box<Abilities>, Confined),
     /// There is no driver, and why.
     Failed(String),
-    Serving(Box<Session>, Box<Subject>),
+    /// One session, or all those of a window; none any more if all of these have ended.
+    Serving(Vec<Served>),
+}
+
+/// A session that a worker serves.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub id: u64,
+    pub key: [u8; 16],
+    pub subject: Subject,
+}
+
+/// A window that several programs draw into. Only those of the same client do.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    /// Whose it is: [`super::identity::Peer::lasting_name`].
+    pub owner: String,
+    pub terms: SharedWindow,
+    /// Which renderer of a wall draws it here.
+    pub tile: Option<u32>,
+    /// How many programs have come so far.
+    pub came: u32,
+}
+
+impl Window {
+    /// Whether both are the same one.
+    pub fn is(&self, other: &Window) -> bool {
+        let whole = |of: &Window| (of.owner.clone(), of.terms.name.clone(), of.tile);
+        whole(self) == whole(other)
+    }
 }
 
 /// How a worker's process has ended.
@@ -105,6 +137,7 @@ impl Process {
             inbox: Inbox::new(0),
             outbox: Outbox::default(),
             client: None,
+            window: None,
             standing: Standing::Starting,
             reason: None,
             has_ended: false,
@@ -159,20 +192,50 @@ impl Process {
             (Standing::Serving(..), FromWorker::Drawn { frames, bytes }) => {
                 self.drawn = (frames, bytes);
             }
-            (Standing::Serving(..), FromWorker::Ended(mut cause)) if !self.has_ended => {
+            (Standing::Serving(..), FromWorker::Ended(cause)) if !self.has_ended => {
                 self.has_ended = true;
-                cause.end.why = printable(&cause.end.why, WORDS_MAX);
-                self.reason.get_or_insert(Reason::Told(cause));
+                self.reason.get_or_insert(told(cause));
             }
+            (
+                Standing::Serving(_),
+                FromWorker::Left {
+                    session,
+                    cause,
+                    drawn,
+                },
+            ) if self.window.is_some() => self.left(session, cause, drawn)?,
             (_, message) => {
                 let said = match message {
                     FromWorker::Ready(..) => "that it is ready",
                     FromWorker::Failed(_) => "that it has no driver",
                     FromWorker::Drawn { .. } => "what it has drawn",
                     FromWorker::Ended(_) => "that its session has ended",
+                    FromWorker::Left { .. } => "that a session of a window has ended",
                 };
                 return Err(format!("{said}, out of turn"));
             }
+        }
+        Ok(())
+    }
+
+    /// One of its sessions has ended. With the last one, so does the worker.
+    fn left(
+        &mut self,
+        session: u64,
+        cause: Option<Cause>,
+        drawn: (u64, u64),
+    ) -> Result<(), String> {
+        let Standing::Serving(served) = &mut self.standing else {
+            return Ok(());
+        };
+        let place = served.iter().position(|served| served.id == session);
+        let place = place.ok_or("that a session has ended that it does not serve")?;
+        let gone = served.swap_remove(place);
+        let is_empty = served.is_empty();
+        let reason = cause.map_or(Reason::ClientLeft, told);
+        gone.subject.log_end(&reason, drawn, Instant::now());
+        if is_empty {
+            self.hang_up();
         }
         Ok(())
     }
@@ -216,19 +279,27 @@ impl Process {
         }
     }
 
-    pub fn session(&self) -> Option<&Session> {
+    pub fn is_serving(&self) -> bool {
+        matches!(self.standing, Standing::Serving(_))
+    }
+
+    /// The sessions that it serves: one, if not those of a window.
+    pub fn sessions(&self) -> &[Served] {
         match &self.standing {
-            Standing::Serving(session, _) => Some(session),
-            _ => None,
+            Standing::Serving(served) => served,
+            _ => &[],
         }
     }
 
-    /// The session that it serves, in the log.
+    /// One of its sessions, in the log. All of them have the same client.
     pub fn subject(&self) -> Option<&Subject> {
-        match &self.standing {
-            Standing::Serving(_, subject) => Some(subject),
-            _ => None,
-        }
+        Some(&self.sessions().first()?.subject)
+    }
+
+    /// Whether another session may draw into its window.
+    pub fn is_open(&self) -> bool {
+        let goes_on = self.ordered.is_none() && !self.has_ended && self.reason.is_none();
+        goes_on && self.control.is_some() && !self.sessions().is_empty()
     }
 
     /// What its session uses, if it serves one.
@@ -256,18 +327,30 @@ impl Process {
         self.memory = memory(Some(self.child.id())).unwrap_or(self.memory);
     }
 
-    /// Gives a client to the worker. If that fails, the worker is ending, which is then seen.
+    /// Gives a client to the worker, which serves none yet or others of the same window. If that
+    /// fails, the worker is ending, which is then seen.
     pub fn begin(&mut self, mut session: Box<Session>, subject: Subject, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
         session.client = client;
-        self.standing = Standing::Serving(session.clone(), Box::new(subject));
+        let served = Served {
+            id: session.id,
+            key: session.key,
+            subject,
+        };
+        match &mut self.standing {
+            Standing::Serving(all) => all.push(served),
+            standing => *standing = Standing::Serving(vec![served]),
+        }
+        if let Some(window) = &mut self.window {
+            window.came += 1;
+        }
         self.tell(&ToWorker::Session(session), Some(socket));
     }
 
-    /// Gives the worker the frames connection of its session.
-    pub fn attach(&mut self, incoming: Incoming) {
+    /// Gives the worker the frames connection of a session.
+    pub fn attach(&mut self, session: u64, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
-        self.tell(&ToWorker::Frames { client }, Some(socket));
+        self.tell(&ToWorker::Frames { session, client }, Some(socket));
     }
 
     /// Tells the worker to end, by closing its socket in our direction; the worker can still say
@@ -304,6 +387,12 @@ impl Drop for Process {
     }
 }
 
+/// What a worker has said of the end of a session, for the log.
+fn told(mut cause: Cause) -> Reason {
+    cause.end.why = printable(&cause.end.why, WORDS_MAX);
+    Reason::Told(cause)
+}
+
 impl From<ExitStatus> for Ending {
     fn from(status: ExitStatus) -> Ending {
         match (status.signal(), status.code()) {
@@ -334,10 +423,8 @@ mod tests {
     use super::super::identity::{Claim, Peer};
     use super::*;
     use crate::control::{self, Limit};
-    use crate::options::Options;
     use mgn_fabric::admission::Source;
     use mgn_fabric::Caller;
-    use mgn_render::BinaryKey;
 
     /// A worker that the test speaks for.
     fn worker() -> (Process, UnixStream) {
@@ -348,23 +435,7 @@ mod tests {
 
     fn serving() -> (Process, UnixStream) {
         let (mut process, socket) = worker();
-        let session = Box::new(Session {
-            id: 1,
-            key: [0; 16],
-            tile: None,
-            shown: None,
-            present: Vec::new(),
-            token: None,
-            callback: None,
-            client: Vec::new(),
-            chain: Default::default(),
-            memory_limit: 0,
-            watchdog: Options::default().watchdog,
-            binary_key: BinaryKey::random(),
-            spirv: true,
-            idle_timeout: None,
-        });
-        let subject = Box::new(Subject {
+        let subject = Subject {
             session: 1,
             peer: Peer {
                 caller: Caller::new(Source::User(0), None),
@@ -377,8 +448,12 @@ mod tests {
                 tile: None,
             },
             began: Instant::now(),
-        });
-        process.standing = Standing::Serving(session, subject);
+        };
+        process.standing = Standing::Serving(vec![Served {
+            id: 1,
+            key: [0; 16],
+            subject,
+        }]);
         (process, socket)
     }
 
@@ -454,6 +529,7 @@ mod tests {
     fn a_worker_that_takes_nothing_holds_nobody_up() {
         let (mut process, _socket) = serving();
         let frames = ToWorker::Frames {
+            session: 1,
             client: vec![0; 500_000],
         };
         while process.control.is_some() {

@@ -9,7 +9,9 @@ use mgn_wall::Wall;
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::frames::{Header, Kind, HEADER};
-use mgn_wire::hello::{self, api, Color, Config, Created, Hello, Role, Shown, Welcome};
+use mgn_wire::hello::{
+    self, api, Color, Config, Created, Hello, Role, SharedWindow, Shown, Welcome,
+};
 use mgn_wire::{gl::*, ops, Answer, Encoder, End, Plain, CHUNK, MESSAGE_HEADER};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -167,14 +169,30 @@ impl Server {
     }
 
     pub fn try_client(&self, transport: Transport) -> Result<Client, Error> {
-        self.client_that_is_shown(transport, None)
+        self.client_of(transport, None, None)
     }
 
     /// A client whose pictures the server is to show as a tile of a wall.
+    #[allow(dead_code)]
     pub fn client_that_is_shown(
         &self,
         transport: Transport,
         shown: Option<Wall>,
+    ) -> Result<Client, Error> {
+        self.client_of(transport, shown, None)
+    }
+
+    /// A client that draws into a window with others.
+    #[allow(dead_code)]
+    pub fn client_of_window(&self, window: SharedWindow) -> Result<Client, Error> {
+        self.client_of(Transport::Shm, None, Some(window))
+    }
+
+    fn client_of(
+        &self,
+        transport: Transport,
+        shown: Option<Wall>,
+        window: Option<SharedWindow>,
     ) -> Result<Client, Error> {
         let (commands, welcome) = self.connect(
             transport.clone(),
@@ -183,6 +201,7 @@ impl Server {
                 pid: std::process::id(),
                 tile: None,
                 shown: shown.map(|wall| Shown { wall, tile: 0 }),
+                window,
             }),
         )?;
         let welcome: Welcome = postcard::from_bytes(&welcome).expect("a welcome");

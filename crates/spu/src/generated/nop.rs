@@ -173,6 +173,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_leave(&mut self) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -370,6 +374,18 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_attach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -6726,6 +6742,22 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_semaphore_create_cr(&mut self, name: u32, initial: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -316,6 +316,10 @@ impl Commands for Observe {
         };
         self.around(&call, |next| next.mgn_get_tex_image_to(target, level, format, type_, offset))
     }
+    fn mgn_leave(&mut self) -> Result<(), Fault> {
+        let call = Call { op: ops::MGN_LEAVE, asks: false, names: &[], values: &[] };
+        self.around(&call, |next| next.mgn_leave())
+    }
     fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_LEND,
@@ -712,6 +716,23 @@ impl Commands for Observe {
             values: &[Value::Integer(program.into()), Value::Integer(shader.into())],
         };
         self.around(&call, |next| next.gl_attach_shader(program, shader))
+    }
+    fn gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::GL_BARRIER_CREATE_CR,
+            asks: false,
+            names: &["name", "count"],
+            values: &[Value::Integer(name.into()), Value::Integer(count.into())],
+        };
+        self.around(&call, |next| next.gl_barrier_create_cr(name, count))
+    }
+    fn gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        let call = Call { op: ops::GL_BARRIER_DESTROY_CR, asks: false, names: &["name"], values: &[Value::Integer(name.into())] };
+        self.around(&call, |next| next.gl_barrier_destroy_cr(name))
+    }
+    fn gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
+        let call = Call { op: ops::GL_BARRIER_EXEC_CR, asks: false, names: &["name"], values: &[Value::Integer(name.into())] };
+        self.around(&call, |next| next.gl_barrier_exec_cr(name))
     }
     fn gl_begin(&mut self, mode: u32) -> Result<(), Fault> {
         let call = Call { op: ops::GL_BEGIN, asks: false, names: &["mode"], values: &[Value::Enum(mode, names::PRIMITIVE_TYPE)] };
@@ -13554,6 +13575,27 @@ impl Commands for Observe {
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         let call = Call { op: ops::GL_SELECT_BUFFER, asks: false, names: &["size"], values: &[Value::Integer(size.into())] };
         self.around(&call, |next| next.gl_select_buffer(size))
+    }
+    fn gl_semaphore_create_cr(&mut self, name: u32, initial: u32) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::GL_SEMAPHORE_CREATE_CR,
+            asks: false,
+            names: &["name", "initial"],
+            values: &[Value::Integer(name.into()), Value::Integer(initial.into())],
+        };
+        self.around(&call, |next| next.gl_semaphore_create_cr(name, initial))
+    }
+    fn gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        let call = Call { op: ops::GL_SEMAPHORE_DESTROY_CR, asks: false, names: &["name"], values: &[Value::Integer(name.into())] };
+        self.around(&call, |next| next.gl_semaphore_destroy_cr(name))
+    }
+    fn gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
+        let call = Call { op: ops::GL_SEMAPHORE_PCR, asks: false, names: &["name"], values: &[Value::Integer(name.into())] };
+        self.around(&call, |next| next.gl_semaphore_pcr(name))
+    }
+    fn gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
+        let call = Call { op: ops::GL_SEMAPHORE_VCR, asks: false, names: &["name"], values: &[Value::Integer(name.into())] };
+        self.around(&call, |next| next.gl_semaphore_vcr(name))
     }
     fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
         let call = Call {

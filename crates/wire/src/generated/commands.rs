@@ -76,7 +76,7 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().mgn_create_image(image, context, target, name, level, code_count, reply)
     }
-    /// Makes the default framebuffer of a window (kind 0) or pbuffer (kind 1); 2 more without a back buffer, 4 more with an accumulation buffer.
+    /// Makes the default framebuffer of a window (kind 0) or pbuffer (kind 1); 2 more without a back buffer, 4 more with an accumulation buffer, 8 more if it is the one that several programs draw into.
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.next().mgn_create_surface(id, kind, config, width, height)
     }
@@ -169,6 +169,10 @@ pub trait Commands {
     /// glGetTexImage into the bound pixel pack buffer, laid out by the pixel store state.
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.next().mgn_get_tex_image_to(target, level, format, type_, offset)
+    }
+    /// The program ends by itself, and has no more to say. One that goes without this has died, which ends those that wait for it in a window.
+    fn mgn_leave(&mut self) -> Result<(), Fault> {
+        self.next().mgn_leave()
     }
     /// With mgnOffset: the next command of this context that reads the surface's pixels reads them from buffers that hold this part of it, which mgnFill fills before.
     fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
@@ -349,6 +353,15 @@ pub trait Commands {
     }
     fn gl_attach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
         self.next().gl_attach_shader(program, shader)
+    }
+    fn gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
+        self.next().gl_barrier_create_cr(name, count)
+    }
+    fn gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.next().gl_barrier_destroy_cr(name)
+    }
+    fn gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.next().gl_barrier_exec_cr(name)
     }
     fn gl_begin(&mut self, mode: u32) -> Result<(), Fault> {
         self.next().gl_begin(mode)
@@ -5521,6 +5534,18 @@ pub trait Commands {
     }
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         self.next().gl_select_buffer(size)
+    }
+    fn gl_semaphore_create_cr(&mut self, name: u32, initial: u32) -> Result<(), Fault> {
+        self.next().gl_semaphore_create_cr(name, initial)
+    }
+    fn gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.next().gl_semaphore_destroy_cr(name)
+    }
+    fn gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
+        self.next().gl_semaphore_pcr(name)
+    }
+    fn gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
+        self.next().gl_semaphore_vcr(name)
     }
     fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.next().gl_set_fragment_shader_constant_ati(dst, value)

@@ -203,6 +203,10 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_get_tex_image_to(p0, p1, p2, p3, p4)
         }
+        ops::MGN_LEAVE => {
+            body.end()?;
+            to.mgn_leave()
+        }
         ops::MGN_LEND => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -445,6 +449,22 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.u32()?;
             body.end()?;
             to.gl_attach_shader(p0, p1)
+        }
+        ops::GL_BARRIER_CREATE_CR => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_barrier_create_cr(p0, p1)
+        }
+        ops::GL_BARRIER_DESTROY_CR => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_barrier_destroy_cr(p0)
+        }
+        ops::GL_BARRIER_EXEC_CR => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_barrier_exec_cr(p0)
         }
         ops::GL_BEGIN => {
             let p0 = body.u32()?;
@@ -8394,6 +8414,27 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.i32()?;
             body.end()?;
             to.gl_select_buffer(p0)
+        }
+        ops::GL_SEMAPHORE_CREATE_CR => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_semaphore_create_cr(p0, p1)
+        }
+        ops::GL_SEMAPHORE_DESTROY_CR => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_semaphore_destroy_cr(p0)
+        }
+        ops::GL_SEMAPHORE_PCR => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_semaphore_pcr(p0)
+        }
+        ops::GL_SEMAPHORE_VCR => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_semaphore_vcr(p0)
         }
         ops::GL_SET_FRAGMENT_SHADER_CONSTANT_ATI => {
             let p0 = body.u32()?;

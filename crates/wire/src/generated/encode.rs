@@ -316,6 +316,13 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_leave(&mut self) {
+        unsafe {
+            let p = self.room(4);
+            put(p, 0, u32::from(ops::MGN_LEAVE) | 1 << 16);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) {
         unsafe {
             let p = self.room(24);
@@ -724,6 +731,34 @@ impl Encoder {
             put(p, 0, u32::from(ops::GL_ATTACH_SHADER) | 3 << 16);
             put(p, 4, program);
             put(p, 8, shader);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_barrier_create_cr(&mut self, name: u32, count: u32) {
+        self.doubt = ops::GL_BARRIER_CREATE_CR;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_BARRIER_CREATE_CR) | 3 << 16);
+            put(p, 4, name);
+            put(p, 8, count);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_barrier_destroy_cr(&mut self, name: u32) {
+        self.doubt = ops::GL_BARRIER_DESTROY_CR;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_BARRIER_DESTROY_CR) | 2 << 16);
+            put(p, 4, name);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_barrier_exec_cr(&mut self, name: u32) {
+        self.doubt = ops::GL_BARRIER_EXEC_CR;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_BARRIER_EXEC_CR) | 2 << 16);
+            put(p, 4, name);
         }
     }
     #[inline(always)]
@@ -13871,6 +13906,43 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_SELECT_BUFFER) | 2 << 16);
             put(p, 4, size);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_semaphore_create_cr(&mut self, name: u32, initial: u32) {
+        self.doubt = ops::GL_SEMAPHORE_CREATE_CR;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_SEMAPHORE_CREATE_CR) | 3 << 16);
+            put(p, 4, name);
+            put(p, 8, initial);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_semaphore_destroy_cr(&mut self, name: u32) {
+        self.doubt = ops::GL_SEMAPHORE_DESTROY_CR;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_SEMAPHORE_DESTROY_CR) | 2 << 16);
+            put(p, 4, name);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_semaphore_pcr(&mut self, name: u32) {
+        self.doubt = ops::GL_SEMAPHORE_PCR;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_SEMAPHORE_PCR) | 2 << 16);
+            put(p, 4, name);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_semaphore_vcr(&mut self, name: u32) {
+        self.doubt = ops::GL_SEMAPHORE_VCR;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_SEMAPHORE_VCR) | 2 << 16);
+            put(p, 4, name);
         }
     }
     #[inline]

@@ -182,6 +182,10 @@ impl Commands for Pack {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.mgn_get_tex_image_to(target, level, format, type_, offset) })
     }
+    fn mgn_leave(&mut self) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.mgn_leave() })
+    }
     fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.mgn_lend(surface, x, y, width, height) })
@@ -387,6 +391,18 @@ impl Commands for Pack {
     fn gl_attach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.gl_attach_shader(program, shader) })
+    }
+    fn gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_barrier_create_cr(name, count) })
+    }
+    fn gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_barrier_destroy_cr(name) })
+    }
+    fn gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_barrier_exec_cr(name) })
     }
     fn gl_begin(&mut self, mode: u32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
@@ -6768,6 +6784,22 @@ impl Commands for Pack {
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.gl_select_buffer(size) })
+    }
+    fn gl_semaphore_create_cr(&mut self, name: u32, initial: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_semaphore_create_cr(name, initial) })
+    }
+    fn gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_semaphore_destroy_cr(name) })
+    }
+    fn gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_semaphore_pcr(name) })
+    }
+    fn gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.gl_semaphore_vcr(name) })
     }
     fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.

@@ -1,0 +1,38 @@
+//! The window that programs draw into together.
+
+use clap::Args;
+use mgn_wire::hello::SharedWindow;
+
+#[derive(Debug, Args)]
+pub struct Window {
+    /// Draw into the window NAME together with other programs
+    ///
+    /// All of them name the same servers by --server, and the same NAME. They order what they draw
+    /// by barriers and semaphores (GL_CR_synchronization); see share/doc/manganese/windows.md.
+    #[arg(long, value_name = "NAME", env = "MGN_SHARED_WINDOW")]
+    #[arg(conflicts_with_all = ["wall", "mothership", "ssh", "discard", "spu"])]
+    pub shared_window: Option<String>,
+
+    /// How many programs draw into the window together
+    ///
+    /// Another one is then refused, and a wait that cannot end any more is found at once.
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "shared_window",
+        env = "MGN_WINDOW_CLIENTS"
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(SharedWindow::CLIENTS_MAX)))]
+    pub window_clients: Option<u32>,
+
+    /// How long the programs of a window wait for one that has not come yet
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "shared_window",
+        env = "MGN_WINDOW_WAIT"
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(SharedWindow::PATIENCE_MAX)))]
+    #[arg(default_value_t = SharedWindow::PATIENCE)]
+    pub window_wait: u32,
+}

@@ -1,0 +1,521 @@
+//! The order of several programs that draw into one window: which are there, and the barriers and
+//! semaphores of GL_CR_synchronization that they share. No I/O, and no clock.
+//!
+//! A program waits in one place at most: its stream is not read on. Semaphores go to those that
+//! wait in the order in which they came. Where a wait can never end, because another program has
+//! died, the one that waits *fails*, and whoever executes its stream is told so.
+
+use mgn_wire::gl::{GL_INVALID_OPERATION, GL_INVALID_VALUE, GL_OUT_OF_MEMORY};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+/// The most barriers of a window, and the most semaphores. They are named by clients.
+const MOST_NAMES: usize = 4096;
+
+/// Programs of one window, by their numbers.
+#[derive(Debug, Default)]
+pub struct Peers {
+    seats: BTreeMap<u32, Seat>,
+    /// How many programs there are to be, if that is known.
+    clients: Option<u32>,
+    /// How many have come so far.
+    came: u32,
+    /// How many of them have gone again.
+    left: u32,
+    /// The first that died, which nobody can wait for any more.
+    dead: Option<String>,
+    barriers: BTreeMap<u32, Barrier>,
+    semaphores: BTreeMap<u32, Semaphore>,
+}
+
+#[derive(Debug)]
+struct Seat {
+    /// What people call the program.
+    name: String,
+    waits: Option<Wait>,
+    /// Whether it ends by itself.
+    takes_leave: bool,
+    /// Why it cannot go on.
+    failure: Option<String>,
+}
+
+/// What a program waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    Barrier(u32),
+    Semaphore(u32),
+}
+
+#[derive(Debug)]
+struct Barrier {
+    count: u32,
+    arrived: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Semaphore {
+    initial: u32,
+    value: u32,
+    waiting: VecDeque<u32>,
+}
+
+/// Why a command is not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// An OpenGL error, and nothing else happens.
+    Error(u32),
+    /// The program cannot go on.
+    Fails(String),
+    /// It waits, and has gone on all the same.
+    Waits,
+}
+
+impl Peers {
+    /// For so many programs, if that is known.
+    pub fn new(clients: Option<u32>) -> Peers {
+        Peers {
+            clients,
+            ..Peers::default()
+        }
+    }
+
+    /// A program is there. Numbers are not used again.
+    pub fn join(&mut self, seat: u32, name: impl Into<String>) {
+        self.came += 1;
+        let seat_of = Seat {
+            name: name.into(),
+            waits: None,
+            takes_leave: false,
+            failure: None,
+        };
+        self.seats.insert(seat, seat_of);
+    }
+
+    /// A program says that it is about to end.
+    pub fn take_leave(&mut self, seat: u32) {
+        if let Some(seat) = self.seats.get_mut(&seat) {
+            seat.takes_leave = true;
+        }
+    }
+
+    /// A program has ended. It has died if it has not said so before, or ends while it waits.
+    pub fn leave(&mut self, seat: u32) {
+        let Some(gone) = self.seats.remove(&seat) else {
+            return;
+        };
+        let died = !gone.takes_leave || gone.waits.is_some();
+        self.left += 1;
+        for barrier in self.barriers.values_mut() {
+            barrier.arrived.retain(|other| *other != seat);
+        }
+        for semaphore in self.semaphores.values_mut() {
+            semaphore.waiting.retain(|other| *other != seat);
+        }
+        if died {
+            let place = gone.waits.map(|wait| format!(" at {wait}"));
+            let place = place.unwrap_or_default();
+            let why = format!("{} has died{place}", gone.name);
+            self.fail(&why, |_| true);
+            self.dead.get_or_insert(why);
+        }
+        self.fail_short();
+    }
+
+    /// Fails those at barriers for which too few programs are left.
+    fn fail_short(&mut self) {
+        let Some(most) = self.most() else { return };
+        let short: Vec<(u32, u32)> = self
+            .barriers
+            .iter()
+            .filter(|(_, barrier)| barrier.count > most)
+            .map(|(name, barrier)| (*name, barrier.count))
+            .collect();
+        for (name, count) in short {
+            let why = too_few(name, count, most);
+            self.fail(&why, |wait| wait == Wait::Barrier(name));
+        }
+    }
+
+    /// How many programs there can be at once from now on, if that is known.
+    fn most(&self) -> Option<u32> {
+        let clients = self.clients?.max(self.came);
+        Some(clients - self.left)
+    }
+
+    /// Those that wait for what `which` says fail.
+    fn fail(&mut self, why: &str, which: impl Fn(Wait) -> bool) {
+        for seat in self.seats.values_mut() {
+            if seat.failure.is_none() && seat.waits.is_some_and(&which) {
+                seat.failure = Some(why.into());
+            }
+        }
+    }
+
+    /// Everybody who waits fails, because nobody can end that.
+    pub fn give_up(&mut self, why: &str) {
+        self.fail(why, |_| true);
+    }
+
+    /// Why the program cannot go on.
+    pub fn failure(&self, seat: u32) -> Option<&str> {
+        self.seats.get(&seat)?.failure.as_deref()
+    }
+
+    pub fn waits(&self, seat: u32) -> Option<Wait> {
+        self.seats.get(&seat)?.waits
+    }
+
+    /// Whether all that are there wait, one at least.
+    pub fn all_wait(&self) -> bool {
+        !self.seats.is_empty() && self.seats.values().all(|seat| seat.waits.is_some())
+    }
+
+    /// How many programs are there.
+    pub fn len(&self) -> usize {
+        self.seats.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.seats.is_empty()
+    }
+
+    /// How many have come so far, and how many there are to be.
+    pub fn came(&self) -> (u32, Option<u32>) {
+        (self.came, self.clients)
+    }
+
+    /// Whether there may be another program.
+    pub fn is_awaited(&self) -> bool {
+        self.clients.is_none_or(|clients| self.came < clients)
+    }
+
+    /// Where everybody is, for people.
+    pub fn describe(&self) -> String {
+        let place = |seat: &Seat| match seat.waits {
+            Some(wait) => format!("{} waits at {wait}", seat.name),
+            None => format!("{} runs", seat.name),
+        };
+        let places: Vec<String> = self.seats.values().map(place).collect();
+        places.join(", ")
+    }
+
+    /// Makes a barrier for `count` programs. Each of them may do so.
+    pub fn create_barrier(&mut self, name: u32, count: u32) -> Result<(), Refusal> {
+        if count == 0 {
+            return Err(Refusal::Error(GL_INVALID_VALUE));
+        }
+        match self.barriers.get(&name) {
+            Some(barrier) if barrier.count == count => Ok(()),
+            Some(_) => Err(Refusal::Error(GL_INVALID_OPERATION)),
+            None if self.barriers.len() >= MOST_NAMES => Err(Refusal::Error(GL_OUT_OF_MEMORY)),
+            None => {
+                let arrived = Vec::new();
+                self.barriers.insert(name, Barrier { count, arrived });
+                Ok(())
+            }
+        }
+    }
+
+    pub fn destroy_barrier(&mut self, name: u32) -> Result<(), Refusal> {
+        match self.barriers.get(&name) {
+            Some(barrier) if barrier.arrived.is_empty() => {
+                self.barriers.remove(&name);
+                Ok(())
+            }
+            _ => Err(Refusal::Error(GL_INVALID_OPERATION)),
+        }
+    }
+
+    /// A program arrives at a barrier. It waits from then on, unless it is the last.
+    pub fn exec_barrier(&mut self, seat: u32, name: u32) -> Result<(), Refusal> {
+        self.is_free(seat)?;
+        let most = self.most();
+        let barrier = self
+            .barriers
+            .get_mut(&name)
+            .ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
+        let count = barrier.count;
+        if barrier.arrived.len() + 1 >= count as usize {
+            for other in std::mem::take(&mut barrier.arrived) {
+                self.release(other);
+            }
+            return Ok(());
+        }
+        if let Some(dead) = &self.dead {
+            return Err(Refusal::Fails(dead.clone()));
+        }
+        if let Some(most) = most.filter(|most| count > *most) {
+            return Err(Refusal::Fails(too_few(name, count, most)));
+        }
+        barrier.arrived.push(seat);
+        self.wait(seat, Wait::Barrier(name));
+        Ok(())
+    }
+
+    /// Makes a semaphore. Each program may do so.
+    pub fn create_semaphore(&mut self, name: u32, initial: u32) -> Result<(), Refusal> {
+        match self.semaphores.get(&name) {
+            Some(semaphore) if semaphore.initial == initial => Ok(()),
+            Some(_) => Err(Refusal::Error(GL_INVALID_OPERATION)),
+            None if self.semaphores.len() >= MOST_NAMES => Err(Refusal::Error(GL_OUT_OF_MEMORY)),
+            None => {
+                let semaphore = Semaphore {
+                    initial,
+                    value: initial,
+                    waiting: VecDeque::new(),
+                };
+                self.semaphores.insert(name, semaphore);
+                Ok(())
+            }
+        }
+    }
+
+    pub fn destroy_semaphore(&mut self, name: u32) -> Result<(), Refusal> {
+        match self.semaphores.get(&name) {
+            Some(semaphore) if semaphore.waiting.is_empty() => {
+                self.semaphores.remove(&name);
+                Ok(())
+            }
+            _ => Err(Refusal::Error(GL_INVALID_OPERATION)),
+        }
+    }
+
+    /// A program takes one from a semaphore. It waits from then on if there is none.
+    pub fn take(&mut self, seat: u32, name: u32) -> Result<(), Refusal> {
+        self.is_free(seat)?;
+        let semaphore = self
+            .semaphores
+            .get_mut(&name)
+            .ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
+        if semaphore.value > 0 {
+            semaphore.value -= 1;
+            return Ok(());
+        }
+        if let Some(dead) = &self.dead {
+            return Err(Refusal::Fails(dead.clone()));
+        }
+        semaphore.waiting.push_back(seat);
+        self.wait(seat, Wait::Semaphore(name));
+        Ok(())
+    }
+
+    /// Gives one to a semaphore: to whoever has waited longest.
+    pub fn give(&mut self, name: u32) -> Result<(), Refusal> {
+        let semaphore = self
+            .semaphores
+            .get_mut(&name)
+            .ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
+        match semaphore.waiting.pop_front() {
+            Some(first) => self.release(first),
+            None => {
+                let more = semaphore.value.checked_add(1);
+                semaphore.value = more.ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A program waits at the end of its message, so nothing that may wait follows there.
+    fn is_free(&self, seat: u32) -> Result<(), Refusal> {
+        match self.waits(seat) {
+            Some(_) => Err(Refusal::Waits),
+            None => Ok(()),
+        }
+    }
+
+    fn wait(&mut self, seat: u32, wait: Wait) {
+        if let Some(seat) = self.seats.get_mut(&seat) {
+            seat.waits = Some(wait);
+        }
+    }
+
+    fn release(&mut self, seat: u32) {
+        if let Some(seat) = self.seats.get_mut(&seat) {
+            seat.waits = None;
+            seat.failure = None;
+        }
+    }
+}
+
+fn too_few(name: u32, count: u32, most: u32) -> String {
+    format!("barrier {name} is for {count} programs, and no more than {most} are left")
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wait::Barrier(name) => write!(f, "barrier {name}"),
+            Wait::Semaphore(name) => write!(f, "semaphore {name}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peers(count: u32) -> Peers {
+        let mut peers = Peers::new(Some(count));
+        (0..count).for_each(|seat| peers.join(seat, format!("program {seat}")));
+        peers
+    }
+
+    fn error(code: u32) -> Result<(), Refusal> {
+        Err(Refusal::Error(code))
+    }
+
+    #[test]
+    fn the_last_one_at_a_barrier_frees_all() {
+        let mut peers = peers(3);
+        peers.create_barrier(7, 3).unwrap();
+        for _ in 0..2 {
+            peers.exec_barrier(2, 7).unwrap();
+            peers.exec_barrier(0, 7).unwrap();
+            assert_eq!(peers.waits(0), Some(Wait::Barrier(7)));
+            assert_eq!(peers.waits(1), None);
+            assert!(!peers.all_wait());
+            peers.exec_barrier(1, 7).unwrap();
+            assert!((0..3).all(|seat| peers.waits(seat).is_none()));
+        }
+    }
+
+    #[test]
+    fn a_semaphore_goes_to_who_has_waited_longest() {
+        let mut peers = peers(3);
+        peers.create_semaphore(1, 1).unwrap();
+        (0..3).for_each(|seat| peers.take(seat, 1).unwrap());
+        assert_eq!(peers.waits(0), None);
+        peers.give(1).unwrap();
+        assert_eq!((peers.waits(1), peers.waits(2).is_some()), (None, true));
+        peers.give(1).unwrap();
+        assert_eq!(peers.waits(2), None);
+        peers.give(1).unwrap();
+        peers.take(0, 1).unwrap();
+        assert_eq!(peers.waits(0), None);
+    }
+
+    #[test]
+    fn names_are_made_once_by_anybody_and_mean_one_thing() {
+        let mut peers = peers(2);
+        assert_eq!(peers.create_barrier(1, 0), error(GL_INVALID_VALUE));
+        peers.create_barrier(1, 2).unwrap();
+        peers.create_barrier(1, 2).unwrap();
+        assert_eq!(peers.create_barrier(1, 1), error(GL_INVALID_OPERATION));
+        peers.create_semaphore(1, 0).unwrap();
+        peers.create_semaphore(1, 0).unwrap();
+        assert_eq!(peers.create_semaphore(1, 1), error(GL_INVALID_OPERATION));
+        for unknown in [
+            peers.exec_barrier(0, 9),
+            peers.destroy_barrier(9),
+            peers.take(0, 9),
+            peers.give(9),
+            peers.destroy_semaphore(9),
+        ] {
+            assert_eq!(unknown, error(GL_INVALID_OPERATION));
+        }
+        peers.exec_barrier(0, 1).unwrap();
+        peers.take(1, 1).unwrap();
+        assert_eq!(peers.destroy_barrier(1), error(GL_INVALID_OPERATION));
+        assert_eq!(peers.destroy_semaphore(1), error(GL_INVALID_OPERATION));
+        peers.give(1).unwrap();
+        peers.exec_barrier(1, 1).unwrap();
+        peers.destroy_barrier(1).unwrap();
+        peers.destroy_semaphore(1).unwrap();
+    }
+
+    #[test]
+    fn names_are_bounded_and_so_are_values() {
+        let mut peers = peers(1);
+        for name in 0..MOST_NAMES as u32 {
+            peers.create_barrier(name, 1).unwrap();
+            peers.create_semaphore(name, u32::MAX).unwrap();
+        }
+        assert_eq!(peers.create_barrier(u32::MAX, 1), error(GL_OUT_OF_MEMORY));
+        assert_eq!(peers.create_semaphore(u32::MAX, 1), error(GL_OUT_OF_MEMORY));
+        peers.create_barrier(0, 1).unwrap();
+        assert_eq!(peers.give(0), error(GL_INVALID_OPERATION));
+    }
+
+    #[test]
+    fn who_dies_in_a_barrier_fails_the_others_now_and_later() {
+        let mut peers = peers(4);
+        peers.create_barrier(1, 3).unwrap();
+        peers.create_semaphore(2, 1).unwrap();
+        peers.exec_barrier(0, 1).unwrap();
+        peers.exec_barrier(1, 1).unwrap();
+        peers.take_leave(1);
+        peers.leave(1);
+        let why = peers.failure(0).unwrap();
+        assert_eq!(why, "program 1 has died at barrier 1");
+        assert_eq!(peers.failure(2), None);
+        let later = peers.exec_barrier(2, 1);
+        assert!(matches!(later, Err(Refusal::Fails(why)) if why.contains("has died")));
+        peers.leave(0);
+        // What can be done without waiting is still done.
+        peers.take(3, 2).unwrap();
+        assert!(matches!(peers.take(3, 2), Err(Refusal::Fails(why)) if why.contains("has died")));
+    }
+
+    #[test]
+    fn who_says_goodbye_leaves_the_others_alone() {
+        let mut peers = peers(3);
+        peers.create_barrier(1, 2).unwrap();
+        peers.exec_barrier(0, 1).unwrap();
+        peers.take_leave(2);
+        peers.leave(2);
+        assert_eq!(peers.failure(0), None);
+        peers.exec_barrier(1, 1).unwrap();
+        assert_eq!(peers.waits(0), None);
+        peers.exec_barrier(0, 1).unwrap();
+        peers.take_leave(1);
+        peers.leave(1);
+        let why = peers.failure(0).unwrap();
+        assert!(
+            why.contains("is for 2 programs, and no more than 1"),
+            "{why}"
+        );
+        peers.leave(0);
+        assert!(peers.is_empty());
+    }
+
+    #[test]
+    fn a_program_that_is_yet_to_come_may_fill_a_barrier() {
+        let mut peers = Peers::new(Some(2));
+        peers.join(0, "first");
+        peers.create_barrier(1, 2).unwrap();
+        peers.exec_barrier(0, 1).unwrap();
+        assert!(peers.all_wait() && peers.is_awaited());
+        peers.join(5, "second");
+        assert!(!peers.is_awaited());
+        peers.exec_barrier(5, 1).unwrap();
+        assert_eq!(peers.waits(0), None);
+    }
+
+    #[test]
+    fn where_nobody_can_go_on_all_fail() {
+        let mut peers = peers(2);
+        peers.create_semaphore(1, 0).unwrap();
+        peers.create_semaphore(2, 0).unwrap();
+        peers.take(0, 1).unwrap();
+        assert!(!peers.all_wait());
+        peers.take(1, 2).unwrap();
+        assert!(peers.all_wait());
+        let places = peers.describe();
+        assert!(
+            places.contains("program 1 waits at semaphore 2"),
+            "{places}"
+        );
+        peers.give_up("all wait");
+        assert!((0..2).all(|seat| peers.failure(seat) == Some("all wait")));
+    }
+
+    #[test]
+    fn who_waits_is_served_nothing_else() {
+        let mut peers = peers(2);
+        peers.create_barrier(1, 2).unwrap();
+        peers.create_semaphore(1, 1).unwrap();
+        peers.exec_barrier(0, 1).unwrap();
+        assert_eq!(peers.take(0, 1), Err(Refusal::Waits));
+        assert_eq!(peers.exec_barrier(0, 1), Err(Refusal::Waits));
+    }
+}

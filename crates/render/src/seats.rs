@@ -1,0 +1,134 @@
+//! Several renderers of one process that draw into one window, each for a client of its own.
+//!
+//! They work on one thread and take turns message by message. What EGL has current is one for all
+//! of them, and so are the window and the [`Peers`] that order their clients' streams.
+
+use crate::egl;
+use crate::peers::{Peers, Refusal};
+use crate::renderer::Renderer;
+use crate::surface::{SharedSurface, Surface};
+use mgn_wire::Fault;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+/// The number of a renderer that is alone.
+pub(crate) const SOLE: u32 = 0;
+
+pub(crate) struct Seats {
+    /// What is current in EGL: context, draw and read surface.
+    pub bound: Cell<(egl::Context, egl::Surface, egl::Surface)>,
+    /// Who has worked last.
+    pub turn: Cell<u32>,
+    pub peers: Rc<RefCell<Peers>>,
+    /// Whether others may come.
+    is_shared: Cell<bool>,
+    /// The window, while there is one.
+    window: RefCell<Weak<RefCell<Surface>>>,
+}
+
+impl Seats {
+    /// Of a renderer that is alone so far.
+    pub fn sole() -> Seats {
+        let mut peers = Peers::new(Some(1));
+        peers.join(SOLE, "this program");
+        Seats {
+            bound: Cell::new((egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE)),
+            turn: Cell::new(SOLE),
+            peers: Rc::new(RefCell::new(peers)),
+            is_shared: Cell::new(false),
+            window: RefCell::default(),
+        }
+    }
+
+    pub fn window(&self) -> Option<SharedSurface> {
+        self.window.borrow().upgrade()
+    }
+
+    pub fn share(&self, window: &SharedSurface) {
+        self.window.replace(Rc::downgrade(window));
+    }
+}
+
+impl Renderer {
+    /// From now on this is one of several renderers, of the number 0. Who executes their messages
+    /// looks at the peers after each: the client of a renderer that waits is not to be heard.
+    /// They are empty at first; whoever calls this has them join.
+    pub fn share_window(&mut self, clients: Option<u32>) -> Rc<RefCell<Peers>> {
+        self.seats.is_shared.set(true);
+        self.seats.peers.replace(Peers::new(clients));
+        self.seats.peers.clone()
+    }
+
+    /// Whether others may draw into its window.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.seats.is_shared.get()
+    }
+
+    pub(crate) fn hand_mgn_leave(&mut self) -> Result<(), Fault> {
+        self.beat();
+        self.seats.peers.borrow_mut().take_leave(self.seat);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {
+        self.order(|peers, _| peers.create_barrier(name, count))
+    }
+
+    pub(crate) fn hand_gl_barrier_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.order(|peers, _| peers.destroy_barrier(name))
+    }
+
+    pub(crate) fn hand_gl_barrier_exec_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.order(|peers, seat| peers.exec_barrier(seat, name))
+    }
+
+    pub(crate) fn hand_gl_semaphore_create_cr(
+        &mut self,
+        name: u32,
+        initial: u32,
+    ) -> Result<(), Fault> {
+        self.order(|peers, _| peers.create_semaphore(name, initial))
+    }
+
+    pub(crate) fn hand_gl_semaphore_destroy_cr(&mut self, name: u32) -> Result<(), Fault> {
+        self.order(|peers, _| peers.destroy_semaphore(name))
+    }
+
+    pub(crate) fn hand_gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
+        self.order(|peers, seat| peers.take(seat, name))
+    }
+
+    pub(crate) fn hand_gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {
+        self.order(|peers, _| peers.give(name))
+    }
+
+    fn order(
+        &mut self,
+        command: impl FnOnce(&mut Peers, u32) -> Result<(), Refusal>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        // Between glBegin and glEnd everything is refused but what belongs there.
+        if self.is_in_primitive() {
+            return Ok(());
+        }
+        let mut peers = self.seats.peers.borrow_mut();
+        let done = command(&mut peers, self.seat);
+        let waits = peers.waits(self.seat).filter(|_| !self.is_shared());
+        drop(peers);
+        match done {
+            Err(Refusal::Error(code)) => self.set_error(code),
+            Err(Refusal::Fails(why)) => return Err(Fault::Peers(why)),
+            Err(Refusal::Waits) => {
+                return Err(Fault::refused("a program that waits has gone on"));
+            }
+            Ok(()) => {}
+        }
+        match waits {
+            // Nobody hears of it again.
+            Some(wait) => Err(Fault::peers(format!(
+                "it waits at {wait} for others, but shares no window with any"
+            ))),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! Several sessions that draw into one window, served by one worker.
+//!
+//! One thread executes the messages of all of them in turns. Each session has a thread that waits
+//! for its messages, because a wait is for one connection. A session that waits at a barrier or a
+//! semaphore is not executed any further; its messages stay in the connection's memory, which
+//! bounds them.
+
+use crate::answers::{gone, Answers};
+use crate::control::{Cause, FromWorker, Session};
+use crate::pictures::{FramesEnd, FramesSlot};
+use crate::replay::Ending;
+use crate::watchdog::Activity;
+use crate::worker::{open_session, tell};
+use mgn_fabric::{Message, Receiver, Sender};
+use mgn_render::{perform, Peers, Renderer};
+use mgn_spu::Place;
+use mgn_wire::hello::{ServerInfo, SharedWindow};
+use mgn_wire::{Blame, Commands, Decoder, End, Fault, Reply};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Between looks whether a session has been ended here, or the server ends.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Where the frames connections of a worker's sessions appear.
+#[derive(Clone, Default)]
+pub(crate) struct Slots(Arc<Mutex<BTreeMap<u64, Arc<FramesSlot>>>>);
+
+impl Slots {
+    pub fn add(&self, session: u64, slot: Arc<FramesSlot>) {
+        self.lock().insert(session, slot);
+    }
+
+    pub fn get(&self, session: u64) -> Option<Arc<FramesSlot>> {
+        self.lock().get(&session).cloned()
+    }
+
+    fn remove(&self, session: u64) {
+        self.lock().remove(&session);
+    }
+
+    /// Tells all clients why their sessions end.
+    pub fn farewell(&self, end: &End) {
+        let all: Vec<_> = self.lock().values().cloned().collect();
+        thread::scope(|scope| {
+            for slot in &all {
+                // One that does not listen holds up no other.
+                scope.spawn(|| slot.farewell(end));
+            }
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<FramesSlot>>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Where the thread that executes is told what has come.
+#[derive(Default)]
+pub(crate) struct Desk {
+    news: Mutex<VecDeque<News>>,
+    came: Condvar,
+}
+
+enum News {
+    /// The parent has another session for the window.
+    Seat(Box<Session>, OwnedFd, Arc<FramesSlot>),
+    /// A session's connection is open; its answers go there.
+    Open(u64, Sender),
+    Message(u64, Message),
+    /// A session's connection has ended; it sends no more.
+    End(u64, Fault),
+}
+
+impl Desk {
+    /// Another session is to be served.
+    pub fn seat(&self, session: Box<Session>, socket: OwnedFd, slot: Arc<FramesSlot>) {
+        self.put(News::Seat(session, socket, slot));
+    }
+
+    fn put(&self, news: News) {
+        let mut all = self.lock();
+        all.push_back(news);
+        drop(all);
+        self.came.notify_one();
+    }
+
+    fn take(&self) -> VecDeque<News> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    /// Waits until there is something, or not longer than that.
+    fn wait(&self, most: Option<Duration>) {
+        let all = self.lock();
+        let none = |all: &mut VecDeque<News>| all.is_empty();
+        // Whatever has come is found by who takes it.
+        match most {
+            Some(most) => drop(self.came.wait_timeout_while(all, most, none)),
+            None => drop(self.came.wait_while(all, none)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<News>> {
+        self.news.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// The window and all that draw into it.
+pub(crate) struct Table {
+    /// Draws nothing itself: the renderers of all sessions are made beside it.
+    first: Renderer,
+    info: Arc<ServerInfo>,
+    peers: Rc<RefCell<Peers>>,
+    desk: Arc<Desk>,
+    slots: Slots,
+    activity: Arc<Activity>,
+    control: Arc<UnixStream>,
+    seats: BTreeMap<u64, Seat>,
+    /// The number of the next renderer.
+    next: u32,
+    /// Who was served last.
+    last: u64,
+    patience: Duration,
+    /// Since when all have waited.
+    stuck: Option<Instant>,
+}
+
+/// A session as it is served.
+struct Seat {
+    number: u32,
+    chain: Box<dyn Commands>,
+    errors: Rc<mgn_render::Errors>,
+    speaks: Rc<std::cell::Cell<bool>>,
+    /// Once its connection is open.
+    answers: Option<Answers>,
+    decoder: Decoder,
+    messages: VecDeque<Message>,
+    slot: Arc<FramesSlot>,
+    activity: Arc<Activity>,
+    /// Set when it is to be heard no more.
+    ended: Arc<AtomicBool>,
+    /// Why no more messages come.
+    gone: Option<Fault>,
+}
+
+impl Table {
+    pub fn new(
+        mut renderer: Renderer,
+        session: &Session,
+        desk: Arc<Desk>,
+        slots: Slots,
+        activity: Arc<Activity>,
+        control: Arc<UnixStream>,
+    ) -> Table {
+        let window = session.window.as_ref();
+        let patience = window.map_or(0, |window: &SharedWindow| window.patience);
+        Table {
+            info: Arc::new(renderer.info().clone()),
+            peers: renderer.share_window(window.and_then(|window| window.clients)),
+            first: renderer,
+            desk,
+            slots,
+            activity,
+            control,
+            seats: BTreeMap::new(),
+            next: 1,
+            last: 0,
+            patience: Duration::from_secs(patience.into()),
+            stuck: None,
+        }
+    }
+
+    /// Serves the first session and all that come later. When the last has ended, the parent ends
+    /// this process. Returns if the server ends before and there are stages that have something to
+    /// write then.
+    pub fn serve(
+        mut self,
+        session: Box<Session>,
+        socket: OwnedFd,
+        slot: Arc<FramesSlot>,
+        ending: Option<&Ending>,
+    ) {
+        self.seat(session, socket, slot);
+        let mut reply = Reply::default();
+        loop {
+            if ending.is_some_and(Ending::is_announced) {
+                return self.end_all();
+            }
+            for news in self.desk.take() {
+                self.hear(news);
+            }
+            match self.next() {
+                Some(session) => self.execute(session, &mut reply),
+                None => {
+                    self.see_off();
+                    if self.next().is_none() {
+                        self.rest(ending.is_some());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins to serve a session: its connection is opened by a thread of its own, which then waits
+    /// for its messages.
+    fn seat(&mut self, session: Box<Session>, socket: OwnedFd, slot: Arc<FramesSlot>) {
+        let number = self.next;
+        self.next += 1;
+        let id = session.id;
+        let activity = Arc::new(Activity::part_of(&self.activity));
+        let pictures = FramesEnd::new(slot.clone(), activity.clone());
+        let renderer = self.first.beside(number, Box::new(pictures));
+        let (errors, speaks) = (renderer.errors(), renderer.speaks());
+        let chain = match session
+            .chain
+            .build(&Place { session: id }, Box::new(renderer))
+        {
+            Ok(chain) => chain,
+            Err(error) => {
+                let end = End::new(Blame::Server, error.to_string());
+                return self.say_left(id, &slot, &activity, Some(end));
+            }
+        };
+        let ended = Arc::new(AtomicBool::new(false));
+        let seat = Seat {
+            number,
+            chain,
+            errors,
+            speaks,
+            answers: None,
+            decoder: Decoder::of_tile(session.tile),
+            messages: VecDeque::new(),
+            slot: slot.clone(),
+            activity: activity.clone(),
+            ended: ended.clone(),
+            gone: None,
+        };
+        self.peers
+            .borrow_mut()
+            .join(number, session.program.clone());
+        self.seats.insert(id, seat);
+        let (desk, info) = (self.desk.clone(), self.info.clone());
+        let follow = move || {
+            let opened = open_session(&info, &session, socket, &slot, &activity);
+            let fault = match opened {
+                Ok(connection) => {
+                    let (sender, receiver) = connection.split();
+                    desk.put(News::Open(id, sender));
+                    listen(id, receiver, &desk, &activity, &ended)
+                }
+                Err(error) => gone(&error),
+            };
+            desk.put(News::End(id, fault));
+        };
+        if let Err(error) = thread::Builder::new().name("listen".into()).spawn(follow) {
+            let fault = Fault::server(format!("cannot start a thread: {error}"));
+            self.leave(id, &fault);
+        }
+    }
+
+    fn hear(&mut self, news: News) {
+        match news {
+            News::Seat(session, socket, slot) => self.seat(session, socket, slot),
+            News::Open(id, sender) => {
+                if let Some(seat) = self.seats.get_mut(&id) {
+                    let (errors, speaks) = (seat.errors.clone(), seat.speaks.clone());
+                    let activity = seat.activity.clone();
+                    seat.answers = Some(Answers::new(sender, errors, speaks, activity));
+                }
+            }
+            // Of a session that has been ended here nothing is executed any more.
+            News::Message(id, message) => {
+                if let Some(seat) = self.seats.get_mut(&id) {
+                    seat.messages.push_back(message);
+                }
+            }
+            News::End(id, fault) => {
+                if let Some(seat) = self.seats.get_mut(&id) {
+                    seat.gone = Some(fault);
+                }
+            }
+        }
+    }
+
+    /// Whose turn it is, of those that have sent something and do not wait.
+    fn next(&self) -> Option<u64> {
+        let peers = self.peers.borrow();
+        let can = |(_, seat): &(&u64, &Seat)| {
+            !seat.messages.is_empty() && peers.waits(seat.number).is_none()
+        };
+        let later = self.seats.range(self.last + 1..).find(can);
+        let found = later.or_else(|| self.seats.iter().find(can));
+        found.map(|(id, _)| *id)
+    }
+
+    /// Executes one message of a session.
+    fn execute(&mut self, id: u64, reply: &mut Reply) {
+        self.last = id;
+        let Some(seat) = self.seats.get_mut(&id) else {
+            return;
+        };
+        let (Some(message), Some(answers)) = (seat.messages.pop_front(), &seat.answers) else {
+            return;
+        };
+        answers.begin_message();
+        let slot = &seat.slot;
+        let done = seat.activity.work(|| {
+            perform(
+                &mut seat.decoder,
+                &message,
+                &mut *seat.chain,
+                reply,
+                |_, context, op, reply| {
+                    slot.tell()?;
+                    answers.send(context, op, reply)
+                },
+            )?;
+            answers.end_message()
+        });
+        drop(message);
+        if let Err(fault) = done {
+            self.leave(id, &fault);
+        }
+    }
+
+    /// Ends the sessions of clients that have gone, also in the middle of a wait, and of those that
+    /// wait for what can never be.
+    fn see_off(&mut self) {
+        loop {
+            let peers = self.peers.borrow();
+            let end = self.seats.iter().find_map(|(id, seat)| {
+                let is_done = seat.messages.is_empty() || peers.waits(seat.number).is_some();
+                let gone = seat.gone.clone().filter(|_| is_done);
+                let failed = peers.failure(seat.number).map(Fault::peers);
+                Some((*id, gone.or(failed)?))
+            });
+            drop(peers);
+            match end {
+                Some((id, fault)) => self.leave(id, &fault),
+                None => return,
+            }
+        }
+    }
+
+    /// Ends a session.
+    fn leave(&mut self, id: u64, fault: &Fault) {
+        let Some(mut seat) = self.seats.remove(&id) else {
+            return;
+        };
+        seat.ended.store(true, Ordering::Relaxed);
+        let end = match fault {
+            Fault::Gone => None,
+            fault => Some(End::from(fault)),
+        };
+        match &end {
+            None => seat.slot.settle(),
+            Some(end) => tracing::info!("a session of the window ends: {end}"),
+        }
+        seat.chain.end();
+        self.say_left(id, &seat.slot, &seat.activity, end);
+        self.peers.borrow_mut().leave(seat.number);
+    }
+
+    /// Tells the client and the server that a session has ended.
+    fn say_left(&self, id: u64, slot: &Arc<FramesSlot>, activity: &Activity, end: Option<End>) {
+        let (slot, slots, control) = (slot.clone(), self.slots.clone(), self.control.clone());
+        let drawn = activity.drawn();
+        let say = move || {
+            if let Some(end) = &end {
+                slot.farewell(end);
+            }
+            slots.remove(id);
+            let left = FromWorker::Left {
+                session: id,
+                cause: end.map(Cause::from),
+                drawn,
+            };
+            tell(&control, &left);
+        };
+        // A client that does not listen holds up no other.
+        if let Err(error) = thread::Builder::new().name("farewell".into()).spawn(say) {
+            tracing::error!("cannot start a thread: {error}");
+        }
+    }
+
+    /// Waits for news. If all sessions wait for each other, they fail: at once if no other can
+    /// come, else when their patience is at its end.
+    fn rest(&mut self, looks: bool) {
+        for seat in self.seats.values() {
+            // Whether the client is there still, the next message says.
+            let _ = seat.slot.tell();
+        }
+        let (is_stuck, is_awaited) = {
+            let peers = self.peers.borrow();
+            (peers.all_wait(), peers.is_awaited())
+        };
+        let now = Instant::now();
+        let look = looks.then_some(LOOK);
+        if !is_stuck {
+            self.stuck = None;
+            return self.desk.wait(look);
+        }
+        let since = *self.stuck.get_or_insert(now);
+        let left = match is_awaited {
+            true => (since + self.patience).saturating_duration_since(now),
+            false => Duration::ZERO,
+        };
+        if left.is_zero() {
+            let mut peers = self.peers.borrow_mut();
+            let why = why_stuck(&peers, self.patience);
+            peers.give_up(&why);
+            return;
+        }
+        self.desk
+            .wait(Some(look.map_or(left, |look| look.min(left))));
+    }
+
+    /// The server ends.
+    fn end_all(&mut self) {
+        for seat in self.seats.values_mut() {
+            seat.chain.end();
+        }
+        let end = End::from(&Fault::Over);
+        self.slots.farewell(&end);
+        tell(&self.control, &FromWorker::Ended(Cause::from(end)));
+    }
+}
+
+/// Takes a session's messages until its client goes, or it is ended here.
+fn listen(
+    id: u64,
+    mut messages: Receiver,
+    desk: &Desk,
+    activity: &Activity,
+    ended: &AtomicBool,
+) -> Fault {
+    // Many of these threads wait at once.
+    messages.never_spin();
+    while !ended.load(Ordering::Relaxed) {
+        match messages.recv(Some(LOOK)) {
+            Ok(Some(message)) => {
+                activity.count_bytes(message.len());
+                desk.put(News::Message(id, message));
+            }
+            Ok(None) => {}
+            Err(error) => return gone(&error),
+        }
+    }
+    Fault::Gone
+}
+
+fn why_stuck(peers: &Peers, patience: Duration) -> String {
+    let (came, clients) = peers.came();
+    let places = peers.describe();
+    let seconds = patience.as_secs();
+    match clients {
+        Some(clients) if came < clients => format!(
+            "only {came} of {clients} programs have come within {seconds} s ({places}); programs \
+             with another token or user have windows of their own"
+        ),
+        Some(_) => format!("all wait for each other: {places}"),
+        None => format!(
+            "all wait for each other, or for a program that has not come within {seconds} s: \
+             {places}"
+        ),
+    }
+}

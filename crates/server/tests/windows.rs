@@ -1,0 +1,316 @@
+//! Several clients that draw into one window: whose order is kept, who has no place there, and what
+//! becomes of those that wait.
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+#[allow(dead_code)]
+mod support;
+
+use mgn_fabric::{connect, Error, Store, Token, Transport};
+use mgn_wire::gl::*;
+use mgn_wire::hello::{api, surface, Created, Role, SharedWindow, Welcome};
+use mgn_wire::{Blame, Encoder, End};
+use std::time::Duration;
+use support::{opening, wait_until, Client, Server, CONFIG};
+
+const LONG: Duration = Duration::from_secs(20);
+
+#[test]
+#[ignore = "started by the server under test"]
+fn worker_process() {
+    support::be_worker();
+}
+
+#[test]
+#[ignore = "started by the tests"]
+fn server_process() {
+    support::be_server();
+}
+
+fn window(name: &str, clients: Option<u32>) -> SharedWindow {
+    SharedWindow {
+        name: name.into(),
+        clients,
+        patience: 1,
+    }
+}
+
+fn patient(name: &str, clients: u32) -> SharedWindow {
+    SharedWindow {
+        patience: 60,
+        ..window(name, Some(clients))
+    }
+}
+
+/// A client of a window, 64 x 48, which is current.
+fn client(server: &Server, window: &SharedWindow) -> Client {
+    let mut client = server.client_of_window(window.clone()).expect("a session");
+    set_up(&mut client, 64);
+    client
+}
+
+fn set_up(client: &mut Client, width: u32) {
+    client.encode(0, |e| unsafe {
+        e.mgn_create_context(1, api::COMPAT, 0, 0, 0, CONFIG, 0, 1 << 20);
+        e.mgn_create_surface(1, surface::SHARED, CONFIG, width, 48);
+    });
+    let created: Created = postcard::from_bytes(&client.answer_array::<u8>()).expect("an answer");
+    assert!(matches!(created, Created::Context(_)), "{created:?}");
+    client.encode(1, |e| unsafe { e.mgn_make_current(1, 1) });
+}
+
+/// Waits until all that was sent has been executed.
+fn finish(client: &mut Client) {
+    client.encode(1, |e| unsafe { e.mgn_finish() });
+    client.answer();
+}
+
+fn send(client: &Client, command: impl FnOnce(&mut Encoder)) {
+    client.encode(1, command);
+}
+
+/// The colour of a pixel in the middle.
+fn pixel(client: &mut Client) -> Vec<u8> {
+    client.encode(1, |e| unsafe {
+        e.gl_read_pixels(32, 24, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE)
+    });
+    client.answer_array::<u8>()
+}
+
+fn clear(client: &Client, red: f32) {
+    send(client, |e| unsafe {
+        e.gl_clear_color(red, 0.0, 0.0, 1.0);
+        e.gl_clear(GL_COLOR_BUFFER_BIT);
+    });
+}
+
+#[track_caller]
+fn fails(client: &mut Client, words: &str) {
+    let end = client.end().expect("a reason");
+    assert_eq!(end.blame, Blame::Peers, "{end}");
+    assert!(end.why.contains(words), "{end}");
+}
+
+#[test]
+fn what_one_draws_the_others_read_in_the_order_of_a_semaphore() {
+    let server = Server::start(false, &[]);
+    let terms = patient("w", 2);
+    let [mut first, mut second] = [client(&server, &terms), client(&server, &terms)];
+    for one in [&first, &second] {
+        send(one, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
+        send(one, |e| unsafe { e.gl_semaphore_create_cr(2, 0) });
+    }
+    for n in 1..=50u8 {
+        send(&second, |e| unsafe { e.gl_semaphore_pcr(1) });
+        send(&second, |e| unsafe {
+            e.gl_read_pixels(32, 24, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE);
+        });
+        send(&second, |e| unsafe { e.gl_semaphore_vcr(2) });
+        clear(&first, f32::from(n) / 255.0);
+        send(&first, |e| unsafe { e.gl_semaphore_vcr(1) });
+        send(&first, |e| unsafe { e.gl_semaphore_pcr(2) });
+        assert_eq!(second.answer_array::<u8>(), [n, 0, 0, 255]);
+    }
+    finish(&mut first);
+}
+
+#[test]
+fn who_waits_holds_up_nobody_and_is_found_dead() {
+    let server = Server::start(false, &[]);
+    let terms = patient("w", 3);
+    let [mut waits, mut dies, mut works] = [(); 3].map(|()| client(&server, &terms));
+    for one in [&waits, &dies, &works] {
+        send(one, |e| unsafe { e.gl_barrier_create_cr(1, 3) });
+    }
+    finish(&mut dies);
+    send(&waits, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    clear(&waits, 1.0);
+    send(&dies, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    // More than one message, behind a wait that does not end.
+    (0..100).for_each(|_| clear(&dies, 0.5));
+    clear(&works, 0.0);
+    assert_eq!(pixel(&mut works), [0, 0, 0, 255]);
+    drop(dies);
+    fails(&mut waits, "has died at barrier 1");
+    assert_eq!(
+        pixel(&mut works),
+        [0, 0, 0, 255],
+        "those that wait have drawn"
+    );
+    send(&works, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    fails(&mut works, "has died at barrier 1");
+    wait_until("the end", || server.log().matches("has ended").count() == 3);
+    // The name is free again.
+    let mut next = client(&server, &window("w", Some(1)));
+    finish(&mut next);
+}
+
+#[test]
+fn all_that_wait_are_told_at_once_if_all_are_there() {
+    let server = Server::start(false, &[]);
+    let terms = patient("w", 2);
+    let mut both = [(); 2].map(|()| client(&server, &terms));
+    for one in &mut both {
+        send(one, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
+        send(one, |e| unsafe { e.gl_semaphore_pcr(1) });
+    }
+    for one in &mut both {
+        fails(one, "all wait for each other");
+    }
+}
+
+#[test]
+fn those_that_never_come_are_waited_for_as_long_as_was_said() {
+    let server = Server::start(false, &[]);
+    for (terms, words) in [
+        (
+            window("a", Some(2)),
+            "only 1 of 2 programs have come within 1 s",
+        ),
+        (
+            window("b", None),
+            "for a program that has not come within 1 s",
+        ),
+    ] {
+        let mut alone = client(&server, &terms);
+        send(&alone, |e| unsafe { e.gl_barrier_create_cr(1, 2) });
+        send(&alone, |e| unsafe { e.gl_barrier_exec_cr(1) });
+        fails(&mut alone, words);
+    }
+}
+
+#[test]
+fn a_program_that_shares_nothing_does_not_wait_for_ever() {
+    let server = Server::start(false, &[]);
+    let mut alone = server.client(Transport::Shm);
+    alone.set_up();
+    send(&alone, |e| unsafe { e.gl_barrier_create_cr(1, 1) });
+    send(&alone, |e| unsafe { e.gl_barrier_exec_cr(1) });
+    finish(&mut alone);
+    send(&alone, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
+    send(&alone, |e| unsafe { e.gl_semaphore_pcr(1) });
+    fails(&mut alone, "shares no window");
+}
+
+#[test]
+fn windows_that_do_not_agree_are_refused() {
+    let server = Server::start(false, &[]);
+    let mut first = client(&server, &patient("w", 2));
+    let mut second = server.client_of_window(patient("w", 2)).expect("a session");
+    second.encode(0, |e| unsafe {
+        e.mgn_create_surface(1, surface::SHARED, CONFIG, 65, 48);
+    });
+    fails(
+        &mut second,
+        "its window is 65 x 48, and that of the others 64 x 48",
+    );
+    finish(&mut first);
+}
+
+fn refusal(found: Result<Client, Error>) -> String {
+    match found {
+        Ok(_) => panic!("it has been let in"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn who_is_one_too_many_or_counts_differently_is_refused() {
+    let server = Server::start(false, &[]);
+    let mut both = [(); 2].map(|()| client(&server, &patient("w", 2)));
+    let why = refusal(server.client_of_window(patient("w", 2)));
+    assert!(why.contains("the window already has 2 programs"), "{why}");
+    let why = refusal(server.client_of_window(patient("w", 3)));
+    assert!(
+        why.contains("is for 3 programs, and others that it is for 2"),
+        "{why}"
+    );
+    both.iter_mut().for_each(finish);
+}
+
+#[test]
+fn claims_beyond_the_limits_are_refused() {
+    let server = Server::start(false, &[]);
+    for terms in [
+        window("", Some(2)),
+        window(&"x".repeat(SharedWindow::NAME_MAX + 1), Some(2)),
+        window("w", Some(0)),
+        window("w", Some(SharedWindow::CLIENTS_MAX + 1)),
+        SharedWindow {
+            patience: u32::MAX,
+            ..window("w", None)
+        },
+    ] {
+        let why = refusal(server.client_of_window(terms));
+        assert!(why.contains("introduces itself"), "{why}");
+    }
+}
+
+#[test]
+fn who_goes_on_where_it_waits_is_ended_alone() {
+    let server = Server::start(false, &[]);
+    let terms = patient("w", 2);
+    let [mut good, mut bad] = [client(&server, &terms), client(&server, &terms)];
+    send(&bad, |e| unsafe {
+        e.gl_barrier_create_cr(1, 2);
+        e.gl_barrier_exec_cr(1);
+        e.gl_barrier_exec_cr(1);
+    });
+    let end = bad.end().expect("a reason");
+    assert_eq!(
+        end,
+        End::new(Blame::Client, "a program that waits has gone on")
+    );
+    finish(&mut good);
+}
+
+#[test]
+fn strangers_have_windows_of_their_own() {
+    let folder = std::env::temp_dir().join(format!("mgn-window-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let store = folder.join("tokens");
+    let [ours, theirs] = ["ours", "theirs"].map(|name| {
+        let token = Token::new(name, mgn_fabric::Role::Client).expect("a token");
+        Store::add(&store, &token).expect("a store");
+        token
+    });
+    let server = Server::start(true, &[("TEST_STORE", store.to_str().expect("a path"))]);
+    let begin = |token: &Token| {
+        let connect = |role| {
+            let opening = opening(role);
+            connect(&server.address, Transport::Tcp, Some(token), &opening, LONG)
+        };
+        let role = Role::Session {
+            program: "test".into(),
+            pid: 1,
+            tile: None,
+            shown: None,
+            window: Some(patient("w", 2)),
+        };
+        let (commands, welcome) = connect(role).expect("a session");
+        let welcome: Welcome = postcard::from_bytes(&welcome).expect("a welcome");
+        let (session, key) = (welcome.session, welcome.key);
+        let (frames, _) = connect(Role::Frames { session, key }).expect("a connection");
+        let (sender, answers) = commands.split();
+        let (frames_sender, frames) = frames.split();
+        let mut client = Client {
+            sender,
+            answers,
+            frames,
+            frames_sender,
+            welcome,
+        };
+        set_up(&mut client, 64);
+        client
+    };
+    // Three would be too many for one window.
+    let mut all = [begin(&ours), begin(&theirs), begin(&ours)];
+    clear(&all[0], 1.0);
+    finish(&mut all[0]);
+    clear(&all[1], 0.0);
+    finish(&mut all[1]);
+    assert_eq!(pixel(&mut all[2]), [255, 0, 0, 255]);
+    drop(all);
+    drop(server);
+    let _ = std::fs::remove_dir_all(&folder);
+}

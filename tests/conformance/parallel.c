@@ -1,0 +1,267 @@
+/*
+ * Several programs that draw into one window, in an order that they state by barriers and semaphores (GL_CR_synchronization).
+ *
+ * PARALLEL_RANK and PARALLEL_RANKS say which of them this is. Each draws every n-th shape, blended and with a depth test, so the picture shows the
+ * order. Without these variables one program draws all shapes: its picture is what theirs must be.
+ */
+#include "conform.h"
+
+#include <unistd.h>
+
+#define STEPS 60
+
+static void (*barrier_create)(GLuint name, GLuint count), (*barrier_exec)(GLuint name), (*barrier_destroy)(GLuint name);
+static void (*semaphore_create)(GLuint name, GLuint initial), (*semaphore_destroy)(GLuint name), (*semaphore_p)(GLuint name), (*semaphore_v)(GLuint name);
+static int rank, ranks = 1;
+
+enum { MEET = 1 };
+
+static long setting(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtol(text, NULL, 10) : otherwise;
+}
+
+static void *entry(const char *name)
+{
+    void *found = (void *)glXGetProcAddressARB((const GLubyte *)name);
+    if (!found)
+        fail("there is no %s", name);
+    return found;
+}
+
+static void begin(void)
+{
+    rank = (int)setting("PARALLEL_RANK", 0);
+    ranks = (int)setting("PARALLEL_RANKS", 1);
+    if (ranks == 1)
+        return;
+    if (!has_extension("GL_CR_synchronization"))
+        fail("GL_CR_synchronization is not there");
+    barrier_create = entry("glBarrierCreateCR");
+    barrier_exec = entry("glBarrierExecCR");
+    barrier_destroy = entry("glBarrierDestroyCR");
+    semaphore_create = entry("glSemaphoreCreateCR");
+    semaphore_destroy = entry("glSemaphoreDestroyCR");
+    semaphore_p = entry("glSemaphorePCR");
+    semaphore_v = entry("glSemaphoreVCR");
+    barrier_create(MEET, (GLuint)ranks);
+    for (int i = 0; i < ranks; i++)
+        semaphore_create((GLuint)i, i == 0);
+}
+
+static void meet(void)
+{
+    if (ranks > 1)
+        barrier_exec(MEET);
+}
+
+static bool is_mine(int step)
+{
+    return step % ranks == rank;
+}
+
+static void take_turn(int step)
+{
+    if (ranks > 1)
+        semaphore_p((GLuint)(step % ranks));
+}
+
+static void pass_turn(int step)
+{
+    if (ranks > 1)
+        semaphore_v((GLuint)((step + 1) % ranks));
+}
+
+/* A shape that overlaps others, at a depth of its own. */
+static void shape(int step, int round)
+{
+    float x, y, size;
+    random_seed((uint32_t)(step * 7919 + round * 104729 + 1));
+    x = random_float() * 200 - 20;
+    y = random_float() * 200 - 20;
+    size = 40 + random_float() * 60;
+    glColor4f(random_float(), random_float(), random_float(), 0.3f + random_float() / 2);
+    glBegin(GL_TRIANGLE_FAN);
+    glVertex3f(x, y, random_float() * 2 - 1);
+    glVertex3f(x + size, y + size / 3, random_float() * 2 - 1);
+    glVertex3f(x + size, y + size, random_float() * 2 - 1);
+    glVertex3f(x + size / 3, y + size, random_float() * 2 - 1);
+    glEnd();
+}
+
+static void clear(void)
+{
+    glClearColor(0.1f, 0.2f, 0.3f, 1);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+}
+
+static void state(void)
+{
+    pixel_projection();
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_LEQUAL);
+}
+
+static void draw_round(int round)
+{
+    meet();
+    if (rank == 0)
+        clear();
+    meet();
+    for (int step = 0; step < STEPS; step++) {
+        if (!is_mine(step))
+            continue;
+        take_turn(step);
+        shape(step, round);
+        pass_turn(step);
+    }
+    meet();
+}
+
+/* Only one of them has the picture, when all have drawn. */
+static void end(void)
+{
+    if (rank != 0)
+        no_picture();
+    glFinish();
+}
+
+static void interleaved(void)
+{
+    begin();
+    state();
+    draw_round(0);
+    end();
+}
+
+/* PARALLEL_ROUNDS times the same picture. */
+static void again(void)
+{
+    static unsigned char first[SIZE * SIZE * 4], now[SIZE * SIZE * 4];
+    long rounds = setting("PARALLEL_ROUNDS", 10), others = 0;
+    begin();
+    state();
+    for (long round = 0; round < rounds; round++) {
+        draw_round(1);
+        if (rank == 0) {
+            glReadPixels(0, 0, SIZE, SIZE, GL_RGBA, GL_UNSIGNED_BYTE, round == 0 ? first : now);
+            others += round > 0 && memcmp(first, now, sizeof now) != 0;
+        }
+    }
+    note("%ld of %ld rounds have another picture than the first", others, rank == 0 ? rounds : 0);
+    end();
+}
+
+/* Frames that one of them hands over. */
+static void frames(void)
+{
+    begin();
+    state();
+    for (int frame = 0; frame < 5; frame++) {
+        draw_round(frame);
+        if (rank == 0)
+            glXSwapBuffers(display, main_window.id);
+    }
+    meet();
+    end();
+}
+
+/* What each of them sees of the others' drawing, and of its own objects and state. */
+static void apart(void)
+{
+    begin();
+    state();
+    GLuint list = glGenLists(1), texture = 0;
+    unsigned char pixel[4] = {0, 0, 0, 0};
+    unsigned char color[4] = {(unsigned char)(10 * rank), 200, 100, 255};
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 1, 1, 0, GL_RGBA, GL_UNSIGNED_BYTE, color);
+    glNewList(list, GL_COMPILE);
+    glRecti(4 * rank, 0, 4 * rank + 4, 4);
+    glEndList();
+    glDisable(GL_BLEND);
+    meet();
+    if (rank == 0)
+        clear();
+    meet();
+    glColor3ub(255, (GLubyte)(20 * rank), 7);
+    glCallList(list);
+    meet();
+    for (int i = 0; i < ranks; i++) {
+        glReadPixels(4 * i + 1, 1, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+        if (pixel[0] != 255 || pixel[1] != (GLubyte)(20 * i) || pixel[2] != 7)
+            note("program %d drew %d %d %d", i, pixel[0], pixel[1], pixel[2]);
+    }
+    glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    if (memcmp(pixel, color, 4) != 0)
+        note("the texture is another's");
+    meet();
+    errors("apart");
+    end();
+    no_picture();
+}
+
+/* PARALLEL_MISTAKE is what goes wrong, where nothing does for one program alone. */
+static void mistakes(void)
+{
+    const char *mistake = getenv("PARALLEL_MISTAKE");
+    begin();
+    end();
+    no_picture();
+    if (!mistake || ranks == 1)
+        return;
+    meet();
+    glFinish();
+    if (strcmp(mistake, "errors") == 0) {
+        barrier_create(9, 0);
+        errors("a barrier for none");
+        barrier_create(MEET, 77);
+        errors("a barrier for another number");
+        semaphore_create(0, 77);
+        errors("a semaphore of another value");
+        barrier_exec(99);
+        errors("an unknown barrier");
+        semaphore_p(99);
+        errors("a semaphore to take from");
+        semaphore_v(99);
+        errors("a semaphore to give to");
+        semaphore_destroy(99);
+        errors("a semaphore to destroy");
+        barrier_destroy(99);
+        errors("a barrier to destroy");
+        glBegin(GL_POINTS);
+        semaphore_v(0);
+        glEnd();
+        errors("between glBegin and glEnd");
+        meet();
+        barrier_create(50 + (GLuint)rank, 1);
+        barrier_exec(50 + (GLuint)rank);
+        barrier_destroy(50 + (GLuint)rank);
+        errors("a barrier of its own");
+        return;
+    }
+    if (strcmp(mistake, "deadlock") == 0) {
+        /* Nobody gives. */
+        semaphore_create(70 + (GLuint)rank, 0);
+        semaphore_p(70 + (GLuint)rank);
+    } else if (rank == 2 && strcmp(mistake, "death inside") == 0) {
+        semaphore_p(1);
+    } else if (rank != 0) {
+        meet();
+    } else if (strcmp(mistake, "death") == 0) {
+        _exit(3);
+    } else if (strcmp(mistake, "death inside") == 0) {
+        meet();
+        _exit(3);
+    } else if (strcmp(mistake, "leave") == 0) {
+        exit(0);
+    }
+    glFinish();
+    note("went on");
+}
+
+CONFORM("parallel", COMPAT, {"interleaved", interleaved}, {"again", again}, {"frames", frames}, {"apart", apart}, {"mistakes", mistakes})

@@ -1,0 +1,320 @@
+//! Several programs that draw into one window: their picture is that of one program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{programs, Outcome, Running, Stage};
+
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// A server that programs can share.
+struct Shared<'a> {
+    stage: &'a Stage,
+    address: String,
+    _server: Running,
+}
+
+/// What programs of a window left, by rank.
+struct Left {
+    folders: Vec<PathBuf>,
+    outcomes: Vec<Outcome>,
+}
+
+impl<'a> Shared<'a> {
+    fn new(stage: &'a Stage) -> Shared<'a> {
+        let socket = stage.folder().join("server");
+        let address = format!("unix:{}", socket.display());
+        let server = Running::start(stage.mgn().args(["server", "--listen", &address]));
+        let start = Instant::now();
+        while !socket.exists() {
+            assert!(start.elapsed() < LIMIT, "the server does not start");
+            thread::sleep(Duration::from_millis(10));
+        }
+        Shared {
+            stage,
+            address,
+            _server: server,
+        }
+    }
+
+    /// Program number `rank` of `ranks` in the window `name`.
+    fn program(
+        &self,
+        name: &str,
+        scene: &str,
+        (rank, ranks): (usize, usize),
+        out: &Path,
+    ) -> Command {
+        let mut command = self.stage.mgn();
+        command
+            .args(["run", "--server", &self.address, "--shared-window", name])
+            .args(["--window-clients", &ranks.to_string(), "--"])
+            .arg(program())
+            .args(["--scene", scene, "--out"])
+            .arg(out)
+            .env("PARALLEL_RANK", rank.to_string())
+            .env("PARALLEL_RANKS", ranks.to_string());
+        command
+    }
+
+    /// All programs of a window, run to their ends.
+    fn all(&self, name: &str, scene: &str, ranks: usize, more: impl Fn(&mut Command)) -> Left {
+        let folders: Vec<PathBuf> = (0..ranks).map(|_| self.stage.folder()).collect();
+        let start = |(rank, out): (usize, &PathBuf)| {
+            let mut command = self.program(name, scene, (rank, ranks), out);
+            more(&mut command);
+            Running::start(&mut command)
+        };
+        let running: Vec<Running> = folders.iter().enumerate().map(start).collect();
+        let outcomes = running.into_iter().map(|r| r.finish(LIMIT)).collect();
+        Left { folders, outcomes }
+    }
+
+    /// All by itself, and on the system's own driver.
+    fn alone(&self, scene: &str, more: impl Fn(&mut Command)) -> PathBuf {
+        let out = self.stage.folder();
+        let mut command = self.stage.direct(program());
+        command.args(["--scene", scene, "--out"]).arg(&out);
+        more(&mut command);
+        well(&Outcome::of(&mut command, LIMIT));
+        out
+    }
+}
+
+impl Left {
+    #[track_caller]
+    fn well(self) -> Left {
+        self.outcomes.iter().for_each(well);
+        self
+    }
+
+    /// The log of a rank.
+    fn log(&self, rank: usize) -> String {
+        fs::read_to_string(self.folders[rank].join("parallel.txt")).expect("a log")
+    }
+}
+
+fn program() -> PathBuf {
+    programs("tests/conformance").join("parallel")
+}
+
+#[track_caller]
+fn well(outcome: &Outcome) {
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+}
+
+fn picture(folder: &Path, scene: &str) -> Vec<u8> {
+    fs::read(folder.join(format!("parallel.{scene}.ppm"))).expect("a picture")
+}
+
+#[test]
+fn programs_that_take_turns_draw_what_one_draws() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let expected = picture(&shared.alone("interleaved", |_| ()), "interleaved");
+    for ranks in [2, 3] {
+        let left = shared.all("turns", "interleaved", ranks, |_| ()).well();
+        assert!(
+            picture(&left.folders[0], "interleaved") == expected,
+            "the picture of {ranks} programs differs"
+        );
+    }
+}
+
+#[test]
+fn the_picture_is_the_same_each_time() {
+    const ROUNDS: &str = "1000";
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let rounds = |command: &mut Command| {
+        command.env("PARALLEL_ROUNDS", ROUNDS);
+    };
+    let expected = picture(&shared.alone("again", |_| ()), "again");
+    let left = shared.all("again", "again", 2, rounds).well();
+    let log = left.log(0);
+    assert!(log.contains("\n0 of 1000 rounds"), "{log}");
+    assert!(picture(&left.folders[0], "again") == expected);
+}
+
+#[test]
+fn many_programs_meet_at_a_barrier() {
+    const RANKS: usize = 32;
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let left = shared.all("many", "apart", RANKS, |_| ()).well();
+    for rank in 0..RANKS {
+        assert_eq!(
+            left.log(rank),
+            "== apart\napart: no error\nend of scene: no error\n"
+        );
+    }
+}
+
+#[test]
+fn frames_that_one_hands_over_show_what_all_have_drawn() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let saved = |ranks: usize| {
+        let out = stage.folder();
+        let folders: Vec<PathBuf> = (0..ranks).map(|rank| out.join(rank.to_string())).collect();
+        let start = |rank: usize| {
+            let mut command = stage.mgn();
+            command
+                .args([
+                    "run",
+                    "--server",
+                    &shared.address,
+                    "--shared-window",
+                    "frames",
+                    "--save",
+                ])
+                .arg(&folders[rank])
+                .args(["--window-clients", &ranks.to_string(), "--"])
+                .arg(program())
+                .args(["--scene", "frames", "--out"])
+                .arg(stage.folder())
+                .env("PARALLEL_RANK", rank.to_string())
+                .env("PARALLEL_RANKS", ranks.to_string());
+            Running::start(&mut command)
+        };
+        let running: Vec<Running> = (0..ranks).map(start).collect();
+        running.into_iter().for_each(|r| well(&r.finish(LIMIT)));
+        let mut files: Vec<PathBuf> = fs::read_dir(&folders[0])
+            .expect("saved frames")
+            .map(|entry| entry.expect("a file").path())
+            .collect();
+        files.sort();
+        let read = |path: &PathBuf| fs::read(path).expect("a picture");
+        files.iter().map(read).collect::<Vec<_>>()
+    };
+    let (one, three) = (saved(1), saved(3));
+    assert_eq!(one.len(), 5);
+    assert!(one == three, "the frames of three programs differ");
+}
+
+#[test]
+fn commands_that_make_no_sense_raise_errors() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let left = shared
+        .all("errors", "mistakes", 2, mistake("errors"))
+        .well();
+    let expected = "== mistakes\n\
+        a barrier for none: GL_INVALID_VALUE\n\
+        a barrier for another number: GL_INVALID_OPERATION\n\
+        a semaphore of another value: GL_INVALID_OPERATION\n\
+        an unknown barrier: GL_INVALID_OPERATION\n\
+        a semaphore to take from: GL_INVALID_OPERATION\n\
+        a semaphore to give to: GL_INVALID_OPERATION\n\
+        a semaphore to destroy: GL_INVALID_OPERATION\n\
+        a barrier to destroy: GL_INVALID_OPERATION\n\
+        between glBegin and glEnd: GL_INVALID_OPERATION\n\
+        a barrier of its own: no error\n\
+        end of scene: no error\n";
+    for rank in 0..2 {
+        assert_eq!(left.log(rank), expected);
+    }
+}
+
+fn mistake(what: &'static str) -> impl Fn(&mut Command) {
+    move |command| {
+        command.env("PARALLEL_MISTAKE", what);
+    }
+}
+
+/// It has ended with one line that says so.
+#[track_caller]
+fn says(outcome: &Outcome, what: &str) {
+    let lost = "mgn: the render server is lost: the programs of the window cannot go on: ";
+    let told = outcome
+        .stderr
+        .lines()
+        .any(|line| line.starts_with(lost) && line.contains(what));
+    assert!(told && outcome.status == Some(1), "{}", outcome.describe());
+}
+
+#[test]
+fn who_dies_or_leaves_is_an_error_for_those_that_wait() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let left = shared.all("death", "mistakes", 3, mistake("death"));
+    assert_eq!(left.outcomes[0].status, Some(3));
+    for other in &left.outcomes[1..] {
+        says(other, "has died");
+    }
+    let left = shared.all("leave", "mistakes", 3, mistake("leave"));
+    well(&left.outcomes[0]);
+    for other in &left.outcomes[1..] {
+        says(
+            other,
+            "barrier 1 is for 3 programs, and no more than 2 are left",
+        );
+    }
+}
+
+#[test]
+fn who_dies_inside_a_barrier_is_an_error_for_the_others() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let left = shared.all("inside", "mistakes", 3, mistake("death inside"));
+    assert_eq!(left.outcomes[0].status, Some(3));
+    for other in &left.outcomes[1..] {
+        // It is found dead before or after the last one of them waits.
+        let all_wait = other.stderr.contains("all wait for each other");
+        says(
+            other,
+            if all_wait {
+                "barrier 1"
+            } else {
+                "has died at barrier 1"
+            },
+        );
+    }
+}
+
+#[test]
+fn programs_that_all_wait_are_told_so() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let left = shared.all("deadlock", "mistakes", 2, mistake("deadlock"));
+    for outcome in &left.outcomes {
+        says(outcome, "all wait for each other: parallel, process ");
+        says(outcome, "waits at semaphore 70");
+        says(outcome, "waits at semaphore 71");
+    }
+}
+
+/// Alone in a window for two.
+fn alone_of_two(shared: &Shared<'_>, name: &str) -> Command {
+    let out = shared.stage.folder();
+    let mut command = shared.program(name, "interleaved", (0, 2), &out);
+    command.env("MGN_WINDOW_WAIT", "1");
+    command
+}
+
+#[test]
+fn a_program_that_never_comes_is_waited_for_as_long_as_was_said() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let outcome = Outcome::of(&mut alone_of_two(&shared, "one"), LIMIT);
+    says(&outcome, "only 1 of 2 programs have come within 1 s");
+    // Nor is there anything left of it that others could stumble over.
+    shared.all("one", "interleaved", 2, |_| ()).well();
+}
+
+#[test]
+fn a_window_needs_a_server_that_others_can_name() {
+    let stage = Stage::new();
+    let mut command = stage.mgn();
+    command.args(["run", "--shared-window", "x", "--", "glxinfo"]);
+    let outcome = Outcome::of(&mut command, LIMIT);
+    assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
+    assert!(
+        outcome.stderr.contains("--shared-window needs --server"),
+        "{}",
+        outcome.describe()
+    );
+}
