@@ -41,7 +41,7 @@ static const char *const mode_names[] = {"immediate", "arrays", "vbo", "static"}
 static volatile sig_atomic_t interrupted;
 
 static void parse(struct settings *settings, const struct demo *demo, int argc, char **argv);
-static void open_window(struct window *window, const struct settings *settings, const char *title);
+static void open_window(struct window *window, const struct settings *settings, const struct demo *demo);
 static void close_window(struct window *window);
 static bool handle_events(struct window *window);
 static void begin_frame(const struct window *window);
@@ -62,7 +62,7 @@ int demo_main(const struct demo *demo, int argc, char **argv)
 
     program = demo->name;
     parse(&settings, demo, argc, argv);
-    open_window(&window, &settings, demo->name);
+    open_window(&window, &settings, demo);
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
 
@@ -107,15 +107,19 @@ int demo_main(const struct demo *demo, int argc, char **argv)
 static void usage(const struct demo *demo)
 {
     printf("usage: %s [options]%s\n\n%s\n\n", demo->name, demo->takes_file ? " [FILE.obj|FILE.ply]" : "", demo->about);
-    printf("  --mode MODE         how vertices reach OpenGL: immediate, arrays, vbo (filled for every draw)\n"
-           "                      or static (a buffer filled once); default %s\n"
-           "  --frames N          stop after N frames; 0, the default, goes on until the window is closed\n"
+    if (!demo->has_one_mode)
+        printf("  --mode MODE         how vertices reach OpenGL: immediate, arrays, vbo (filled for every draw)\n"
+               "                      or static (a buffer filled once); default %s\n",
+               mode_names[demo->default_mode]);
+    printf("  --frames N          stop after N frames; 0, the default, goes on until the window is closed\n"
            "  --warmup N          frames drawn before measuring begins; default 1\n"
            "  --size WxH          size of the window; default %dx%d\n"
            "  --seed N            seed of everything random; default 1\n",
-           mode_names[demo->default_mode], demo->default_width, demo->default_height);
+           demo->default_width, demo->default_height);
     if (demo->default_triangles)
         printf("  --triangles N       triangles in a frame, about; default %ld\n", demo->default_triangles);
+    if (demo->has_parts)
+        printf("  --part R/N          draw only share R of N of the data, counted from 0; default 0/1, all of it\n");
     printf("  --cull              cull front and back faces, so that nothing is rasterised\n"
            "  --dump FRAME:FILE   write that frame as a PPM picture; may be repeated\n"
            "  --json              print the measurements as JSON\n");
@@ -155,6 +159,17 @@ static void parse_size(struct settings *settings, const char *text)
     settings->height = (int)height;
 }
 
+static void parse_part(struct settings *settings, const char *text)
+{
+    char *end, *end2;
+    long part = strtol(text, &end, 10);
+    long parts = *end == '/' ? strtol(end + 1, &end2, 10) : 0;
+    if (end == text || *end != '/' || end2 == end + 1 || *end2 || part < 0 || part >= parts || parts > 4096)
+        bad_usage("--part wants R/N, with R from 0 to N-1, not '%s'", text);
+    settings->demo.part = (int)part;
+    settings->demo.parts = (int)parts;
+}
+
 static void parse_dump(struct settings *settings, const char *text)
 {
     char *end;
@@ -178,7 +193,7 @@ static enum mode parse_mode(const char *text)
 static void parse(struct settings *settings, const struct demo *demo, int argc, char **argv)
 {
     *settings = (struct settings){
-        .demo = {.mode = demo->default_mode, .seed = 1, .triangles = demo->default_triangles},
+        .demo = {.mode = demo->default_mode, .seed = 1, .triangles = demo->default_triangles, .parts = 1},
         .warmup = 1,
         .width = demo->default_width,
         .height = demo->default_height,
@@ -203,11 +218,12 @@ static void parse(struct settings *settings, const struct demo *demo, int argc, 
             settings->json = true;
             continue;
         }
-        static const char *const with_value[] = {"--mode", "--frames", "--warmup", "--size", "--seed", "--dump", "--triangles"};
+        static const char *const with_value[] = {"--mode", "--frames", "--warmup", "--size", "--seed", "--dump", "--triangles", "--part"};
         size_t known = 0;
         while (known < sizeof with_value / sizeof *with_value && strcmp(option, with_value[known]) != 0)
             known++;
-        if (known == sizeof with_value / sizeof *with_value || (known == 6 && !demo->default_triangles))
+        if (known == sizeof with_value / sizeof *with_value || (known == 6 && !demo->default_triangles) || (known == 7 && !demo->has_parts)
+            || (known == 0 && demo->has_one_mode))
             bad_usage("unknown option '%s'", option);
         const char *value = argv[++i];
         if (!value)
@@ -219,6 +235,7 @@ static void parse(struct settings *settings, const struct demo *demo, int argc, 
         case 3: parse_size(settings, value); break;
         case 4: settings->demo.seed = (uint32_t)number(option, value, 0, 4294967295L); break;
         case 5: parse_dump(settings, value); break;
+        case 7: parse_part(settings, value); break;
         default: settings->demo.triangles = number(option, value, 100, 100000000L); break;
         }
     }
@@ -240,10 +257,11 @@ static void disable_vsync(struct window *window)
     }
 }
 
-static void open_window(struct window *window, const struct settings *settings, const char *title)
+static void open_window(struct window *window, const struct settings *settings, const struct demo *demo)
 {
-    static const int wanted[] = {GLX_RENDER_TYPE, GLX_RGBA_BIT, GLX_DRAWABLE_TYPE, GLX_WINDOW_BIT, GLX_DOUBLEBUFFER, True, GLX_X_RENDERABLE, True,
-                                 GLX_RED_SIZE, 8, GLX_GREEN_SIZE, 8, GLX_BLUE_SIZE, 8, GLX_DEPTH_SIZE, 16, None};
+    const int wanted[] = {GLX_RENDER_TYPE, GLX_RGBA_BIT, GLX_DRAWABLE_TYPE, GLX_WINDOW_BIT, GLX_DOUBLEBUFFER, True, GLX_X_RENDERABLE, True,
+                          GLX_RED_SIZE, 8, GLX_GREEN_SIZE, 8, GLX_BLUE_SIZE, 8, GLX_DEPTH_SIZE, 16,
+                          GLX_ALPHA_SIZE, demo->wants_alpha ? 8 : 0, None};
     *window = (struct window){.width = settings->width, .height = settings->height};
     window->display = XOpenDisplay(NULL);
     if (!window->display)
@@ -261,7 +279,7 @@ static void open_window(struct window *window, const struct settings *settings, 
     XSetWindowAttributes attributes = {.colormap = window->colormap, .event_mask = StructureNotifyMask | KeyPressMask};
     window->id = XCreateWindow(window->display, root, 0, 0, (unsigned)window->width, (unsigned)window->height, 0, visual->depth, InputOutput,
                                visual->visual, CWColormap | CWEventMask | CWBorderPixel, &attributes);
-    XStoreName(window->display, window->id, title);
+    XStoreName(window->display, window->id, demo->name);
     window->delete_message = XInternAtom(window->display, "WM_DELETE_WINDOW", False);
     XSetWMProtocols(window->display, window->id, &window->delete_message, 1);
     XMapWindow(window->display, window->id);

@@ -27,6 +27,7 @@ struct options {
     uint32_t seed;
     bool cull;
     long triangles;   /* wanted each frame; only demos with `default_triangles` offer it */
+    int part, parts;  /* which share of the data is drawn, from 0 on; all of it is part 0 of 1 */
     const char *file; /* the argument that is no option, or NULL; only demos with `takes_file` have one */
 };
 
@@ -36,6 +37,9 @@ struct demo {
     enum mode default_mode;
     long default_triangles; /* 0: the demo has no --triangles */
     bool takes_file;
+    bool has_one_mode; /* it has no --mode */
+    bool has_parts;    /* it can draw a share of its data */
+    bool wants_alpha;  /* the window is to have alpha, for pictures that are blended with others */
     int default_width, default_height;
     /* Called once with the context current. Returns the number of triangles that each frame draws. */
     long (*setup)(const struct options *options);

@@ -66,7 +66,7 @@ static long setup(const struct options *options)
     int size = choose_size((double)options->triangles / INSTANCES, parameters);
     struct volume volume = {size, allocate((size_t)size * (size_t)size * (size_t)size * sizeof(float))};
     fill(&volume, parameters);
-    isosurface_extract(&volume, &mesh);
+    isosurface_extract(&volume, options->part, options->parts, &mesh);
     free(volume.samples);
     mesh_prepare(&mesh, options->mode);
 
@@ -112,6 +112,7 @@ int main(int argc, char **argv)
         .about = "Ten instances of an isosurface, found in a generated volume by marching cubes.",
         .default_mode = MODE_IMMEDIATE,
         .default_triangles = 1200000,
+        .has_parts = true,
         .default_width = 800,
         .default_height = 600,
         .setup = setup,

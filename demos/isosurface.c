@@ -141,11 +141,12 @@ size_t isosurface_count(const struct volume *volume)
     return triangles;
 }
 
-void isosurface_extract(const struct volume *volume, struct mesh *mesh)
+void isosurface_extract(const struct volume *volume, int part, int parts, struct mesh *mesh)
 {
+    int cells = volume->size - 1;
     derive_cases();
     mesh->primitive = GL_TRIANGLES;
-    for (int z = 0; z < volume->size - 1; z++) {
+    for (int z = cells * part / parts; z < cells * (part + 1) / parts; z++) {
         for (int y = 0; y < volume->size - 1; y++) {
             for (int x = 0; x < volume->size - 1; x++) {
                 const struct cell_case *found = &cases[inside_of(volume, x, y, z)];

@@ -13,7 +13,10 @@ struct volume {
 /* The number of independent triangles that isosurface_extract() would add. */
 size_t isosurface_count(const struct volume *volume);
 
-/* Adds the surface where the volume passes through zero, as independent triangles, anticlockwise seen from outside. */
-void isosurface_extract(const struct volume *volume, struct mesh *mesh);
+/*
+ * Adds the surface where the volume passes through zero, as independent triangles, anticlockwise seen from outside: that of share `part` of `parts`
+ * of the volume, which are slices across its last axis.
+ */
+void isosurface_extract(const struct volume *volume, int part, int parts, struct mesh *mesh);
 
 #endif
