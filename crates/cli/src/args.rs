@@ -2,6 +2,8 @@
 
 mod bench;
 mod mothership;
+mod ranks;
+mod ssh;
 mod window;
 
 use std::ffi::OsString;
@@ -19,6 +21,8 @@ use crate::relay::Target;
 
 pub use bench::{Bench, BenchCommand, BenchCompare, BenchReport};
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
+pub use ranks::{words_of_a_rank, Ranks};
+pub use ssh::{Ssh, SshHold};
 pub use window::Window;
 
 /// Run OpenGL programs and render them in another process, here or on another machine.
@@ -33,7 +37,7 @@ impl Cli {
     /// The command line of this process. Ends the process if the command line is invalid.
     pub fn read() -> Cli {
         let words: Vec<OsString> = std::env::args_os().collect();
-        Cli::from_words(&words).unwrap_or_else(|error| error.exit())
+        Cli::from_words(&ranks::as_mpirun_has_it(words)).unwrap_or_else(|error| error.exit())
     }
 
     fn from_words(words: &[OsString]) -> Result<Cli, clap::Error> {
@@ -132,11 +136,15 @@ pub enum Command {
 ///
 /// The exit status is the program's. It is 128 plus the signal's number if a signal ended the
 /// program, 1 if its OpenGL did not reach the server, and 125 to 127 if the program could not be
-/// started.
+/// started. With -np, it is that of the rank that failed first; 75 or 76 if the pictures of several
+/// ranks could not be composited.
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
     pub through: Through,
+
+    #[command(flatten)]
+    pub ranks: Ranks,
 
     /// Where to show pictures
     #[arg(long, value_enum, default_value_t = Present::Window)]
@@ -291,57 +299,6 @@ pub struct Through {
     /// Show the program on this X server instead of $DISPLAY
     #[arg(long, value_name = "DISPLAY")]
     pub display: Option<String>,
-}
-
-/// Run a program on another host, render it on this machine, and show it here.
-///
-/// Manganese must be installed on HOST. ssh's X forwarding shows the program's windows on this
-/// display, and its OpenGL comes through ssh to a server that is started here for this run. Nothing
-/// has to be set up except ssh. The exit status is the program's, as with `mgn run`.
-#[derive(Debug, Args)]
-pub struct Ssh {
-    /// Host to run the program on: HOST or USER@HOST, as for ssh
-    pub host: String,
-
-    /// Path of mgn on HOST, if it is not in the PATH there
-    #[arg(long, value_name = "PATH")]
-    pub ssh_mgn: Option<String>,
-
-    /// Show the program nowhere: use a private X server without a screen (Xvfb) on HOST
-    #[arg(long)]
-    pub headless: bool,
-
-    /// Save each frame as a picture in DIR on HOST
-    #[arg(long, value_name = "DIR")]
-    pub save: Option<PathBuf>,
-
-    /// End the program after N frames
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub frames: Option<u64>,
-
-    /// What to do with the program when its server is lost
-    #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
-    pub on_loss: OnLoss,
-
-    /// Show the frame rate, bytes, commands and waits at the end
-    #[arg(long)]
-    pub stats: bool,
-
-    /// The program on HOST and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
-    pub program: Vec<OsString>,
-}
-
-#[derive(Debug, Args)]
-pub struct SshHold {
-    /// Start a render server
-    #[arg(long)]
-    pub serve: bool,
-
-    /// End everything when the other end has been silent for SECONDS
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub silence: u64,
 }
 
 /// Run a program directly and through a server, and compare its frames.

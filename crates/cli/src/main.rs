@@ -12,6 +12,7 @@ mod gl;
 mod info;
 mod mothership;
 mod pages;
+mod ranks;
 mod relay;
 mod replay;
 mod report;

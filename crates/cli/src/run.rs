@@ -19,6 +19,7 @@ use mgn_spu::{Chain, Stage};
 use crate::args::{ImageFormat, OnLoss, Present, Run};
 use crate::far;
 use crate::found::find;
+use crate::ranks::{self, Place};
 use crate::report::{live_line, Figures};
 use crate::server::stages;
 use crate::settings;
@@ -28,11 +29,18 @@ use crate::viewer;
 /// How often the live line changes.
 const LIVE: Duration = Duration::from_millis(500);
 
+/// How long the program of a rank has to end when a signal came.
+const TO_END: Duration = Duration::from_secs(3);
+
 /// The program ended well, but not through us.
 const ELSEWHERE: u8 = 1;
 
 pub fn run(mut args: Run) -> ExitCode {
-    match start(&mut args).and_then(|started| watch(&args, started)) {
+    let done = match args.ranks.np {
+        Some(copies) => ranks::launch(&args, copies),
+        None => start(&mut args).and_then(|started| watch(&args, started)),
+    };
+    match done {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             crate::complain(&error);
@@ -50,6 +58,11 @@ struct Started {
 }
 
 fn start(args: &mut Run) -> anyhow::Result<Started> {
+    let place = Place::find(args)?;
+    if let Some(place) = &place {
+        place.settle(args)?;
+    }
+    ranks::check(args)?;
     let mut plan = through::plan(&args.through, &args.program)?;
     let flag = match (args.discard, args.spu.is_empty()) {
         (true, _) => Some("--discard"),
@@ -89,15 +102,21 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         },
         icet: args.icet.as_deref().map(icet).transpose()?,
         window: shared_window(args)?,
+        composite: ranks::composite(args),
         ..ClientSettings::default()
     };
     let found = find(&args.through, flag, &args.program[0])?;
     let run = RunDir::create()?;
+    if let Some(place) = &place {
+        plan.environment.extend(place.environment(&run)?);
+    }
     let remote = far::serve(&mut args.through)?;
     plan.beside.extend(remote.as_ref().and_then(Remote::pid));
     plan.driver = through::ours(&args.through, &run, &stages, found.as_ref(), settings)?;
     let viewers = viewer::of_run(&args.viewer, &run, &mut plan.driver)?;
-    through::say_what_the_display_lacks(&args.through);
+    if place.as_ref().is_none_or(Place::speaks) {
+        through::say_what_the_display_lacks(&args.through);
+    }
     Ok(Started {
         session: Session::start(run, plan)?,
         found,
@@ -178,6 +197,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     } = started;
     let live = args.stats && std::io::stderr().is_terminal();
     let mut last = (Counters::default(), Instant::now());
+    let mut killed_at = None;
     let report = loop {
         if let Some(report) = session.wait(LIVE)? {
             break report;
@@ -185,6 +205,17 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         if far::is_over(args.lease.as_deref()) {
             drop(session);
             anyhow::bail!("the connection by ssh has ended, and the program with it");
+        }
+        if args.ranks.ranked.is_some() && session.signal().is_some() {
+            // It may be waiting for the pictures of ranks that have ended.
+            let until = *killed_at.get_or_insert(Instant::now() + TO_END);
+            if Instant::now() >= until {
+                session.kill();
+            }
+        }
+        if far::is_over(args.ranks.ranked.as_deref()) {
+            drop(session);
+            anyhow::bail!("the process that started this rank has ended, and the program with it");
         }
         if let Some(found) = &found {
             let now = Counters::read(session.run_dir());
@@ -261,6 +292,8 @@ fn write_json(path: &Path, figures: &Figures) -> anyhow::Result<()> {
 /// The exit status, having said what was amiss.
 fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
     let program = args.program[0].to_string_lossy();
+    // One that composites its pictures itself, or is no program for OpenGL at all.
+    let is_copy = args.ranks.ranked.is_some() && args.ranks.composite.is_none();
     let own = u8::try_from(report.status).unwrap_or(u8::MAX);
     match &report.verdict {
         Verdict::Elsewhere { process, driver } => {
@@ -271,7 +304,7 @@ fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
             );
             own.max(u8::from(own == 0) * ELSEWHERE)
         }
-        Verdict::NoGl if own == 0 && counters.processes == 0 => {
+        Verdict::NoGl if own == 0 && counters.processes == 0 && !is_copy => {
             eprintln!("mgn: {program} used no OpenGL");
             own
         }

@@ -382,6 +382,7 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
     };
     parsed("prnt", &["no SPU", "histogram, nop, pack, perf, print"]);
     parsed("replicate", &["--wall or --viewer", "replicas"]);
+    parsed("composite", &["no stage", "mgn run --composite"]);
     parsed("print:path=x", &["no parameter \"path\"", "it has file"]);
     parsed("discard:x=1", &["it has none"]);
     parsed("save", &["save:dir=", "a folder"]);

@@ -1,6 +1,7 @@
 //! Ends of the process: ours, and the program's own.
 
 use crate::process::existing_session;
+use crate::session::Session;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -33,8 +34,7 @@ pub fn end_process(status: i32) -> ! {
 /// The program has swapped as often as `MGN_FRAMES` allows: shows what is under way and ends it.
 pub fn enough_frames() -> ! {
     if let Some(session) = existing_session() {
-        session.frames.wait_all(LAST_FRAMES);
-        session.take_leave();
+        last_frames(session);
     }
     end_process(0)
 }
@@ -44,11 +44,23 @@ pub fn enough_frames() -> ! {
 extern "C" fn at_exit() {
     if let Some(session) = existing_session() {
         if !session.is_lost() {
-            session.frames.wait_all(LAST_FRAMES);
-            session.take_leave();
+            last_frames(session);
         }
         session.end_stages();
     }
+}
+
+/// Waits for the frames that are under way. Those of other programs may take longer, where they
+/// become one picture.
+fn last_frames(session: &Session) {
+    match session.composite {
+        None => session.frames.wait_all(LAST_FRAMES),
+        Some(composite) => {
+            session.frames.wait_all(composite.patience());
+            composite.leave();
+        }
+    }
+    session.take_leave();
 }
 
 #[used]

@@ -13,6 +13,7 @@
 mod alone_tests;
 mod barrier;
 mod blank;
+mod compositing;
 mod config;
 mod context;
 mod contexts;

@@ -1,5 +1,6 @@
 //! What `mgn run` tells the library through the environment.
 
+use mgn_composite::Recipe;
 use mgn_fabric::{Address, PublicKey, Transport};
 use mgn_spu::Chain;
 use mgn_wall::{Tile, Wall};
@@ -7,6 +8,10 @@ use mgn_wire::hello::SharedWindow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
+
+/// How long programs wait for each other to composite, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Read once, when the program first needs a server.
 #[derive(Debug)]
@@ -32,6 +37,16 @@ pub struct Options {
     pub window: Option<SharedWindow>,
     /// Stages in this process that commands pass.
     pub chain: Chain,
+    /// The pictures of several programs become one.
+    pub composite: Option<Composite>,
+}
+
+/// How pictures are composited.
+#[derive(Clone, Debug)]
+pub struct Composite {
+    pub recipe: Recipe,
+    /// How long the programs wait for each other.
+    pub patience: Duration,
 }
 
 /// A render server and the way to it.
@@ -169,6 +184,16 @@ impl Options {
                 Some(other) => {
                     return Err(format!("MGN_ON_LOSS={other} is neither exit nor continue"))
                 }
+            },
+            composite: match var("MGN_COMPOSITE").filter(|text| !text.is_empty()) {
+                None => None,
+                Some(text) => Some(Composite {
+                    recipe: text
+                        .parse()
+                        .map_err(|error| format!("MGN_COMPOSITE={text}: {error}"))?,
+                    patience: number(&var, "MGN_COMPOSITE_TIMEOUT")?
+                        .map_or(PATIENCE, Duration::from_secs),
+                }),
             },
             chain: var("MGN_CLIENT_CHAIN").map_or(Ok(Chain::default()), |text| chain(&text))?,
             weld: match var("MGN_WELD").as_deref() {
@@ -357,6 +382,7 @@ mod tests {
             ("MGN_ON_LOSS", "cry"),
             ("MGN_WELD", "glue"),
             ("MGN_SHARED_WINDOW", &"x".repeat(101)),
+            ("MGN_COMPOSITE", "deph"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.contains(name), "{error}");

@@ -6,6 +6,8 @@
 //! told. Where a renderer is lost, its part is a hole.
 
 use crate::barrier::{Barrier, Step};
+use crate::compositing::{Layer, Outcome};
+use crate::ending;
 use crate::log::line;
 use crate::pixmap::PixmapTarget;
 use crate::session::Session;
@@ -284,9 +286,7 @@ impl Presenter {
     }
 
     fn show(&mut self, parts: Vec<Pictured>, missing: Vec<bool>) {
-        let Header {
-            surface: id, frame, ..
-        } = parts[0].header;
+        let id = parts[0].header.surface;
         let Some(surface) = self.session.frames.surface(id) else {
             self.targets.remove(&id);
             return;
@@ -296,17 +296,56 @@ impl Presenter {
             Ok(whole) => whole,
             Err(error) => return line(error),
         };
+        match self.session.composite {
+            None => {
+                // Their numbers are those of one connection.
+                let segment = pixels.segment().filter(|_| self.seats.len() == 1);
+                self.show_whole(&surface, &header, &pixels, segment);
+            }
+            Some(composite) => {
+                let layer = Layer {
+                    header: &header,
+                    rows: &pixels,
+                    surface: &surface,
+                };
+                let mut compositing = composite.compositing();
+                match compositing.composite(composite, &layer) {
+                    Outcome::Here(merged) => {
+                        let header = Header {
+                            stride: header.width * 4,
+                            ..header
+                        };
+                        self.show_whole(&surface, &header, &merged.color, None);
+                    }
+                    Outcome::Elsewhere => {}
+                    Outcome::Over => ending::end_process(0),
+                    Outcome::Failed(why, status) => return self.session.part(why, status),
+                }
+            }
+        }
+        if let Pixels::Private(pixels) = pixels {
+            self.spare.push(pixels);
+        }
+    }
+
+    fn show_whole(
+        &mut self,
+        surface: &Surface,
+        header: &Header,
+        pixels: &dyn Rows,
+        segment: Option<Segment<'_>>,
+    ) {
+        let frame = header.frame;
         let picture = Picture {
             x: header.x,
             y: header.y,
             width: header.width,
             height: header.height,
             stride: header.stride,
-            pixels: &pixels,
-            // Their numbers are those of one connection.
-            segment: pixels.segment().filter(|_| self.seats.len() == 1),
+            pixels,
+            segment,
             surface: header.surface,
-            frame: header.frame.into(),
+            frame: frame.into(),
         };
         let is_whole = (header.width, header.height) == surface.size();
         if let Some(saver) = self
@@ -319,16 +358,13 @@ impl Presenter {
             }
         }
         if self.session.options.shows_windows() && surface.is_visible() {
-            if let Some(target) = self.target(&surface) {
+            if let Some(target) = self.target(surface) {
                 if let Err(error) = target.show(&picture) {
                     line(error);
                 }
             }
         }
         self.session.stats.add(Word::Shown, 1);
-        if let Pixels::Private(pixels) = pixels {
-            self.spare.push(pixels);
-        }
     }
 
     /// A frame in one piece.
@@ -384,7 +420,7 @@ impl Presenter {
         let mut bytes = Vec::new();
         message.copy_range(HEADER, header.payload as usize, &mut bytes);
         let mut pixels = self.spare.pop().unwrap_or_default();
-        let length = header.stride as usize * header.height as usize;
+        let length = header.rows() as usize;
         encoding::unpack(header.encoding, &bytes, length, &mut pixels)
             .map_err(|e| e.to_string())?;
         Ok(Pixels::Private(pixels))

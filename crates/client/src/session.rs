@@ -1,5 +1,6 @@
 //! The one session of this process with a render server.
 
+use crate::compositing::Composite;
 use crate::config::glx::Dialect;
 use crate::config::Format;
 use crate::frames::Frames;
@@ -33,6 +34,8 @@ pub struct Session {
     pub frames: Frames,
     renderers: Renderers,
     pub accepted: Accepted,
+    /// Where the pictures of several programs become one.
+    pub composite: Option<&'static Composite>,
     /// Stages in this process that all commands pass, if there are any.
     stages: OnceLock<Stages>,
     next_id: AtomicU32,
@@ -88,6 +91,11 @@ fn begin() -> Result<&'static Session, String> {
         accepted,
         frames,
     } = Renderers::reach(&options)?;
+    let composite = options
+        .composite
+        .as_ref()
+        .map(Composite::join)
+        .transpose()?;
     let is_divided = options.wall.as_ref().filter(|wall| wall.tiles.len() > 1);
     let is_offset = is_divided.is_some_and(|wall| wall.is_offset(welcome.info.largest));
     let session: &'static Session = Box::leak(Box::new(Session {
@@ -99,6 +107,7 @@ fn begin() -> Result<&'static Session, String> {
         frames: Frames::default(),
         renderers,
         accepted,
+        composite,
         stages: OnceLock::new(),
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
@@ -490,19 +499,34 @@ impl Session {
     /// The session has come to its end. Says so once; then the program ends, or goes on blank if
     /// that was asked for.
     pub fn lose(&self, why: impl Display) {
+        let why = format!("the render server is lost: {why}");
+        if let Some(composite) = self.composite.filter(|_| !self.is_lost()) {
+            composite.fail(&why);
+        }
+        self.end(Some(&why), 1);
+    }
+
+    /// This program composites its pictures with those of others no longer: here is why, unless the
+    /// person is told otherwise.
+    pub fn part(&self, why: Option<String>, status: u8) {
+        self.end(why.as_deref(), status.into());
+    }
+
+    fn end(&self, why: Option<&str>, status: i32) {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
-        if self.goes_on() {
-            line(format_args!(
-                "the render server is lost: {why}; the program goes on without pictures"
-            ));
-            self.frames.open_gates();
-        } else {
-            line(format_args!(
-                "the render server is lost: {why}; the program ends"
-            ));
-            ending::end_process(1);
+        let goes_on = self.goes_on();
+        let then = match goes_on {
+            true => "the program goes on without pictures",
+            false => "the program ends",
+        };
+        if let Some(why) = why {
+            line(format_args!("{why}; {then}"));
+        }
+        match goes_on {
+            true => self.frames.open_gates(),
+            false => ending::end_process(status),
         }
     }
 }

@@ -19,6 +19,9 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
     if !session.is_answered() {
         surface.finished.store(frame, Ordering::Release);
     }
+    if let Some(composite) = session.composite {
+        return (frame, composite.wants(surface));
+    }
     let shown = session.options.shows_windows() && surface.is_visible();
     let saved = session
         .options

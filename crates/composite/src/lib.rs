@@ -16,6 +16,7 @@ mod group;
 mod member;
 mod merge;
 mod plan;
+mod recipe;
 mod schedule;
 
 pub use covered::Rectangle;
@@ -24,4 +25,11 @@ pub use group::{CompositeError, Group, Picture, PictureRef, Terms};
 pub use member::{Event, Member, Misuse, Piece};
 pub use merge::{merge, Layer, LayerMut, MergeError};
 pub use plan::{Inbound, Outbound, Outlet, Plan, Round, Share};
+pub use recipe::{BadRecipe, Recipe};
 pub use schedule::{Schedule, UnknownSchedule};
+
+/// The exit status of a program that could not composite its pictures with those of others, and has
+/// said why.
+pub const TOLD: u8 = 76;
+/// The same of one that has lost another without hearing why, and leaves it to the launcher to say.
+pub const UNTOLD: u8 = 75;

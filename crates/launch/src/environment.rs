@@ -68,6 +68,8 @@ pub struct ClientSettings {
     pub count_commands: bool,
     /// What programs get when they ask for IceT.
     pub icet: Option<Icet>,
+    /// The pictures of several programs become one.
+    pub composite: Option<Composite>,
 }
 
 /// A library with IceT's interface, and the file names by which programs ask for IceT.
@@ -85,6 +87,15 @@ pub struct SharedWindow {
     pub clients: Option<u32>,
     /// For how many seconds they wait for those that are not there.
     pub patience: u32,
+}
+
+/// How pictures are composited, and by whom.
+#[derive(Clone, Debug)]
+pub struct Composite {
+    /// As `mgn-composite` reads it.
+    pub recipe: String,
+    /// For how many seconds the programs wait for each other.
+    pub patience: u64,
 }
 
 /// Frames that are kept as image files.
@@ -169,6 +180,14 @@ pub(crate) fn environment(
         "MGN_COUNT_COMMANDS",
         settings.count_commands.then_some("1"),
     ));
+    let composite = settings.composite.as_ref();
+    changes.extend([
+        set_or_remove("MGN_COMPOSITE", composite.map(|c| &c.recipe)),
+        set_or_remove(
+            "MGN_COMPOSITE_TIMEOUT",
+            composite.map(|c| c.patience.to_string()),
+        ),
+    ]);
     changes.extend(x11_toolkits());
     Ok(changes)
 }

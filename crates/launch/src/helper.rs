@@ -91,6 +91,11 @@ impl Helper {
         }
     }
 
+    /// Ends it at once. Who asks for its status learns of the end.
+    pub(crate) fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
     /// Its standard input, to be closed by whoever takes it.
     pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()

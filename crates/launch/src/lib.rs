@@ -17,7 +17,7 @@ mod error;
 mod helper;
 pub mod inspect;
 mod library;
-
+mod ranks;
 mod run_dir;
 mod session;
 mod signals;
@@ -28,13 +28,14 @@ mod xvfb;
 pub use counters::Counters;
 pub use embedded::{EmbeddedServer, READY};
 pub use environment::{
-    overruled_toolkits, ClientSettings, Icet, OnLoss, Present, Save, SharedWindow, Weld,
+    overruled_toolkits, ClientSettings, Composite, Icet, OnLoss, Present, Save, SharedWindow, Weld,
 };
 pub use error::Error;
 pub use library::{
     client_library, fixed_clock_library, icet_library, FIXED_CLOCK_FILE, ICET_FILE, ICET_NAMES,
     LIBRARY_FILE,
 };
+pub use ranks::{JobEnd, Ranks, Rules};
 pub use run_dir::{tell_successor, unfit, RunDir};
 pub use session::{exit_code, Display, Driver, Output, Plan, Report, Server, Session};
 pub use xvfb::{find_xvfb, Xvfb};

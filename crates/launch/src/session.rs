@@ -196,6 +196,16 @@ impl Session {
         self.run.path()
     }
 
+    /// The last signal that came to us, and went on to the program.
+    pub fn signal(&self) -> Option<i32> {
+        self.signals.last()
+    }
+
+    /// Ends the program at once.
+    pub fn kill(&mut self) {
+        self.program.kill();
+    }
+
     /// The display and the authority file of the run's own X server.
     pub fn headless_display(&self) -> Option<(&str, &Path)> {
         self.xvfb.as_ref().map(|x| (x.display(), x.authority()))
@@ -289,7 +299,7 @@ fn changes(
     environment(run, &library, &settings)
 }
 
-fn open_pidfd(pid: u32) -> Result<std::os::fd::OwnedFd, Error> {
+pub(crate) fn open_pidfd(pid: u32) -> Result<std::os::fd::OwnedFd, Error> {
     let none = || io::Error::from(io::ErrorKind::NotFound);
     let doing = "opening a descriptor of the program";
     let pid = Pid::from_raw(pid as i32)

@@ -1,4 +1,4 @@
-//! Signals that we are sent go on to the program.
+//! Signals that we are sent go on to the program, or to the ranks of a job.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -26,7 +26,7 @@ pub(crate) struct Signals {
 struct Shared {
     /// The last signal that came, 0 before the first.
     last: AtomicI32,
-    program: Mutex<Option<OwnedFd>>,
+    programs: Mutex<Vec<OwnedFd>>,
 }
 
 impl Signals {
@@ -57,27 +57,27 @@ impl Signals {
         Some(self.shared.last.load(Ordering::SeqCst)).filter(|&s| s != 0)
     }
 
-    /// From now on signals go to the process behind `pidfd`; one that came before goes first.
+    /// From now on signals go to the process behind `pidfd` too; one that came before goes first.
     pub(crate) fn send_to(&self, pidfd: OwnedFd) {
-        let mut program = self
+        let mut programs = self
             .shared
-            .program
+            .programs
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(early) = self.last() {
             send(&pidfd, early);
         }
-        *program = Some(pidfd);
+        programs.push(pidfd);
     }
 }
 
 impl Shared {
     fn pass_on(&self, origin: &Origin) {
-        let program = self.program.lock().unwrap_or_else(PoisonError::into_inner);
+        let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         self.last.store(origin.signal, Ordering::SeqCst);
         // What the kernel sends comes from the terminal, which has sent it to the program too.
-        if let (Some(pidfd), false) = (program.as_ref(), origin.cause == Cause::Kernel) {
-            send(pidfd, origin.signal);
+        if origin.cause != Cause::Kernel {
+            programs.iter().for_each(|pidfd| send(pidfd, origin.signal));
         }
     }
 }

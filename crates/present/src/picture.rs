@@ -51,6 +51,20 @@ pub trait Rows {
     }
 }
 
+impl Rows for &[u8] {
+    fn len(&self) -> usize {
+        <[u8]>::len(self)
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        into.copy_from_slice(&self[offset..offset + into.len()]);
+    }
+
+    fn private(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
 impl Rows for Vec<u8> {
     fn len(&self) -> usize {
         self.as_slice().len()

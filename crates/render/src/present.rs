@@ -7,7 +7,7 @@ use crate::renderer::{RenderError, Renderer};
 use crate::surface::{is_both, SharedSurface};
 use crate::tile::{common, Rect};
 use mgn_fabric::Reservation;
-use mgn_wire::frames::{Header, Kind, HEADER};
+use mgn_wire::frames::{self, Header, Kind, HEADER};
 use mgn_wire::{gl::*, Fault};
 use std::ffi::CStr;
 
@@ -241,7 +241,9 @@ impl Renderer {
             ..Header::plain(Kind::Done, id, frame)
         };
         let stride = width * 4;
-        let bytes = stride as usize * height as usize;
+        let has_depth = want & frames::want::DEPTH != 0 && surface.borrow().has_plain_depth();
+        let rows = stride as usize * height as usize;
+        let bytes = rows * (1 + usize::from(has_depth));
         let room = match want {
             0 => None,
             _ => self.pictures.room(want, bytes)?,
@@ -262,8 +264,13 @@ impl Renderer {
         // (alignment 4, no skips) makes contiguous, and no pack buffer is ever bound in the
         // keeper's context.
         unsafe { self.read(inside, to) };
+        if has_depth {
+            // SAFETY: `to` has room for as many rows of depths behind those of the colours.
+            unsafe { self.read_depth(pixels, inside, to.add(rows)) }?;
+        }
         let header = Header {
             kind: Kind::Picture,
+            has_depth,
             stride,
             payload: bytes as u32,
             ..done
@@ -281,11 +288,7 @@ impl Renderer {
         unsafe {
             (self.gl.glReadPixels)(x, y, width, height, GL_BGRA, GL_UNSIGNED_BYTE, to.cast());
             if !self.keeper.inverts {
-                let row = width as usize * 4;
-                for y in 0..height as usize / 2 {
-                    let (above, below) = (to.add(y * row), to.add((height as usize - 1 - y) * row));
-                    std::ptr::swap_nonoverlapping(above, below, row);
-                }
+                turn_over(to, width as usize * 4, height as usize);
             }
         }
     }
@@ -305,6 +308,20 @@ impl Renderer {
             if let Some(previous) = cx.frame_fence.replace(next) {
                 wait(&self.gl, previous);
             }
+        }
+    }
+}
+
+/// Puts rows of so many bytes in the opposite order.
+///
+/// # Safety
+/// They lie at `rows`.
+pub(crate) unsafe fn turn_over(rows: *mut u8, row: usize, count: usize) {
+    for y in 0..count / 2 {
+        // SAFETY: two different rows of those there are.
+        unsafe {
+            let (above, below) = (rows.add(y * row), rows.add((count - 1 - y) * row));
+            std::ptr::swap_nonoverlapping(above, below, row);
         }
     }
 }

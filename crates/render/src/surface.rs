@@ -79,6 +79,11 @@ impl Surface {
         Some((from, to, self.pixels[2], self.pixels[3]))
     }
 
+    /// Whether it has depths that can be read: one for each pixel.
+    pub fn has_plain_depth(&self) -> bool {
+        self.choice.described.depth > 0 && self.choice.described.samples == 0
+    }
+
     /// The bits for `glBlitFramebuffer` of the ancillary buffers that it has.
     fn depth_stencil(&self) -> u32 {
         let depth = if self.choice.described.depth > 0 {

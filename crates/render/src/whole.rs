@@ -8,6 +8,7 @@
 use crate::configs::Choice;
 use crate::context::Api;
 use crate::egl;
+use crate::present::turn_over;
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
 use crate::tile::{common, Rect};
@@ -348,6 +349,40 @@ impl Renderer {
             floats,
             is_clipped,
         }))
+    }
+
+    /// Reads the depths of a part of a buffer as whole numbers of 32 bits, from the top down.
+    ///
+    /// # Safety
+    /// There is room for `width * height * 4` bytes at `to`.
+    pub(crate) unsafe fn read_depth(
+        &mut self,
+        buffer: egl::Surface,
+        [x, y, width, height]: Rect,
+        to: *mut u8,
+    ) -> Result<(), Fault> {
+        let aside = match self.cx {
+            Some(_) => self.at_depth(buffer)?,
+            None => {
+                self.make_current(self.keeper.context, buffer, buffer)
+                    .map_err(fault)?;
+                None
+            }
+        };
+        let gl = &self.gl;
+        // SAFETY: a context is current that packs four-byte pixels tightly, no buffer is bound, and
+        // the caller gives the room.
+        let read = || unsafe {
+            let (format, type_) = (GL_DEPTH_COMPONENT, GL_UNSIGNED_INT);
+            (gl.glReadPixels)(x, y, width, height, format, type_, to.cast());
+        };
+        match aside.is_some() {
+            true => read(),
+            false => self.keeper.upright(gl, read),
+        }
+        // SAFETY: so many rows were written there.
+        unsafe { turn_over(to, width as usize * 4, height as usize) };
+        self.leave_depth(aside)
     }
 
     /// Gives a program's context its state back, and makes it current as the program has it.

@@ -247,7 +247,7 @@ impl FramesEnd {
     /// Whether the client is sent pictures that are wanted for this.
     fn is_sent(&self, want: u32) -> bool {
         let in_program = self.slot.shown.get().is_none_or(|shown| shown.in_program);
-        want & want::FILES != 0 || want & want::WINDOW != 0 && in_program
+        want & (want::FILES | want::COMPOSITE) != 0 || want & want::WINDOW != 0 && in_program
     }
 
     /// A copy of pixels, where they can be sent.

@@ -132,6 +132,8 @@ pub enum SpuError {
     NoSuchSpu(String),
     #[error("replicate is no stage: one program is shown by several walls or viewers where --wall or --viewer is given more than once, or a wall has replicas")]
     Replicate,
+    #[error("{0} is no stage: `mgn run --composite` has the pictures of several programs read back and composited, behind all stages")]
+    Composite(String),
     #[error("{spu} has no parameter {name:?}; {possible}")]
     NoSuchParameter {
         spu: &'static str,
@@ -313,6 +315,7 @@ impl Stage {
         let spu = SPUS.iter().find(|spu| spu.name == self.name);
         let spu = spu.ok_or_else(|| match self.name.as_str() {
             "replicate" => SpuError::Replicate,
+            "readback" | "composite" => SpuError::Composite(self.name.clone()),
             _ => SpuError::NoSuchSpu(self.name.clone()),
         })?;
         for (i, (name, _)) in self.parameters.iter().enumerate() {

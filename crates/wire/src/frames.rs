@@ -11,7 +11,8 @@ pub enum Kind {
     /// The frame has been executed; no picture follows.
     Done,
     /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a
-    /// pixel: blue, green, red, unused.
+    /// pixel: blue, green, red, and alpha where the surface has it. If it `has_depth`, as many rows
+    /// of depths follow: whole numbers of 32 bits, of which the smaller one is nearer.
     Picture,
     /// The session ends; why follows, an [`End`](crate::End).
     Ended,
@@ -28,6 +29,11 @@ pub mod want {
     pub const FILES: u32 = 2;
     /// What the server shows.
     pub const WALL: u32 = 4;
+    /// The picture that the client makes of those of several programs.
+    pub const COMPOSITE: u32 = 8;
+    /// The same, if it needs the depths as well. Surfaces without depths, and multisampled ones,
+    /// come without.
+    pub const DEPTH: u32 = 16;
 }
 
 /// A frame to show now, with all before it.
@@ -81,9 +87,17 @@ pub struct Header {
     pub context: u32,
     /// Whether the server keeps the picture, to show it when it is released.
     pub kept: bool,
+    /// Whether depths follow the colours.
+    pub has_depth: bool,
 }
 
 impl Header {
+    /// Bytes of the rows, those of depths included.
+    pub fn rows(&self) -> u64 {
+        let planes = 1 + u64::from(self.has_depth);
+        u64::from(self.stride) * u64::from(self.height) * planes
+    }
+
     /// One of a message without a picture.
     pub fn plain(kind: Kind, surface: u32, frame: u32) -> Header {
         Header {
@@ -99,6 +113,7 @@ impl Header {
             payload: 0,
             context: 0,
             kept: false,
+            has_depth: false,
         }
     }
 
@@ -126,6 +141,7 @@ impl Header {
             self.payload,
             self.context,
             self.kept.into(),
+            self.has_depth.into(),
         ];
         let mut bytes = [0; HEADER];
         for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
@@ -163,8 +179,9 @@ impl Header {
             payload: next(),
             context: next(),
             kept: next() != 0,
+            has_depth: next() != 0,
         };
-        let rows = u64::from(header.stride) * u64::from(header.height);
+        let rows = header.rows();
         let fits = header.kind != Kind::Picture
             || (u64::from(header.width) * 4 <= u64::from(header.stride)
                 && rows <= 1 << 30
@@ -196,6 +213,17 @@ mod tests {
         let lying = Header {
             payload: 63,
             ..header
+        };
+        assert_eq!(Header::decode(&lying.encode()), None);
+        let deep = Header {
+            payload: 128,
+            has_depth: true,
+            ..header
+        };
+        assert_eq!(Header::decode(&deep.encode()), Some(deep));
+        let lying = Header {
+            payload: 127,
+            ..deep
         };
         assert_eq!(Header::decode(&lying.encode()), None);
         assert_eq!(Header::decode(&[0xff; HEADER]), None);

@@ -30,6 +30,14 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
                 "mgn run --wall cave --mothership tls:control:7400 --token-file client.token -- glxgears",
             ),
             (
+                "Draw the data in four shares, each with a renderer of its own, and show one picture",
+                "mgn run -np 4 --composite depth -- ./viewer --part %r/%n",
+            ),
+            (
+                "The same, started by an MPI launcher",
+                "mpirun -np 4 mgn run --composite depth -- ./viewer --part %r/%n",
+            ),
+            (
                 "Print every command of the program to a file",
                 "mgn run --spu print:file=calls.txt -- glxgears",
             ),

@@ -80,6 +80,25 @@ impl Job {
         Job::find_in(&environment)
     }
 
+    /// The same for a program that this process starts: what a launcher that speaks PMI-1 has to
+    /// say is left to the program, which may want to hear it. None where nobody says anything.
+    ///
+    /// # Errors
+    /// As for [`Job::find`]; [`Error::Job`] for a job of MPICH's launcher on several hosts.
+    pub fn of_program() -> Result<Option<Job>, Error> {
+        Job::of_program_in(&environment)
+    }
+
+    fn of_program_in(env: Env<'_>) -> Result<Option<Job>, Error> {
+        match settings(env)? {
+            Some(job) => Ok(Some(job)),
+            None => match hydra(env)? {
+                Some(job) => Ok(Some(job)),
+                None => open_mpi(env)?.map_or_else(|| slurm(env), |job| Ok(Some(job))),
+            },
+        }
+    }
+
     /// A job of as many processes as there are hosts: rank `rank` runs on `hosts[rank]`.
     ///
     /// # Errors
@@ -214,6 +233,14 @@ impl Job {
         }
     }
 
+    /// The host of each rank, unless a launcher has to be asked.
+    pub fn hosts(&self) -> &[String] {
+        match &self.places {
+            Places::Hosts(hosts) => hosts,
+            Places::Launcher(_) => &[],
+        }
+    }
+
     /// Who said all that, for people.
     pub fn source(&self) -> &'static str {
         self.source
@@ -288,6 +315,50 @@ fn settings(env: Env<'_>) -> Result<Option<Job>, Error> {
 
 fn name(env: Env<'_>) -> String {
     env("MGN_JOB").unwrap_or_else(|| "job".into())
+}
+
+/// What MPICH's launcher says without being asked.
+fn hydra(env: Env<'_>) -> Result<Option<Job>, Error> {
+    let (Some(rank), Some(size)) = (
+        number::<u32>(env, "PMI_RANK")?,
+        number::<u32>(env, "PMI_SIZE")?,
+    ) else {
+        return Ok(None);
+    };
+    let Some(local) = number::<u32>(env, "MPI_LOCALNRANKS")? else {
+        return Ok(None);
+    };
+    if local != size {
+        return Err(Error::Job(format!(
+            "MPICH runs {size} processes on several hosts and does not say which; name a hostfile in their order in MGN_HOSTFILE"
+        )));
+    }
+    let name = match (env("MGN_JOB"), proxy()) {
+        (Some(name), _) => name,
+        (None, Some(proxy)) => format!("hydra-{proxy}"),
+        (None, None) => {
+            return Err(Error::Job(
+                "PMI_RANK is set, but none of this process's ancestors is MPICH's launcher: set MGN_JOB"
+                    .into(),
+            ))
+        }
+    };
+    let hosts = vec![own_host(); (size as usize).min(hosts::RANKS_MAX + 1)];
+    Job::with(name, rank, Places::Hosts(hosts), "MPICH").map(Some)
+}
+
+/// The process of MPICH's launcher that has started all ranks of this host.
+fn proxy() -> Option<u32> {
+    let mut pid = std::process::id();
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name is in parentheses, and may have some.
+        let (before, after) = stat.rsplit_once(')')?;
+        if before.ends_with("(hydra_pmi_proxy") {
+            return Some(pid);
+        }
+        pid = after.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    }
 }
 
 /// Open MPI tells its processes who they are, but where the others are only by a protocol of its

@@ -1,0 +1,221 @@
+//! `mgn run` as several copies of a program: starting them, and what each knows of the others.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+use mgn_composite::{TOLD, UNTOLD};
+use mgn_fabric::job::Job;
+use mgn_fabric::Transport;
+use mgn_launch::{find_xvfb, Composite, JobEnd, Rules, RunDir, Xvfb};
+
+use crate::args::{words_of_a_rank, Run};
+
+/// The place of this run among others.
+pub struct Place {
+    rank: u32,
+    size: u32,
+    name: String,
+    hosts: Vec<String>,
+}
+
+impl Place {
+    /// As the launcher has told; none for a run of its own.
+    pub fn find(args: &Run) -> anyhow::Result<Option<Place>> {
+        if args.ranks.composite.is_none() && args.ranks.ranked.is_none() {
+            return Ok(None);
+        }
+        let Some(job) = Job::of_program()? else {
+            anyhow::bail!("--composite makes one picture of several, and this is the only rank: give -np N too, or start it by mpirun or srun");
+        };
+        Ok(Some(Place {
+            rank: job.rank(),
+            size: job.size(),
+            name: job.name().to_owned(),
+            hosts: job.hosts().to_vec(),
+        }))
+    }
+
+    /// Puts rank and size where the program's arguments want them, and leaves to rank 0 what is
+    /// for one.
+    pub fn settle(&self, args: &mut Run) -> anyhow::Result<()> {
+        for argument in &mut args.program[1..] {
+            *argument = expanded(argument, self.rank, self.size);
+        }
+        let Some(recipe) = &args.ranks.composite else {
+            return Ok(());
+        };
+        recipe
+            .check(self.size as usize)
+            .with_context(|| format!("--composite {recipe}"))?;
+        if self.rank == 0 {
+            return Ok(());
+        }
+        args.save = None;
+        args.viewer.clear();
+        args.stats = false;
+        args.stats_json = None;
+        // Its windows show nothing, so they are nowhere to be seen, if that is possible.
+        let is_placed = args.through.display.is_some() || args.ranks.ranked.is_some();
+        args.through.headless |= !is_placed && find_xvfb().is_some();
+        Ok(())
+    }
+
+    /// Whether it says what is the same for all ranks.
+    pub fn speaks(&self) -> bool {
+        self.rank == 0
+    }
+
+    /// What the program and our library in it are told of its place.
+    pub fn environment(&self, run: &RunDir) -> anyhow::Result<Vec<(OsString, OsString)>> {
+        let mut variables = vec![
+            ("MGN_RANK".into(), self.rank.to_string().into()),
+            ("MGN_SIZE".into(), self.size.to_string().into()),
+            ("MGN_JOB".into(), self.name.clone().into()),
+        ];
+        let first = self.hosts.first();
+        if self.hosts.iter().any(|host| Some(host) != first) {
+            let file = run.join("hosts");
+            let lines: Vec<String> = self
+                .hosts
+                .iter()
+                .map(|host| format!("{host} slots=1\n"))
+                .collect();
+            fs::write(&file, lines.concat()).context("writing the hosts of the ranks")?;
+            variables.push(("MGN_HOSTFILE".into(), file.into()));
+        }
+        Ok(variables)
+    }
+}
+
+/// How pictures are composited, as the client library is told.
+pub fn composite(args: &Run) -> Option<Composite> {
+    let recipe = args.ranks.composite.as_ref()?;
+    Some(Composite {
+        recipe: recipe.to_string(),
+        patience: args.ranks.composite_timeout,
+    })
+}
+
+/// What cannot go together with several copies.
+pub fn check(args: &Run) -> anyhow::Result<()> {
+    let ranks = &args.ranks;
+    if let (Some(Transport::Null | Transport::File(_)), Some(recipe)) =
+        (&args.through.transport, &ranks.composite)
+    {
+        anyhow::bail!(
+            "--composite {recipe} needs renderers; leave out --transport or name another"
+        );
+    }
+    if ranks.composite.is_some() && !args.viewer.is_empty() {
+        anyhow::bail!("--viewer does not show composited pictures; leave it out");
+    }
+    if ranks.np.is_some() && ranks.composite.is_none() {
+        let one = [
+            ("--save", args.save.is_some()),
+            ("--stats-json", args.stats_json.is_some()),
+        ];
+        if let Some((flag, _)) = one.iter().find(|(_, is_given)| *is_given) {
+            anyhow::bail!("all copies would write to the same place: leave out {flag}, or give --composite, with which it is for the common picture");
+        }
+    }
+    Ok(())
+}
+
+/// Runs the copies, and gives the exit status.
+pub fn launch(args: &Run, copies: u32) -> anyhow::Result<u8> {
+    check(args)?;
+    if let Some(recipe) = &args.ranks.composite {
+        recipe
+            .check(copies as usize)
+            .with_context(|| format!("--composite {recipe}"))?;
+    }
+    let run = RunDir::create()?;
+    let is_headless = args.through.headless;
+    let is_one = args.ranks.composite.is_some();
+    // Of those that nobody is to see, one X server is enough.
+    let hides = is_headless || is_one && args.through.display.is_none() && find_xvfb().is_some();
+    let xvfb = (hides && (is_headless || copies > 1)).then(|| Xvfb::start(&run));
+    let xvfb = xvfb.transpose()?;
+    let words = words_of_a_rank();
+    let command = |rank: u32| -> anyhow::Result<Command> {
+        let executable = std::env::current_exe().context("finding the mgn executable")?;
+        let mut command = Command::new(executable);
+        command.args(["run".as_ref(), "--ranked".as_ref(), run.path().as_os_str()]);
+        command.args(&words);
+        command.env("MGN_RANK", rank.to_string());
+        command.env("MGN_SIZE", copies.to_string());
+        command.env("MGN_JOB", format!("run-{}", std::process::id()));
+        command.env("MGN_SUPERVISED", "1");
+        command.env_remove("MGN_HOSTFILE");
+        if rank > 0 {
+            command.stdin(Stdio::null());
+        }
+        if let Some(xvfb) = xvfb.as_ref().filter(|_| is_headless || rank > 0) {
+            command.env("DISPLAY", xvfb.display());
+            command.env("XAUTHORITY", xvfb.authority());
+        }
+        Ok(command)
+    };
+    let commands = (0..copies).map(command).collect::<anyhow::Result<_>>()?;
+    let rules = Rules {
+        are_led: is_one,
+        told: is_one.then_some(TOLD.into()),
+        untold: is_one.then_some(UNTOLD.into()),
+    };
+    Ok(match mgn_launch::Ranks::start(commands, rules)?.wait()? {
+        JobEnd::Well => 0,
+        JobEnd::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+        JobEnd::Rank { rank, status } => {
+            let how = match status {
+                129.. => format!("was ended by signal {}", status - 128),
+                _ => format!("has ended with status {status}"),
+            };
+            if rules.told != Some(status) {
+                eprintln!("mgn: rank {rank} {how}, and the others with it");
+            }
+            u8::try_from(status).unwrap_or(u8::MAX)
+        }
+    })
+}
+
+/// An argument with `%r`, `%n` and `%%` replaced.
+fn expanded(argument: &OsStr, rank: u32, size: u32) -> OsString {
+    let mut bytes = Vec::new();
+    let mut rest = argument.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'%', [b'r', after @ ..]) => {
+                bytes.extend(rank.to_string().bytes());
+                rest = after;
+            }
+            (b'%', [b'n', after @ ..]) => {
+                bytes.extend(size.to_string().bytes());
+                rest = after;
+            }
+            (b'%', [b'%', after @ ..]) => {
+                bytes.push(b'%');
+                rest = after;
+            }
+            _ => bytes.push(*first),
+        }
+    }
+    OsString::from_vec(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rank_and_size_stand_in_arguments() {
+        let expand = |text: &str| expanded(text.as_ref(), 3, 12).into_string().unwrap();
+        assert_eq!(expand("--part=%r/%n"), "--part=3/12");
+        assert_eq!(expand("%r%n"), "312");
+        assert_eq!(expand("100%% %%r %d %"), "100% %r %d %");
+        assert_eq!(expand(""), "");
+    }
+}
