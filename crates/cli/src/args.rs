@@ -136,8 +136,7 @@ pub enum Command {
 ///
 /// The exit status is the program's. It is 128 plus the signal's number if a signal ended the
 /// program, 1 if its OpenGL did not reach the server, and 125 to 127 if the program could not be
-/// started. With -np, it is that of the rank that failed first; 75 or 76 if the pictures of several
-/// ranks could not be composited.
+/// started.
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]

@@ -13,7 +13,8 @@ pub struct Ranks {
     /// Start N copies of the program, each with a renderer of its own; -np N is the same
     ///
     /// In the program's arguments, %r stands for the copy's rank (from 0 on), %n for N, and %% for
-    /// a percent sign. $MGN_RANK and $MGN_SIZE say the same.
+    /// a percent sign. $MGN_RANK and $MGN_SIZE say the same. The exit status is that of the copy
+    /// that failed first.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     #[arg(conflicts_with = "lease")]
     pub np: Option<u32>,
@@ -24,7 +25,8 @@ pub struct Ranks {
     /// or add. The order of ranks from front to back may follow, as in over:2,0,1, and a
     /// schedule, as in depth/radix-8.
     ///
-    /// Without -np, this run is one rank of those that mpirun or srun has started.
+    /// Without -np, this run is one rank of those that mpirun or srun has started. The exit status
+    /// is 75 or 76 if the pictures could not be composited.
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["wall", "discard", "shared_window"])]
     pub composite: Option<Recipe>,
 
