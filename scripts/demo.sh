@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs iso_demo and glxgears directly and through a server, on an X server without a screen, and
+# Runs iso_demo (also as two copies that make one picture) and glxgears directly and through a
+# server, on an X server without a screen, and
 # leaves in target/demo: pictures of both, and summary.txt with rates and whether the pictures are
 # equal. Then shows a wall of four renderers in the browser, in a terminal until Enter is pressed.
 # `make demo` builds what it needs.
@@ -60,6 +61,12 @@ for mode in immediate arrays vbo static; do
     say "$name" "$a" "$b" "$(ratio "$b" "$a")" "$(equal "$out/.direct.ppm" "$out/.ours.ppm")"
     echo "$(ratio "$b" "$a") $name" >>"$ratios"
 done
+
+# Two copies, each with half of the data, become one picture: that of one copy with all of it.
+ours -np 2 --composite depth --save "$out/two-copies" --every 12 -- \
+    target/demos/iso_demo --mode static --frames 24 --size 800x600 --part %r/%n >/dev/null
+say "iso_demo, two copies" - - - \
+    "$(equal "$out/iso_demo-static/frame-000024.png" "$out/two-copies/frame-000024.png")"
 
 # glxgears moves by the clock: its pictures are compared with one that goes by frames.
 ours --save "$out/glxgears" --every 20 --frames 60 -- glxgears >/dev/null
