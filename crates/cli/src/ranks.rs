@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::Context;
@@ -69,7 +70,11 @@ impl Place {
     }
 
     /// What the program and our library in it are told of its place.
-    pub fn environment(&self, run: &RunDir) -> anyhow::Result<Vec<(OsString, OsString)>> {
+    pub fn environment(
+        &self,
+        run: &RunDir,
+        token_file: Option<&Path>,
+    ) -> anyhow::Result<Vec<(OsString, OsString)>> {
         let mut variables = vec![
             ("MGN_RANK".into(), self.rank.to_string().into()),
             ("MGN_SIZE".into(), self.size.to_string().into()),
@@ -85,6 +90,12 @@ impl Place {
                 .collect();
             fs::write(&file, lines.concat()).context("writing the hosts of the ranks")?;
             variables.push(("MGN_HOSTFILE".into(), file.into()));
+            // That of the server, which is another variable's, may be another.
+            let token = token_file.context("the ranks are on several hosts and need a secret: mgn token new FILE, the same file on all, and MGN_TOKEN_FILE")?;
+            variables.push((
+                "MGN_COMPOSITE_TOKEN_FILE".into(),
+                std::path::absolute(token)?.into(),
+            ));
         }
         Ok(variables)
     }

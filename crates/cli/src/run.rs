@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         place.settle(args)?;
     }
     ranks::check(args)?;
+    let secret = std::env::var_os("MGN_TOKEN_FILE").map(PathBuf::from);
     let mut plan = through::plan(&args.through, &args.program)?;
     let flag = match (args.discard, args.spu.is_empty()) {
         (true, _) => Some("--discard"),
@@ -108,7 +109,8 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
     let found = find(&args.through, flag, &args.program[0])?;
     let run = RunDir::create()?;
     if let Some(place) = &place {
-        plan.environment.extend(place.environment(&run)?);
+        plan.environment
+            .extend(place.environment(&run, secret.as_deref())?);
     }
     let remote = far::serve(&mut args.through)?;
     plan.beside.extend(remote.as_ref().and_then(Remote::pid));

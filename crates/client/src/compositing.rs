@@ -65,6 +65,8 @@ impl Composite {
                     port.ok()
                         .map(|port: u16| port.saturating_add(PORTS_APART).to_string())
                 }
+                // The other one is that of the server.
+                "MGN_TOKEN_FILE" => std::env::var("MGN_COMPOSITE_TOKEN_FILE").ok(),
                 _ => set,
             }
         };

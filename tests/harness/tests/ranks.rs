@@ -301,6 +301,45 @@ fn launchers_of_mpi_start_ranks_too() {
     }
 }
 
+/// Two names of this host are two hosts to the ranks, which then meet by TCP.
+#[test]
+fn ranks_of_several_hosts_share_a_secret() {
+    let stage = Stage::new();
+    let (wanted, merged, files) = (stage.folder(), stage.folder(), stage.folder());
+    run(&stage, "", &wanted, &["--size", "200x100"]);
+    let (hosts, token) = (files.join("hosts"), files.join("token"));
+    fs::write(&hosts, "127.0.0.1 slots=1\nlocalhost slots=1\n").unwrap();
+    let rank = |rank: &str, token: Option<&Path>| {
+        let mut command = stage.mgn();
+        command.args(["run", "--composite", "depth", "--save"]);
+        demo(command.arg(&merged)).args(["--size", "200x100", "--part", "%r/%n"]);
+        command.env("MGN_RANK", rank).env("MGN_HOSTFILE", &hosts);
+        command.env("MGN_PORT", port());
+        command.envs(token.map(|token| ("MGN_TOKEN_FILE", token)));
+        Running::start(&mut command)
+    };
+    let outcome = rank("0", None).finish(LIMIT);
+    assert!(
+        outcome.stderr.contains("need a secret"),
+        "{}",
+        outcome.describe()
+    );
+    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
+    assert_eq!(made.status, Some(0), "{}", made.describe());
+    let other = rank("1", Some(&token));
+    let outcome = rank("0", Some(&token)).finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let other = other.finish(LIMIT);
+    assert_eq!(other.status, Some(0), "{}", other.describe());
+    assert!(frames(&merged) == frames(&wanted), "other pictures");
+}
+
+/// So that a few ports from 1024 above it on are free.
+fn port() -> String {
+    let process = std::process::id() % 1000;
+    (20_000 + 4 * process).to_string()
+}
+
 /// A program that is not composited still learns its place.
 #[test]
 fn copies_know_their_rank_and_size() {

@@ -95,6 +95,29 @@ fn settings_and_hostfiles() {
     assert!(message.contains("hosts:2: "), "{message}");
 }
 
+/// What a process is told that starts the one that is to talk to the launcher.
+#[test]
+fn launchers_that_speak_pmi_are_not_asked_for_programs() {
+    let find = |variables: &[(&str, &str)]| {
+        let variables: HashMap<&str, &str> = variables.iter().copied().collect();
+        Job::of_program_in(&|name| variables.get(name).map(|value| value.to_string()))
+    };
+    assert!(find(&[]).unwrap().is_none());
+    // No such descriptor is open.
+    let hydra = [("PMI_FD", "999"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")];
+    let with = |more: &[(&'static str, &'static str)]| [&hydra, more].concat();
+    let local = ("MPI_LOCALNRANKS", "2");
+    let job = find(&with(&[local, ("MGN_JOB", "x")])).unwrap().unwrap();
+    assert_eq!((job.rank(), job.size(), job.name()), (1, 2, "x"));
+    assert_eq!(job.hosts(), [own_host(), own_host()]);
+    let error = find(&with(&[local])).unwrap_err().to_string();
+    assert!(error.contains("set MGN_JOB"), "{error}");
+    let error = find(&with(&[("MPI_LOCALNRANKS", "1")])).unwrap_err();
+    assert!(error.to_string().contains("MGN_HOSTFILE"), "{error}");
+    let job = find(&[("MGN_RANK", "0"), ("MGN_SIZE", "2")]).unwrap();
+    assert_eq!(job.unwrap().source(), "MGN_RANK and MGN_SIZE");
+}
+
 #[test]
 fn environments_of_launchers() {
     let mpi = [
