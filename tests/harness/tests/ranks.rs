@@ -26,6 +26,8 @@ fn demo(command: &mut Command) -> &mut Command {
 fn run(stage: &Stage, words: &str, folder: &Path, program: &[&str]) -> Outcome {
     let mut command = stage.mgn();
     command.arg("run").args(words.split_whitespace());
+    // As between hosts, where there are sockets.
+    command.env("MGN_COMPRESS", "1");
     command.arg("--save").arg(folder);
     demo(&mut command).args(program);
     Outcome::of(&mut command, LIMIT)
