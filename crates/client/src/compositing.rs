@@ -255,11 +255,11 @@ fn try_to<'g>(
     frames: &mut u32,
     layer: &Layer<'_>,
 ) -> Result<Option<PictureRef<'g>>, Failure> {
-    let terms = of.terms(layer)?;
     let group = match group {
         Some(group) => group,
         None => group.insert(of.meet()?),
     };
+    let terms = of.terms(layer)?;
     let head = Head::of(*frames, layer);
     match of.member.rank() {
         0 => of.hear(&head)?,
@@ -444,8 +444,10 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     let rank = of.member.rank();
     let failed = |why: &dyn Display| {
         let why = format!("rank {rank} cannot composite its pictures: {why}");
+        // Rank 0 may have found the same, and says it for all.
+        let is_told = of.is_supervised && rank > 0 && of.farewell(MOMENT).is_some();
         of.fail(&why);
-        Outcome::Failed(Some(why), TOLD)
+        Outcome::Failed((!is_told).then_some(why), TOLD)
     };
     let (who, why) = match failure {
         Failure::Own(why) => return failed(&why),
