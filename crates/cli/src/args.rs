@@ -88,6 +88,7 @@ fn value_without_equals(words: &[OsString], program: &[OsString]) -> Option<(Str
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // There is one.
 pub enum Command {
     Run(Run),
     Verify(Verify),
