@@ -21,7 +21,7 @@ use crate::relay::Target;
 
 pub use bench::{Bench, BenchCommand, BenchCompare, BenchReport};
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
-pub use ranks::{words_of_a_rank, Ranks};
+pub use ranks::{as_mpirun_has_it, words_of_a_rank, Ranks};
 pub use ssh::{Ssh, SshHold};
 pub use window::Window;
 
@@ -37,7 +37,7 @@ impl Cli {
     /// The command line of this process. Ends the process if the command line is invalid.
     pub fn read() -> Cli {
         let words: Vec<OsString> = std::env::args_os().collect();
-        Cli::from_words(&ranks::as_mpirun_has_it(words)).unwrap_or_else(|error| error.exit())
+        Cli::from_words(&as_mpirun_has_it(words)).unwrap_or_else(|error| error.exit())
     }
 
     fn from_words(words: &[OsString]) -> Result<Cli, clap::Error> {
@@ -219,7 +219,7 @@ pub struct Run {
     pub stats_json: Option<PathBuf>,
 
     /// End the program when no process holds this run directory any more
-    #[arg(long, value_name = "DIR", hide = true)]
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "np")]
     pub lease: Option<PathBuf>,
 
     /// The program and its arguments

@@ -16,7 +16,6 @@ pub struct Ranks {
     /// a percent sign. $MGN_RANK and $MGN_SIZE say the same. The exit status is that of the copy
     /// that failed first.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    #[arg(conflicts_with = "lease")]
     pub np: Option<u32>,
 
     /// Make one picture of those of all copies, and show it for rank 0

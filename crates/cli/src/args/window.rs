@@ -8,7 +8,7 @@ pub struct Window {
     /// Draw into the window NAME together with other programs
     ///
     /// All of them name the same servers by --server, and the same NAME. They order what they draw
-    /// by barriers and semaphores (GL_CR_synchronization); see share/doc/manganese/windows.md.
+    /// by barriers and semaphores (GL_CR_synchronization, see share/doc/manganese/windows.md).
     #[arg(long, value_name = "NAME", env = "MGN_SHARED_WINDOW")]
     #[arg(conflicts_with_all = ["wall", "mothership", "ssh", "discard", "spu"])]
     pub shared_window: Option<String>,

@@ -107,6 +107,9 @@ fn shown(page: &mut Roff, lines: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
+
+    use crate::args::as_mpirun_has_it;
 
     /// Adds all visible commands, with the file names of their pages.
     fn visible(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
@@ -133,6 +136,8 @@ mod tests {
             let examples = examples::of(&name);
             assert!(!examples.is_empty(), "{name} has no examples");
             for (_, line) in examples {
+                // What starts the processes of a job stands before the command.
+                let line = line.strip_prefix("mpirun -np 4 ").unwrap_or(line);
                 let line = line.trim_end_matches(" &");
                 // Text in quotes is one word.
                 let mut words = Vec::new();
@@ -144,7 +149,8 @@ mod tests {
                 }
                 let starts = words.join("-").starts_with(&name);
                 assert!(starts, "{line} is no example of {name}");
-                if let Err(error) = Cli::try_parse_from(words) {
+                let words = words.into_iter().map(OsString::from).collect();
+                if let Err(error) = Cli::try_parse_from(as_mpirun_has_it(words)) {
                     panic!("{line}\n{error}");
                 }
             }
@@ -165,7 +171,7 @@ mod tests {
             );
             for (at, place) in help.match_indices("share/doc/manganese/") {
                 let file = help[at + place.len()..].split([' ', ';', ',', ')']).next();
-                let file = docs.join(file.unwrap_or_default());
+                let file = docs.join(file.unwrap_or_default().trim_end_matches('.'));
                 assert!(
                     file.is_file(),
                     "{name}: {} is not installed",
