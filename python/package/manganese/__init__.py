@@ -123,7 +123,9 @@ class Compositor:
         gets a part.
 
         Raises DifferentError if another process composites something else, LostError if one has
-        ended, LateError if one has not come in time, and ValueError for wrong arguments.
+        ended, LateError if one has not come in time, and ValueError for wrong arguments. A process
+        that gets no pixels may be some frames ahead of the others, and learns in a later call that
+        one of these has failed.
         """
         if self._native is None:
             raise ValueError("the compositor is closed")
