@@ -1,5 +1,6 @@
 //! Commands whose arguments no client sends: whatever they are, they end the session or leave an
-//! error, and the renderer stays in order.
+//! error, and the renderer stays in order. `support/fuzz.rs` says which settings of the
+//! environment it knows.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -7,6 +8,7 @@
 mod support;
 
 use mgn_wire::{gl::*, hello::api, ops};
+use support::fuzz::{Random, Settings};
 use support::{message, Session};
 
 /// Arguments that mean something somewhere: counts, sizes too large by one or by far, names, enums
@@ -54,17 +56,6 @@ const WORDS: [u32; 40] = [
     GL_SAMPLES_PASSED,
 ];
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as usize % n
-    }
-}
-
 /// A session with one object of each kind by name 1, bound where that is possible.
 fn furnished(api: u32) -> Session {
     let mut s = Session::new(api, 0);
@@ -100,33 +91,46 @@ fn record(op: u16, body: impl Iterator<Item = u32>) -> Vec<u32> {
 
 #[test]
 fn no_command_brings_the_renderer_down() {
-    let mut random = Random(0x0123_4567_89ab_cdef);
-    for api in [api::COMPAT, api::CORE] {
-        let mut s = furnished(api);
-        let mut refused = 0;
-        for op in (ops::FIRST..).take(ops::NAMES.len()) {
-            // What one command has left behind is not to hide what another does.
-            if op % 16 == 0 {
+    let settings = Settings::from_environment();
+    let mut rounds = 0;
+    while !settings.is_enough(rounds, 1) {
+        for api in [api::COMPAT, api::CORE] {
+            attack(api, settings.seed + rounds, settings.traces);
+        }
+        rounds += 1;
+    }
+}
+
+/// Every command, with many arguments.
+fn attack(api: u32, seed: u64, traces: bool) {
+    let mut random = Random::new(seed);
+    let mut s = furnished(api);
+    let mut refused = 0;
+    for op in (ops::FIRST..).take(ops::NAMES.len()) {
+        // What one command has left behind is not to hide what another does.
+        if op % 16 == 0 {
+            drop(s);
+            s = furnished(api);
+        }
+        let constant = [0, 1, u32::MAX].into_iter();
+        let mut bodies: Vec<Vec<u32>> = constant
+            .flat_map(|word| (0..14).map(move |n| vec![word; n]))
+            .collect();
+        bodies.extend((0..30).map(|_| {
+            let words = 0..random.below(16);
+            words.map(|_| random.of(&WORDS)).collect()
+        }));
+        for body in bodies {
+            if traces {
+                let name = ops::NAMES[usize::from(op - ops::FIRST)];
+                eprintln!("seed {seed}: {name} {body:x?}");
+            }
+            refused += usize::from(s.perform(&record(op, body.into_iter())).is_err());
+            if !recover(&mut s) {
                 drop(s);
                 s = furnished(api);
             }
-            let constant = [0, 1, u32::MAX].into_iter();
-            let mut bodies: Vec<Vec<u32>> = constant
-                .flat_map(|word| (0..14).map(move |n| vec![word; n]))
-                .collect();
-            bodies.extend((0..30).map(|_| {
-                (0..random.below(16))
-                    .map(|_| WORDS[random.below(WORDS.len())])
-                    .collect()
-            }));
-            for body in bodies {
-                refused += usize::from(s.perform(&record(op, body.into_iter())).is_err());
-                if !recover(&mut s) {
-                    drop(s);
-                    s = furnished(api);
-                }
-            }
         }
-        assert!(refused > ops::NAMES.len());
     }
+    assert!(refused > ops::NAMES.len());
 }

@@ -2,8 +2,7 @@
 //! what the driver says. Most commands are in order; some are what no client sends, or come where
 //! the driver refuses them.
 //!
-//! `MGN_FUZZ_MINUTES` and `MGN_FUZZ_SEED` in the environment say how long to look, and from where.
-//! With `MGN_FUZZ_TRACE` each command is printed before it is executed, in case one crashes.
+//! `support/fuzz.rs` says which settings of the environment it knows.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -15,31 +14,22 @@ use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
 use mgn_wire::Encoder;
-use std::time::{Duration, Instant};
+use support::fuzz::{Random, Settings};
 use support::{Session, CONFIG};
 
 /// Sequences of `make test`; each is in order as long as the session lasts.
 const SEQUENCES: u64 = 1500;
 const LENGTH: usize = 60;
 
-struct Random(u64);
+/// Arguments of commands.
+trait Arguments {
+    fn name(&mut self) -> u32;
+    fn offset(&mut self) -> u64;
+    fn index(&mut self) -> u32;
+    fn small(&mut self) -> i32;
+}
 
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) % n
-    }
-
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-
+impl Arguments for Random {
     fn name(&mut self) -> u32 {
         self.below(5) as u32
     }
@@ -489,27 +479,16 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, traces: bool) -> Result<(), St
 
 #[test]
 fn what_is_noted_is_what_the_driver_says() {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    let seed = number("MGN_FUZZ_SEED").unwrap_or(1);
-    let minutes = number("MGN_FUZZ_MINUTES");
-    let start = Instant::now();
-    // Renderers take our variables out of the environment.
-    let traces = std::env::var_os("MGN_FUZZ_TRACE").is_some();
+    let settings = Settings::from_environment();
     let mut s = Session::new(api::COMPAT, 0);
     s.renderer.limit_storage(256 << 20);
     let has_es1 = s.renderer.info().es1 != (0, 0);
     let mut sequences = 0;
-    loop {
-        let wrong = run(&mut s, seed + sequences, has_es1, traces);
+    while !settings.is_enough(sequences, SEQUENCES) {
+        let seed = settings.seed + sequences;
+        let wrong = run(&mut s, seed, has_es1, settings.traces);
         assert_eq!(wrong, Ok(()));
         sequences += 1;
-        let is_enough = match minutes {
-            Some(minutes) => start.elapsed() > Duration::from_secs(60 * minutes),
-            None => sequences == SEQUENCES,
-        };
-        if is_enough {
-            break;
-        }
     }
-    println!("{sequences} sequences in {:?}", start.elapsed());
+    println!("{sequences} sequences");
 }

@@ -69,6 +69,13 @@ macro_rules! format_queries {
             reply: &mut Reply,
         ) -> Result<(), Fault> {
             self.needs_context()?;
+            if count < 0 {
+                // Mesa takes it as the length of a memset of its stack in the query of 64 bits.
+                // SAFETY: the driver refuses the count, and writes nothing.
+                unsafe { (self.gl.glGetInternalformativ)(target, format, pname, count, [0; 1].as_mut_ptr()) };
+                reply.array::<$type>(&[], 0);
+                return Ok(());
+            }
             let room = lens::times(count.into(), 1);
             let [mut values, mut again] = [out::<$type>(params_count, room)?, out(params_count, room)?];
             for (values, filling) in [&mut values, &mut again].into_iter().zip($fillings) {

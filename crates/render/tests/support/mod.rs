@@ -1,5 +1,8 @@
 //! A client in miniature: it encodes commands and keeps what comes back.
 
+#[allow(dead_code)]
+pub mod fuzz;
+
 use mgn_render::{Pictures, Renderer, Room};
 use mgn_wire::frames::Header;
 use mgn_wire::hello::{api, Color, Config, Created};

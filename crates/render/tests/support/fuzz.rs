@@ -1,0 +1,54 @@
+//! What tests with random commands share: the numbers, and the settings from the environment.
+
+use std::time::{Duration, Instant};
+
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) % n
+    }
+
+    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
+/// `MGN_FUZZ_MINUTES` and `MGN_FUZZ_SEED` say how long to look, and from which seed. With
+/// `MGN_FUZZ_TRACE` a test prints each command before it is executed, in case one crashes.
+///
+/// Read it before the first renderer is made: renderers take these variables out of the
+/// environment.
+pub struct Settings {
+    pub seed: u64,
+    pub traces: bool,
+    minutes: Option<u64>,
+    start: Instant,
+}
+
+impl Settings {
+    pub fn from_environment() -> Settings {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+        Settings {
+            seed: number("MGN_FUZZ_SEED").unwrap_or(1),
+            traces: std::env::var_os("MGN_FUZZ_TRACE").is_some(),
+            minutes: number("MGN_FUZZ_MINUTES"),
+            start: Instant::now(),
+        }
+    }
+
+    /// Whether to stop after `rounds`: when the time is over, or without one after `usual` rounds.
+    pub fn is_enough(&self, rounds: u64, usual: u64) -> bool {
+        match self.minutes {
+            Some(minutes) => self.start.elapsed() > Duration::from_secs(60 * minutes),
+            None => rounds >= usual,
+        }
+    }
+}
