@@ -293,3 +293,214 @@ fn indices_are_never_at_an_address() {
         }));
     }
 }
+
+#[test]
+fn parts_of_textures_beside_the_texture_are_refused() {
+    let noise = [0xabu8; 256];
+    let noise = || Data::Bytes(noise.as_ptr(), 64);
+    let attacks: [(u32, &dyn Fn(&mut Encoder)); 11] = [
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_copy_multi_tex_sub_image2dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_2D,
+                0,
+                1 << 12,
+                1 << 12,
+                0,
+                0,
+                4,
+                4,
+            )
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_copy_multi_tex_sub_image2dext(GL_TEXTURE1, GL_TEXTURE_2D, 7000, 0, 0, 0, 0, 4, 4)
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_copy_multi_tex_sub_image3dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_3D,
+                0,
+                0,
+                0,
+                1 << 12,
+                0,
+                0,
+                4,
+                4,
+            )
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_multi_tex_sub_image1dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_1D,
+                0,
+                1 << 12,
+                16,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_multi_tex_sub_image2dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_2D,
+                0,
+                1 << 12,
+                1 << 12,
+                4,
+                4,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_multi_tex_sub_image2dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_2D,
+                0,
+                -(1 << 12),
+                -(1 << 12),
+                4,
+                4,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_multi_tex_sub_image2dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_2D,
+                7000,
+                0,
+                0,
+                4,
+                4,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_multi_tex_sub_image2dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_2D,
+                -7000,
+                0,
+                0,
+                4,
+                4,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+        (GL_INVALID_OPERATION, &|e| unsafe {
+            e.gl_multi_tex_sub_image2dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_2D,
+                1,
+                0,
+                0,
+                4,
+                4,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+        (GL_INVALID_VALUE, &|e| unsafe {
+            e.gl_multi_tex_sub_image3dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_3D,
+                0,
+                0,
+                0,
+                1 << 12,
+                4,
+                4,
+                1,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+        (GL_INVALID_ENUM, &|e| unsafe {
+            e.gl_multi_tex_sub_image2dext(
+                GL_TEXTURE1,
+                GL_TEXTURE_3D,
+                0,
+                0,
+                0,
+                4,
+                4,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                noise(),
+            )
+        }),
+    ];
+    for ((error, attack), in_list) in attacks.iter().flat_map(|a| [(a, false), (a, true)]) {
+        let mut s = Session::new(api::COMPAT, 0);
+        s.encode(|e| unsafe {
+            e.gl_active_texture(GL_TEXTURE1);
+            for (name, target) in [(1, GL_TEXTURE_1D), (2, GL_TEXTURE_2D), (3, GL_TEXTURE_3D)] {
+                e.gl_bind_texture(target, name);
+            }
+            let none = || Data::Bytes(std::ptr::null(), 0);
+            e.gl_tex_image1d(
+                GL_TEXTURE_1D,
+                0,
+                GL_RGBA8 as i32,
+                16,
+                0,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                none(),
+            );
+            e.gl_tex_image2d(
+                GL_TEXTURE_2D,
+                0,
+                GL_RGBA8 as i32,
+                4,
+                4,
+                0,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                none(),
+            );
+            e.gl_tex_image3d(
+                GL_TEXTURE_3D,
+                0,
+                GL_RGBA8 as i32,
+                4,
+                4,
+                4,
+                0,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                none(),
+            );
+            e.gl_active_texture(GL_TEXTURE0);
+            e.mgn_get_error(1);
+        });
+        s.forget_answers();
+        s.encode(|e| unsafe {
+            if in_list {
+                e.gl_new_list(1, GL_COMPILE);
+            }
+            attack(e);
+            if in_list {
+                e.gl_end_list();
+                e.gl_call_list(1);
+            }
+            e.mgn_get_error(1);
+        });
+        assert_eq!(s.answer_array::<u32>(), [*error]);
+        // Neither is the active unit another one now.
+        s.encode(|e| unsafe { e.gl_get_integerv(GL_ACTIVE_TEXTURE, 1) });
+        assert_eq!(s.answer_array::<u32>(), [GL_TEXTURE0]);
+    }
+}

@@ -201,16 +201,21 @@ fn body(c: &Command) -> String {
             }
         });
     }
-    let call = format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", "));
+    // Mesa writes to these parts without a look at where the texture ends, and to textures of units
+    // and targets that there are not. It does look in the commands of the active unit.
+    let call = match c.name.strip_prefix("glMultiTexSubImage") {
+        Some(kind) => format!(
+            "self.on_unit(texunit, |gl| unsafe {{ (gl.glTexSubImage{})({}) }})",
+            kind.trim_end_matches("EXT"),
+            args[1..].join(", ")
+        ),
+        None => format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", ")),
+    };
     for p in &c.params {
         let n = &p.name;
         if p.ty == WireType::Scalar(Scalar::I64) && (n.ends_with("offset") || n == "size") {
             prepare += &format!("let {n} = {n}.min(crate::storage::TOO_FAR);\n");
         }
-    }
-    // Drivers use the texture of a unit or target that there is not.
-    if c.name.starts_with("glMultiTexSubImage") {
-        prepare += "if self.refuses_texture(texunit, target) { return Ok(()); }\n";
     }
     if c.storing {
         for p in c.params.iter().filter(|p| SIDES.contains(&p.name.as_str())) {

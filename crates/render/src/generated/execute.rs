@@ -7023,10 +7023,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
-        if self.refuses_texture(texunit, target) {
-            return Ok(());
-        }
-        unsafe { (self.gl.glMultiTexSubImage1DEXT)(texunit, target, level, xoffset, width, format, type_, pixels.cast()) };
+        self.on_unit(texunit, |gl| unsafe { (gl.glTexSubImage1D)(target, level, xoffset, width, format, type_, pixels.cast()) });
         Ok(())
     }
     fn gl_multi_tex_sub_image2dext(
@@ -7044,10 +7041,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
-        if self.refuses_texture(texunit, target) {
-            return Ok(());
-        }
-        unsafe { (self.gl.glMultiTexSubImage2DEXT)(texunit, target, level, xoffset, yoffset, width, height, format, type_, pixels.cast()) };
+        self.on_unit(texunit, |gl| unsafe {
+            (gl.glTexSubImage2D)(target, level, xoffset, yoffset, width, height, format, type_, pixels.cast())
+        });
         Ok(())
     }
     fn gl_multi_tex_sub_image3dext(
@@ -7067,25 +7063,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
-        if self.refuses_texture(texunit, target) {
-            return Ok(());
-        }
-        unsafe {
-            (self.gl.glMultiTexSubImage3DEXT)(
-                texunit,
-                target,
-                level,
-                xoffset,
-                yoffset,
-                zoffset,
-                width,
-                height,
-                depth,
-                format,
-                type_,
-                pixels.cast(),
-            )
-        };
+        self.on_unit(texunit, |gl| unsafe {
+            (gl.glTexSubImage3D)(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.cast())
+        });
         Ok(())
     }
     fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) -> Result<(), Fault> {

@@ -230,30 +230,28 @@ impl Renderer {
         Ok(())
     }
 
-    /// Whether there is no such unit, or textures have no images of this target, which is an error.
-    pub(crate) fn refuses_texture(&self, unit: u32, target: u32) -> bool {
+    /// Calls a command of the active texture unit for another one.
+    pub(crate) fn on_unit(&self, unit: u32, command: impl FnOnce(&Gl)) {
         let units = self.driver_integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
         if unit.wrapping_sub(GL_TEXTURE0) >= units as u32 {
-            self.set_error(GL_INVALID_OPERATION);
-            return true;
+            return self.set_error(GL_INVALID_OPERATION);
         }
-        let is_face =
-            (GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z).contains(&target);
-        let refused = !is_face
-            && !matches!(
-                target,
-                GL_TEXTURE_1D
-                    | GL_TEXTURE_2D
-                    | GL_TEXTURE_3D
-                    | GL_TEXTURE_RECTANGLE
-                    | GL_TEXTURE_1D_ARRAY
-                    | GL_TEXTURE_2D_ARRAY
-                    | GL_TEXTURE_CUBE_MAP_ARRAY
-            );
-        if refused {
-            self.set_error(GL_INVALID_ENUM);
+        let compiles = self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some());
+        // SAFETY: the context is current.
+        unsafe {
+            if compiles {
+                // Which unit is active when the list is called is not known yet.
+                (self.gl.glPushAttrib)(GL_TEXTURE_BIT);
+                (self.gl.glActiveTexture)(unit);
+                command(&self.gl);
+                (self.gl.glPopAttrib)();
+            } else {
+                let active = self.driver_integer(GL_ACTIVE_TEXTURE) as u32;
+                (self.gl.glActiveTexture)(unit);
+                command(&self.gl);
+                (self.gl.glActiveTexture)(active);
+            }
         }
-        refused
     }
 
     /// Drivers say that there is no such texture, and then look at it.
