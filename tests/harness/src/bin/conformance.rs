@@ -36,6 +36,10 @@ struct Options {
     #[arg(long, value_name = "N")]
     first: Option<usize>,
 
+    /// Leave out the first N tests of each profile, which have run elsewhere
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: usize,
+
     /// Run only tests whose names contain this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -146,7 +150,7 @@ fn wanted(
     if options.sample {
         many = many.min(sample_size(profile, way));
     }
-    let mut kept: Vec<String> = all.iter().take(many).cloned().collect();
+    let mut kept: Vec<String> = all.iter().take(many).skip(options.skip).cloned().collect();
     if options.sample {
         let listed = known.tests();
         let failed = |test: &String| once_failed.contains(test) || listed.contains(test.as_str());
