@@ -7,6 +7,7 @@
 //! pbuffer. Where finished pictures go is decided by whoever implements [`Pictures`].
 
 mod binaries;
+mod bounds;
 mod configs;
 mod constants;
 mod context;

@@ -3,14 +3,6 @@
 
 use rustix::process::{getrlimit, prlimit, Resource, Rlimit};
 
-/// A side that no driver allows an image. Longer ones are taken for this: they have more levels
-/// than drivers have room for when they find that out.
-pub(crate) const TOO_LONG: i32 = (1 << 15) + 1;
-
-/// A place or size that is in no buffer. What is farther is taken for this: drivers add the two
-/// before they compare.
-pub(crate) const TOO_FAR: i64 = 1 << 61;
-
 /// Buffers below this size are not worth two system calls.
 const SMALL: i64 = 64 << 10;
 

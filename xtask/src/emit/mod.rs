@@ -1,5 +1,6 @@
 //! Writers of generated code, a file each.
 
+mod bounds;
 mod client;
 mod commands;
 mod decode;

@@ -1,6 +1,7 @@
 //! The renderer's table of the driver's functions, and the commands that follow from their
 //! declaration.
 
+use super::bounds::bounds;
 use super::client::c_type;
 use super::{image_extent, is_compressed, is_out, trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Param, Scalar, WireType};
@@ -83,9 +84,10 @@ pub fn execute(model: &Model) -> String {
     );
     for c in travelling(model) {
         text += &format!(
-            "fn {}(&mut self{}) -> Result<(), Fault> {{\n{}}}\n",
+            "fn {}(&mut self{}) -> Result<(), Fault> {{\n{}{}}}\n",
             c.ident,
             trait_params(c),
+            bounds(c),
             body(c)
         );
     }
@@ -211,15 +213,9 @@ fn body(c: &Command) -> String {
         ),
         None => format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", ")),
     };
-    for p in &c.params {
-        let n = &p.name;
-        if p.ty == WireType::Scalar(Scalar::I64) && (n.ends_with("offset") || n == "size") {
-            prepare += &format!("let {n} = {n}.min(crate::storage::TOO_FAR);\n");
-        }
-    }
     if c.storing {
         for p in c.params.iter().filter(|p| SIDES.contains(&p.name.as_str())) {
-            prepare += &format!("let {0} = {0}.min(crate::storage::TOO_LONG);\n", p.name);
+            prepare += &format!("let {0} = {0}.min(crate::bounds::TOO_LONG);\n", p.name);
         }
         prepare += "let _refusing = self.storage.make();\n";
     }

@@ -26,12 +26,18 @@ impl Commands for Renderer {
         self.hand_mgn_begin_count(target, id)
     }
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.hand_mgn_buffer_read(buffer, offset, data_count, reply)
     }
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.hand_mgn_buffer_write(buffer, offset, data)
     }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.hand_mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
     }
     fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) -> Result<(), Fault> {
@@ -94,6 +100,7 @@ impl Commands for Renderer {
         arrays: Slice<'_, u32>,
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_mgn_draw_arrays(mode, first, count, instances, base_instance, arrays, vertices)
     }
@@ -111,6 +118,7 @@ impl Commands for Renderer {
         indices: Data<'_>,
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_mgn_draw_elements(mode, count, type_, min, max, instances, base_vertex, base_instance, arrays, indices, vertices)
     }
@@ -148,6 +156,10 @@ impl Commands for Renderer {
         self.hand_mgn_leave()
     }
     fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.hand_mgn_lend(surface, x, y, width, height)
     }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
@@ -167,6 +179,10 @@ impl Commands for Renderer {
         self.hand_mgn_query_result_to(id, pname, type_, offset)
     }
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.hand_mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
     fn mgn_read_tiles(
@@ -323,6 +339,7 @@ impl Commands for Renderer {
         residences_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         if textures.is_null() && n > 0 {
             return Err(Fault::ShortArray);
@@ -345,6 +362,7 @@ impl Commands for Renderer {
         residences_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         if textures.is_null() && n > 0 {
             return Err(Fault::ShortArray);
@@ -428,12 +446,17 @@ impl Commands for Renderer {
         self.hand_gl_bind_buffer_base(target, index, buffer)
     }
     fn gl_bind_buffer_offset_ext(&mut self, target: u32, index: u32, buffer: u32, offset: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.hand_gl_bind_buffer_offset_ext(target, index, buffer, offset)
     }
     fn gl_bind_buffer_range(&mut self, target: u32, index: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.hand_gl_bind_buffer_range(target, index, buffer, offset, size)
     }
     fn gl_bind_buffers_base(&mut self, target: u32, first: u32, count: i32, buffers: Slice<'_, u32>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.hand_gl_bind_buffers_base(target, first, count, buffers)
     }
     fn gl_bind_buffers_range(
@@ -445,6 +468,8 @@ impl Commands for Renderer {
         offsets: Slice<'_, i64>,
         sizes: Slice<'_, i64>,
     ) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.hand_gl_bind_buffers_range(target, first, count, buffers, offsets, sizes)
     }
     fn gl_bind_frag_data_location(&mut self, program: u32, color: u32, name: Slice<'_, u8>) -> Result<(), Fault> {
@@ -504,6 +529,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_bind_image_textures(&mut self, first: u32, count: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         let textures = self.name_array(Class::Texture, textures);
         unsafe { (self.gl.glBindImageTextures)(first, count, textures.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
@@ -559,6 +586,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_bind_samplers(&mut self, first: u32, count: i32, samplers: Slice<'_, u32>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         let samplers = self.name_array(Class::Sampler, samplers);
         unsafe { (self.gl.glBindSamplers)(first, count, samplers.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
@@ -577,6 +606,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_bind_textures(&mut self, first: u32, count: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         let textures = self.name_array(Class::Texture, textures);
         unsafe { (self.gl.glBindTextures)(first, count, textures.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
@@ -592,6 +623,7 @@ impl Commands for Renderer {
         self.hand_gl_bind_vertex_array(array)
     }
     fn gl_bind_vertex_buffer(&mut self, bindingindex: u32, buffer: u32, offset: i64, stride: i32) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.hand_gl_bind_vertex_buffer(bindingindex, buffer, offset, stride)
     }
     fn gl_bind_vertex_buffers(
@@ -602,6 +634,8 @@ impl Commands for Renderer {
         offsets: Slice<'_, i64>,
         strides: Slice<'_, i32>,
     ) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.hand_gl_bind_vertex_buffers(first, count, buffers, offsets, strides)
     }
     fn gl_bitmap(
@@ -614,6 +648,8 @@ impl Commands for Renderer {
         ymove: f32,
         bitmap: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.keep_to_tile();
         self.offset_raster();
         self.hand_gl_bitmap(width, height, xorig, yorig, xmove, ymove, bitmap)
@@ -696,6 +732,14 @@ impl Commands for Renderer {
         mask: u32,
         filter: u32,
     ) -> Result<(), Fault> {
+        let src_x0 = crate::bounds::pixels(src_x0);
+        let src_y0 = crate::bounds::pixels(src_y0);
+        let src_x1 = crate::bounds::pixels(src_x1);
+        let src_y1 = crate::bounds::pixels(src_y1);
+        let dst_x0 = crate::bounds::pixels(dst_x0);
+        let dst_y0 = crate::bounds::pixels(dst_y0);
+        let dst_x1 = crate::bounds::pixels(dst_x1);
+        let dst_y1 = crate::bounds::pixels(dst_y1);
         self.needs_context()?;
         self.keep_to_tile();
         self.read_lent()?;
@@ -722,6 +766,14 @@ impl Commands for Renderer {
         mask: u32,
         filter: u32,
     ) -> Result<(), Fault> {
+        let src_x0 = crate::bounds::pixels(src_x0);
+        let src_y0 = crate::bounds::pixels(src_y0);
+        let src_x1 = crate::bounds::pixels(src_x1);
+        let src_y1 = crate::bounds::pixels(src_y1);
+        let dst_x0 = crate::bounds::pixels(dst_x0);
+        let dst_y0 = crate::bounds::pixels(dst_y0);
+        let dst_x1 = crate::bounds::pixels(dst_x1);
+        let dst_y1 = crate::bounds::pixels(dst_y1);
         self.needs_context()?;
         self.leave_tile();
         let read_framebuffer = self.object(Class::Framebuffer, read_framebuffer);
@@ -745,24 +797,26 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
+        let size = crate::bounds::bytes(size);
         self.hand_gl_buffer_data(target, size, data, usage)
     }
     fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data<'_>, flags: u32) -> Result<(), Fault> {
+        let size = crate::bounds::bytes(size);
         self.hand_gl_buffer_storage(target, size, data, flags)
     }
     fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) -> Result<(), Fault> {
+        let size = crate::bounds::bytes(size);
         self.needs_context()?;
-        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glBufferStorageMemEXT)(target, size, memory, offset) };
         Ok(())
     }
     fn gl_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.needs_context()?;
         if data.is_null() && size > 0 {
             return Ok(());
         }
-        let offset = offset.min(crate::storage::TOO_FAR);
-        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glBufferSubData)(target, offset, size, data.as_ptr().cast()) };
         Ok(())
     }
@@ -770,6 +824,7 @@ impl Commands for Renderer {
         self.hand_gl_call_list(list)
     }
     fn gl_call_lists(&mut self, n: i32, type_: u32, lists: Slice<'_, u8>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_call_lists(n, type_, lists)
     }
     fn gl_check_framebuffer_status(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -825,6 +880,8 @@ impl Commands for Renderer {
         type_: u32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.hand_gl_clear_buffer_sub_data(target, internalformat, offset, size, format, type_, data)
     }
     fn gl_clear_bufferfi(&mut self, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) -> Result<(), Fault> {
@@ -939,6 +996,12 @@ impl Commands for Renderer {
         type_: u32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.hand_gl_clear_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data)
     }
     fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
@@ -1314,6 +1377,7 @@ impl Commands for Renderer {
         self.hand_gl_color_pointer(size, type_, stride, pointer)
     }
     fn gl_color_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_color_pointer_ext(size, type_, stride, count, pointer)
     }
     fn gl_compile_shader(&mut self, shader: u32) -> Result<(), Fault> {
@@ -1323,6 +1387,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: Slice<'_, u8>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_compile_shader_include_arb(shader, count, paths)
     }
     fn gl_compressed_multi_tex_image1dext(
@@ -1336,9 +1401,10 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, image_size, bits.cast()) };
         Ok(())
@@ -1355,10 +1421,12 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, image_size, bits.cast())
@@ -1378,11 +1446,14 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedMultiTexImage3DEXT)(
@@ -1411,6 +1482,8 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
         unsafe { (self.gl.glCompressedMultiTexSubImage1DEXT)(texunit, target, level, xoffset, width, format, image_size, bits.cast()) };
@@ -1429,6 +1502,10 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
         unsafe {
@@ -1462,6 +1539,12 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
         unsafe {
@@ -1492,9 +1575,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage1D)(target, level, internalformat, width, border, image_size, data.cast()) };
         Ok(())
@@ -1510,10 +1594,12 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage2D)(target, level, internalformat, width, height, border, image_size, data.cast()) };
         Ok(())
@@ -1530,11 +1616,14 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage3D)(target, level, internalformat, width, height, depth, border, image_size, data.cast()) };
         Ok(())
@@ -1551,11 +1640,14 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTexImage3DOES)(target, level, internalformat, width, height, depth, border, image_size, data.cast())
@@ -1572,6 +1664,8 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
         unsafe { (self.gl.glCompressedTexSubImage1D)(target, level, xoffset, width, format, image_size, data.cast()) };
@@ -1589,6 +1683,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
         unsafe { (self.gl.glCompressedTexSubImage2D)(target, level, xoffset, yoffset, width, height, format, image_size, data.cast()) };
@@ -1608,6 +1706,12 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
         unsafe {
@@ -1641,6 +1745,12 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
         unsafe {
@@ -1671,10 +1781,11 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTextureImage1DEXT)(texture, target, level, internalformat, width, border, image_size, bits.cast()) };
         Ok(())
@@ -1691,11 +1802,13 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, image_size, bits.cast())
@@ -1715,12 +1828,15 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTextureImage3DEXT)(
@@ -1748,6 +1864,8 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
@@ -1765,6 +1883,8 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
@@ -1783,6 +1903,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
@@ -1804,6 +1928,10 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
@@ -1837,6 +1965,12 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
@@ -1872,6 +2006,12 @@ impl Commands for Renderer {
         image_size: i32,
         bits: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
@@ -1901,10 +2041,10 @@ impl Commands for Renderer {
         write_offset: i64,
         size: i64,
     ) -> Result<(), Fault> {
+        let read_offset = crate::bounds::bytes(read_offset);
+        let write_offset = crate::bounds::bytes(write_offset);
+        let size = crate::bounds::bytes(size);
         self.needs_context()?;
-        let read_offset = read_offset.min(crate::storage::TOO_FAR);
-        let write_offset = write_offset.min(crate::storage::TOO_FAR);
-        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glCopyBufferSubData)(read_target, write_target, read_offset, write_offset, size) };
         Ok(())
     }
@@ -1926,6 +2066,15 @@ impl Commands for Renderer {
         src_height: i32,
         src_depth: i32,
     ) -> Result<(), Fault> {
+        let src_x = crate::bounds::pixels(src_x);
+        let src_y = crate::bounds::pixels(src_y);
+        let src_z = crate::bounds::pixels(src_z);
+        let dst_x = crate::bounds::pixels(dst_x);
+        let dst_y = crate::bounds::pixels(dst_y);
+        let dst_z = crate::bounds::pixels(dst_z);
+        let src_width = crate::bounds::pixels(src_width);
+        let src_height = crate::bounds::pixels(src_height);
+        let src_depth = crate::bounds::pixels(src_depth);
         self.hand_gl_copy_image_sub_data(
             src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, src_width,
             src_height, src_depth,
@@ -1949,6 +2098,15 @@ impl Commands for Renderer {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
+        let src_x = crate::bounds::pixels(src_x);
+        let src_y = crate::bounds::pixels(src_y);
+        let src_z = crate::bounds::pixels(src_z);
+        let dst_x = crate::bounds::pixels(dst_x);
+        let dst_y = crate::bounds::pixels(dst_y);
+        let dst_z = crate::bounds::pixels(dst_z);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.hand_gl_copy_image_sub_data_nv(
             src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, width, height,
             depth,
@@ -1965,10 +2123,13 @@ impl Commands for Renderer {
         width: i32,
         border: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage1DEXT)(texunit, target, level, internalformat, x, y, width, border) };
         self.return_lent()?;
@@ -1986,11 +2147,15 @@ impl Commands for Renderer {
         height: i32,
         border: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage2DEXT)(texunit, target, level, internalformat, x, y, width, height, border) };
         self.return_lent()?;
@@ -2006,6 +2171,10 @@ impl Commands for Renderer {
         y: i32,
         width: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2025,6 +2194,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2045,6 +2220,13 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2053,6 +2235,10 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.keep_to_tile();
         self.offset_raster();
@@ -2072,10 +2258,13 @@ impl Commands for Renderer {
         width: i32,
         border: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage1D)(target, level, internalformat, x, y, width, border) };
         self.return_lent()?;
@@ -2092,17 +2281,25 @@ impl Commands for Renderer {
         height: i32,
         border: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage2D)(target, level, internalformat, x, y, width, height, border) };
         self.return_lent()?;
         Ok(())
     }
     fn gl_copy_tex_sub_image1d(&mut self, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2121,6 +2318,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2140,6 +2343,13 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2159,6 +2369,13 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2177,11 +2394,14 @@ impl Commands for Renderer {
         width: i32,
         border: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage1DEXT)(texture, target, level, internalformat, x, y, width, border) };
         self.return_lent()?;
@@ -2199,18 +2419,26 @@ impl Commands for Renderer {
         height: i32,
         border: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage2DEXT)(texture, target, level, internalformat, x, y, width, height, border) };
         self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_sub_image1d(&mut self, texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2229,6 +2457,10 @@ impl Commands for Renderer {
         y: i32,
         width: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2248,6 +2480,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2268,6 +2506,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2288,6 +2532,13 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2309,6 +2560,13 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2345,6 +2603,7 @@ impl Commands for Renderer {
         self.hand_gl_create_shader_program_ext(type_, string, reply)
     }
     fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_create_shader_programv(kind, count, name, source)
     }
     fn gl_create_textures(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -2373,6 +2632,7 @@ impl Commands for Renderer {
         ids: Slice<'_, u32>,
         enabled: u8,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_debug_message_control(source, type_, severity, count, ids, enabled)
     }
     fn gl_debug_message_insert(
@@ -2397,6 +2657,7 @@ impl Commands for Renderer {
         self.hand_gl_delete_framebuffers(names)
     }
     fn gl_delete_framebuffers_oes(&mut self, n: i32, framebuffers: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         self.leave_tile();
         if framebuffers.is_null() && n > 0 {
@@ -2428,6 +2689,7 @@ impl Commands for Renderer {
         self.hand_gl_delete_program_pipelines(names)
     }
     fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_delete_program_pipelines_ext(n, pipelines)
     }
     fn gl_delete_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -2437,12 +2699,14 @@ impl Commands for Renderer {
         self.hand_gl_delete_queries(names)
     }
     fn gl_delete_queries_ext(&mut self, n: i32, ids: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_delete_queries_ext(n, ids)
     }
     fn gl_delete_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_delete_renderbuffers(names)
     }
     fn gl_delete_renderbuffers_oes(&mut self, n: i32, renderbuffers: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         if renderbuffers.is_null() && n > 0 {
             return Ok(());
@@ -2467,6 +2731,7 @@ impl Commands for Renderer {
         self.hand_gl_delete_textures(names)
     }
     fn gl_delete_textures_ext(&mut self, n: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_delete_textures_ext(n, textures)
     }
     fn gl_delete_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -2491,6 +2756,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_depth_range_arraydv_nv(&mut self, first: u32, count: i32, v: Slice<'_, f64>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if v.is_null() && count > 0 {
             return Ok(());
@@ -2500,6 +2767,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_depth_range_arrayfv_oes(&mut self, first: u32, count: i32, v: Slice<'_, f32>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if v.is_null() && count > 0 {
             return Ok(());
@@ -2508,6 +2777,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_depth_range_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, f64>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if v.is_null() && count > 0 {
             return Ok(());
@@ -2537,6 +2808,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_depth_rangex(&mut self, n: i32, f: i32) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         unsafe { (self.gl.glDepthRangex)(n, f) };
         Ok(())
@@ -2587,6 +2859,7 @@ impl Commands for Renderer {
         self.hand_gl_dispatch_compute_indirect(indirect)
     }
     fn gl_draw_arrays(&mut self, mode: u32, first: i32, count: i32) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_arrays(mode, first, count)
     }
@@ -2595,6 +2868,7 @@ impl Commands for Renderer {
         self.hand_gl_draw_arrays_indirect(mode, indirect)
     }
     fn gl_draw_arrays_instanced(&mut self, mode: u32, first: i32, count: i32, instancecount: i32) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_arrays_instanced(mode, first, count, instancecount)
     }
@@ -2606,6 +2880,7 @@ impl Commands for Renderer {
         instancecount: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_arrays_instanced_base_instance(mode, first, count, instancecount, baseinstance)
     }
@@ -2613,9 +2888,11 @@ impl Commands for Renderer {
         self.hand_gl_draw_buffer(buf)
     }
     fn gl_draw_buffers(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_draw_buffers(n, bufs)
     }
     fn gl_draw_buffers_nv(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         if bufs.is_null() && n > 0 {
             return Ok(());
@@ -2625,10 +2902,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_draw_elements(&mut self, mode: u32, count: i32, type_: u32, indices: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_elements(mode, count, type_, indices)
     }
     fn gl_draw_elements_base_vertex(&mut self, mode: u32, count: i32, type_: u32, indices: u64, basevertex: i32) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_elements_base_vertex(mode, count, type_, indices, basevertex)
     }
@@ -2637,6 +2916,7 @@ impl Commands for Renderer {
         self.hand_gl_draw_elements_indirect(mode, type_, indirect)
     }
     fn gl_draw_elements_instanced(&mut self, mode: u32, count: i32, type_: u32, indices: u64, instancecount: i32) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_elements_instanced(mode, count, type_, indices, instancecount)
     }
@@ -2649,6 +2929,7 @@ impl Commands for Renderer {
         instancecount: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_elements_instanced_base_instance(mode, count, type_, indices, instancecount, baseinstance)
     }
@@ -2661,6 +2942,7 @@ impl Commands for Renderer {
         instancecount: i32,
         basevertex: i32,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_elements_instanced_base_vertex(mode, count, type_, indices, instancecount, basevertex)
     }
@@ -2674,15 +2956,19 @@ impl Commands for Renderer {
         basevertex: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_elements_instanced_base_vertex_base_instance(mode, count, type_, indices, instancecount, basevertex, baseinstance)
     }
     fn gl_draw_pixels(&mut self, width: i32, height: i32, format: u32, type_: u32, pixels: Data<'_>) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.keep_to_tile();
         self.offset_raster();
         self.hand_gl_draw_pixels(width, height, format, type_, pixels)
     }
     fn gl_draw_range_elements(&mut self, mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_range_elements(mode, start, end, count, type_, indices)
     }
@@ -2696,6 +2982,7 @@ impl Commands for Renderer {
         indices: u64,
         basevertex: i32,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.keep_to_tile();
         self.hand_gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex)
     }
@@ -2799,6 +3086,7 @@ impl Commands for Renderer {
         self.hand_gl_edge_flag_pointer(stride, pointer)
     }
     fn gl_edge_flag_pointer_ext(&mut self, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_edge_flag_pointer_ext(stride, count, pointer)
     }
     fn gl_edge_flagv(&mut self, flag: Slice<'_, u8>) -> Result<(), Fault> {
@@ -3015,6 +3303,7 @@ impl Commands for Renderer {
         self.hand_gl_framebuffer_draw_buffer_ext(framebuffer, mode)
     }
     fn gl_framebuffer_draw_buffers_ext(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_framebuffer_draw_buffers_ext(framebuffer, n, bufs)
     }
     fn gl_framebuffer_fetch_barrier_ext(&mut self) -> Result<(), Fault> {
@@ -3155,6 +3444,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         self.leave_projection();
         unsafe { (self.gl.glFrustumx)(l, r, b, t, n, f) };
@@ -3164,12 +3454,14 @@ impl Commands for Renderer {
         self.hand_gl_gen_buffers(names)
     }
     fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
         self.hand_gl_gen_fragment_shaders_ati(first, range)
     }
     fn gl_gen_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_framebuffers(names)
     }
     fn gl_gen_framebuffers_oes(&mut self, n: i32, framebuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         let mut framebuffers = crate::renderer::out::<u32>(framebuffers_count, lens::times(n as i64, 1))?;
         self.error();
@@ -3182,6 +3474,7 @@ impl Commands for Renderer {
         self.hand_gl_gen_program_pipelines(names)
     }
     fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_gen_program_pipelines_ext(n, pipelines_count, reply)
     }
     fn gl_gen_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -3191,12 +3484,14 @@ impl Commands for Renderer {
         self.hand_gl_gen_queries(names)
     }
     fn gl_gen_queries_ext(&mut self, n: i32, ids_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_gen_queries_ext(n, ids_count, reply)
     }
     fn gl_gen_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_renderbuffers(names)
     }
     fn gl_gen_renderbuffers_oes(&mut self, n: i32, renderbuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         let mut renderbuffers = crate::renderer::out::<u32>(renderbuffers_count, lens::times(n as i64, 1))?;
         self.error();
@@ -3212,6 +3507,7 @@ impl Commands for Renderer {
         self.hand_gl_gen_textures(names)
     }
     fn gl_gen_textures_ext(&mut self, n: i32, textures_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_gen_textures_ext(n, textures_count, reply)
     }
     fn gl_gen_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -3572,6 +3868,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.hand_gl_get_buffer_sub_data(target, offset, size, data_count, reply)
     }
     fn gl_get_clip_plane(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3661,6 +3959,12 @@ impl Commands for Renderer {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let z = crate::bounds::pixels(z);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.hand_gl_get_compressed_texture_sub_image(texture, target, level, x, y, z, width, height, depth, offset, extent_count, reply)
     }
     fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3816,6 +4120,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_get_internalformati64v(target, internalformat, pname, count, params_count, reply)
     }
     fn gl_get_internalformativ(
@@ -3827,6 +4132,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_get_internalformativ(target, internalformat, pname, count, params_count, reply)
     }
     fn gl_get_lightfv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -4495,6 +4801,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if props.is_null() && prop_count > 0 {
             return Err(Fault::ShortArray);
@@ -4549,34 +4856,34 @@ impl Commands for Renderer {
         self.hand_gl_get_programiv_arb(target, pname, params_count, reply)
     }
     fn gl_get_query_buffer_objecti64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjecti64v)(id, buffer, pname, offset) };
         Ok(())
     }
     fn gl_get_query_buffer_objectiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjectiv)(id, buffer, pname, offset) };
         Ok(())
     }
     fn gl_get_query_buffer_objectui64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjectui64v)(id, buffer, pname, offset) };
         Ok(())
     }
     fn gl_get_query_buffer_objectuiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjectuiv)(id, buffer, pname, offset) };
         Ok(())
     }
@@ -4804,6 +5111,7 @@ impl Commands for Renderer {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         let sync = self.sync(sync);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
@@ -5166,6 +5474,12 @@ impl Commands for Renderer {
         extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let z = crate::bounds::pixels(z);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.hand_gl_get_texture_sub_image(
             texture,
             target,
@@ -5267,6 +5581,7 @@ impl Commands for Renderer {
         indices_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_get_uniform_indices(program, count, names, indices_count, reply)
     }
     fn gl_get_uniform_location(&mut self, program: u32, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -5619,6 +5934,7 @@ impl Commands for Renderer {
         self.hand_gl_index_pointer(type_, stride, pointer)
     }
     fn gl_index_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_index_pointer_ext(type_, stride, count, pointer)
     }
     fn gl_indexd(&mut self, c: f64) -> Result<(), Fault> {
@@ -5701,9 +6017,10 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_invalidate_buffer_sub_data(&mut self, buffer: u32, offset: i64, length: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let length = crate::bounds::bytes(length);
         self.needs_context()?;
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glInvalidateBufferSubData)(buffer, offset, length) };
         Ok(())
     }
@@ -5753,6 +6070,10 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         if attachments.is_null() && num_attachments > 0 {
             return Ok(());
@@ -5782,6 +6103,10 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         if attachments.is_null() && num_attachments > 0 {
             return Ok(());
@@ -5817,6 +6142,12 @@ impl Commands for Renderer {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.hand_gl_invalidate_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth)
     }
     fn gl_is_buffer(&mut self, buffer: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -6886,9 +7217,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
@@ -6906,10 +7238,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, format, type_, pixels.cast())
@@ -6930,11 +7264,14 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glMultiTexImage3DEXT)(
@@ -7021,6 +7358,8 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
         self.on_unit(texunit, |gl| unsafe { (gl.glTexSubImage1D)(target, level, xoffset, width, format, type_, pixels.cast()) });
@@ -7039,6 +7378,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
         self.on_unit(texunit, |gl| unsafe {
@@ -7061,6 +7404,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
         self.on_unit(texunit, |gl| unsafe {
@@ -7072,6 +7421,7 @@ impl Commands for Renderer {
         self.hand_gl_named_framebuffer_draw_buffer(framebuffer, buf)
     }
     fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.hand_gl_named_framebuffer_draw_buffers(framebuffer, n, bufs)
     }
     fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
@@ -7279,25 +7629,30 @@ impl Commands for Renderer {
         count: i32,
         params: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_named_program_local_parameters4fv_ext(program, target, index, count, params)
     }
     fn gl_named_program_string_ext(&mut self, program: u32, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_gl_named_program_string_ext(program, target, format, string)
     }
     fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorage)(renderbuffer, internalformat, width, height) };
         Ok(())
     }
     fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageEXT)(renderbuffer, internalformat, width, height) };
         Ok(())
@@ -7310,10 +7665,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageMultisample)(renderbuffer, samples, internalformat, width, height) };
         Ok(())
@@ -7327,10 +7684,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glNamedRenderbufferStorageMultisampleCoverageEXT)(
@@ -7352,10 +7711,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageMultisampleEXT)(renderbuffer, samples, internalformat, width, height) };
         Ok(())
@@ -7459,6 +7820,7 @@ impl Commands for Renderer {
         self.hand_gl_normal_pointer(type_, stride, pointer)
     }
     fn gl_normal_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_normal_pointer_ext(type_, stride, count, pointer)
     }
     fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
@@ -7486,6 +7848,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         self.leave_projection();
         unsafe { (self.gl.glOrthox)(l, r, b, t, n, f) };
@@ -7675,6 +8038,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_prioritize_textures(&mut self, n: i32, textures: Slice<'_, u32>, priorities: Slice<'_, f32>) -> Result<(), Fault> {
+        let n = crate::bounds::count(n);
         self.needs_context()?;
         if textures.is_null() && n > 0 {
             return Ok(());
@@ -7720,6 +8084,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_env_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_program_env_parameters4fv_ext(target, index, count, params)
     }
     fn gl_program_local_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
@@ -7735,6 +8100,7 @@ impl Commands for Renderer {
         self.hand_gl_program_local_parameter4fv_arb(target, index, params)
     }
     fn gl_program_local_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_program_local_parameters4fv_ext(target, index, count, params)
     }
     fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) -> Result<(), Fault> {
@@ -7759,6 +8125,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7769,6 +8136,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7787,6 +8155,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7814,6 +8183,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7826,6 +8196,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7838,6 +8209,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7866,6 +8238,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7878,6 +8251,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7890,6 +8264,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform1uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7914,6 +8289,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7924,6 +8300,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7942,6 +8319,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7969,6 +8347,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7981,6 +8360,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -7993,6 +8373,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8021,6 +8402,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8033,6 +8415,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8045,6 +8428,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform2uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8069,6 +8453,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8079,6 +8464,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8097,6 +8483,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8124,6 +8511,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8136,6 +8524,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8148,6 +8537,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8176,6 +8566,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8188,6 +8579,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8200,6 +8592,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform3uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8224,6 +8617,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8234,6 +8628,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8252,6 +8647,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8279,6 +8675,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8291,6 +8688,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8303,6 +8701,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8331,6 +8730,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8343,6 +8743,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8355,6 +8756,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_uniform4uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8374,6 +8776,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8399,6 +8802,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8424,6 +8828,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8440,6 +8845,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8465,6 +8871,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8490,6 +8897,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8506,6 +8914,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8531,6 +8940,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8556,6 +8966,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8572,6 +8983,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8597,6 +9009,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8622,6 +9035,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8638,6 +9052,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8663,6 +9078,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8688,6 +9104,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8704,6 +9121,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8729,6 +9147,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8754,6 +9173,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8770,6 +9190,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8795,6 +9216,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8820,6 +9242,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8836,6 +9259,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8861,6 +9285,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8886,6 +9311,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8902,6 +9328,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8927,6 +9354,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -8952,6 +9380,7 @@ impl Commands for Renderer {
         transpose: u8,
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -9225,6 +9654,10 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.hand_gl_read_pixels(x, y, width, height, format, type_, reply)
     }
     fn gl_readn_pixels(
@@ -9238,6 +9671,10 @@ impl Commands for Renderer {
         fits: u8,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let x = crate::bounds::pixels(x);
+        let y = crate::bounds::pixels(y);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.hand_gl_readn_pixels(x, y, width, height, format, type_, fits, reply)
     }
     fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) -> Result<(), Fault> {
@@ -9343,9 +9780,11 @@ impl Commands for Renderer {
         self.hand_gl_render_mode(mode, result_count, words_count, reply)
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorage)(target, internalformat, width, height) };
         Ok(())
@@ -9358,17 +9797,21 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorageMultisample)(target, samples, internalformat, width, height) };
         Ok(())
     }
     fn gl_renderbuffer_storage_oes(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorageOES)(target, internalformat, width, height) };
         Ok(())
@@ -9492,6 +9935,8 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, i32>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         self.leave_tile();
         if v.is_null() && count > 0 {
@@ -9680,6 +10125,7 @@ impl Commands for Renderer {
         binary: Slice<'_, u8>,
         length: i32,
     ) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_shader_binary(count, shaders, binary_format, binary, length)
     }
     fn gl_shader_source(&mut self, shader: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
@@ -9763,10 +10209,10 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_buffer_range(&mut self, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.needs_context()?;
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
-        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTexBufferRange)(target, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -10050,6 +10496,7 @@ impl Commands for Renderer {
         self.hand_gl_tex_coord_pointer(size, type_, stride, pointer)
     }
     fn gl_tex_coord_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_tex_coord_pointer_ext(size, type_, stride, count, pointer)
     }
     fn gl_tex_envf(&mut self, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
@@ -10186,9 +10633,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage1D)(target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
@@ -10205,10 +10653,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage2D)(target, level, internalformat, width, height, border, format, type_, pixels.cast()) };
         Ok(())
@@ -10222,9 +10672,11 @@ impl Commands for Renderer {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage2DMultisample)(target, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
@@ -10242,11 +10694,14 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3D)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
@@ -10264,11 +10719,14 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DEXT)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
@@ -10283,10 +10741,13 @@ impl Commands for Renderer {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DMultisample)(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
@@ -10304,11 +10765,14 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DOES)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
@@ -10373,16 +10837,19 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage1D)(target, levels, internalformat, width) };
         Ok(())
     }
     fn gl_tex_storage2d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage2D)(target, levels, internalformat, width, height) };
         Ok(())
@@ -10396,9 +10863,11 @@ impl Commands for Renderer {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage2DMultisample)(target, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
@@ -10412,10 +10881,13 @@ impl Commands for Renderer {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage3D)(target, levels, internalformat, width, height, depth) };
         Ok(())
@@ -10430,10 +10902,13 @@ impl Commands for Renderer {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage3DMultisample)(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
@@ -10447,6 +10922,7 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         unsafe { (self.gl.glTexStorageMem1DEXT)(target, levels, internal_format, width, memory, offset) };
         Ok(())
@@ -10461,6 +10937,8 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         unsafe { (self.gl.glTexStorageMem2DEXT)(target, levels, internal_format, width, height, memory, offset) };
         Ok(())
@@ -10476,6 +10954,8 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         unsafe {
             (self.gl.glTexStorageMem2DMultisampleEXT)(
@@ -10502,6 +10982,9 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         unsafe { (self.gl.glTexStorageMem3DEXT)(target, levels, internal_format, width, height, depth, memory, offset) };
         Ok(())
@@ -10518,6 +11001,9 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         unsafe {
             (self.gl.glTexStorageMem3DMultisampleEXT)(
@@ -10544,6 +11030,8 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
         unsafe { (self.gl.glTexSubImage1D)(target, level, xoffset, width, format, type_, pixels.cast()) };
@@ -10561,6 +11049,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
         unsafe { (self.gl.glTexSubImage2D)(target, level, xoffset, yoffset, width, height, format, type_, pixels.cast()) };
@@ -10580,6 +11072,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
         unsafe { (self.gl.glTexSubImage3D)(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.cast()) };
@@ -10599,6 +11097,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
         unsafe {
@@ -10631,11 +11135,11 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_texture_buffer_range(&mut self, texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
-        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTextureBufferRange)(texture, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -10648,11 +11152,11 @@ impl Commands for Renderer {
         offset: i64,
         size: i64,
     ) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
-        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTextureBufferRangeEXT)(texture, target, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -10668,10 +11172,11 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureImage1DEXT)(texture, target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
@@ -10689,11 +11194,13 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, format, type_, pixels.cast())
@@ -10714,12 +11221,15 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureImage3DEXT)(
@@ -10871,26 +11381,30 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_texture_storage1d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage1D)(texture, levels, internalformat, width) };
         Ok(())
     }
     fn gl_texture_storage1dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage1DEXT)(texture, target, levels, internalformat, width) };
         Ok(())
     }
     fn gl_texture_storage2d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2D)(texture, levels, internalformat, width, height) };
         Ok(())
@@ -10904,10 +11418,12 @@ impl Commands for Renderer {
         width: i32,
         height: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2DEXT)(texture, target, levels, internalformat, width, height) };
         Ok(())
@@ -10921,10 +11437,12 @@ impl Commands for Renderer {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2DMultisample)(texture, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
@@ -10939,10 +11457,12 @@ impl Commands for Renderer {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureStorage2DMultisampleEXT)(texture, target, samples, internalformat, width, height, fixedsamplelocations)
@@ -10958,11 +11478,14 @@ impl Commands for Renderer {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3D)(texture, levels, internalformat, width, height, depth) };
         Ok(())
@@ -10977,11 +11500,14 @@ impl Commands for Renderer {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3DEXT)(texture, target, levels, internalformat, width, height, depth) };
         Ok(())
@@ -10996,11 +11522,14 @@ impl Commands for Renderer {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3DMultisample)(texture, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
@@ -11016,11 +11545,14 @@ impl Commands for Renderer {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let width = width.min(crate::storage::TOO_LONG);
-        let height = height.min(crate::storage::TOO_LONG);
-        let depth = depth.min(crate::storage::TOO_LONG);
+        let width = width.min(crate::bounds::TOO_LONG);
+        let height = height.min(crate::bounds::TOO_LONG);
+        let depth = depth.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureStorage3DMultisampleEXT)(texture, target, samples, internalformat, width, height, depth, fixedsamplelocations)
@@ -11036,6 +11568,7 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorageMem1DEXT)(texture, levels, internal_format, width, memory, offset) };
@@ -11051,6 +11584,8 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorageMem2DEXT)(texture, levels, internal_format, width, height, memory, offset) };
@@ -11067,6 +11602,8 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         unsafe {
@@ -11094,6 +11631,9 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorageMem3DEXT)(texture, levels, internal_format, width, height, depth, memory, offset) };
@@ -11111,6 +11651,9 @@ impl Commands for Renderer {
         memory: u32,
         offset: u64,
     ) -> Result<(), Fault> {
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         unsafe {
@@ -11138,6 +11681,8 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
@@ -11155,6 +11700,8 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
@@ -11173,6 +11720,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
@@ -11192,6 +11743,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
@@ -11212,6 +11767,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
@@ -11235,6 +11796,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
+        let xoffset = crate::bounds::pixels(xoffset);
+        let yoffset = crate::bounds::pixels(yoffset);
+        let zoffset = crate::bounds::pixels(zoffset);
+        let width = crate::bounds::pixels(width);
+        let height = crate::bounds::pixels(height);
+        let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
@@ -11277,15 +11844,16 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_transform_feedback_buffer_range(&mut self, xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
+        let offset = crate::bounds::bytes(offset);
+        let size = crate::bounds::bytes(size);
         self.needs_context()?;
         let xfb = self.object(Class::TransformFeedback, xfb);
         let buffer = self.object(Class::Buffer, buffer);
-        let offset = offset.min(crate::storage::TOO_FAR);
-        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTransformFeedbackBufferRange)(xfb, index, buffer, offset, size) };
         Ok(())
     }
     fn gl_transform_feedback_varyings(&mut self, program: u32, count: i32, varyings: Slice<'_, u8>, buffer_mode: u32) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_transform_feedback_varyings(program, count, varyings, buffer_mode)
     }
     fn gl_translated(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
@@ -11312,6 +11880,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11326,6 +11895,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11349,6 +11919,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11358,6 +11929,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11367,6 +11939,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11391,6 +11964,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11400,6 +11974,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11409,6 +11984,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11423,6 +11999,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11437,6 +12014,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11460,6 +12038,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11469,6 +12048,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11478,6 +12058,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11502,6 +12083,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11511,6 +12093,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11520,6 +12103,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform2uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11534,6 +12118,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11548,6 +12133,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11571,6 +12157,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11580,6 +12167,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11589,6 +12177,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11613,6 +12202,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11622,6 +12212,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11631,6 +12222,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform3uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11645,6 +12237,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11659,6 +12252,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11682,6 +12276,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11691,6 +12286,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11700,6 +12296,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11724,6 +12321,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11733,6 +12331,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11742,6 +12341,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform4uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11757,6 +12357,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11768,6 +12369,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11776,6 +12378,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix2x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11787,6 +12390,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix2x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11795,6 +12399,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix2x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11806,6 +12411,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix2x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11814,6 +12420,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11825,6 +12432,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11833,6 +12441,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix3x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11844,6 +12453,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix3x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11852,6 +12462,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix3x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11863,6 +12474,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix3x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11871,6 +12483,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11882,6 +12495,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11890,6 +12504,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix4x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11901,6 +12516,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix4x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11909,6 +12525,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix4x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11920,6 +12537,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_matrix4x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if value.is_null() && count > 0 {
             return Ok(());
@@ -11928,6 +12546,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform_subroutinesuiv(&mut self, shadertype: u32, count: i32, indices: Slice<'_, u32>) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.needs_context()?;
         if indices.is_null() && count > 0 {
             return Ok(());
@@ -12766,6 +13385,7 @@ impl Commands for Renderer {
         self.hand_gl_vertex_pointer(size, type_, stride, pointer)
     }
     fn gl_vertex_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
+        let count = crate::bounds::count(count);
         self.hand_gl_vertex_pointer_ext(size, type_, stride, count, pointer)
     }
     fn gl_viewport(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
@@ -12773,6 +13393,8 @@ impl Commands for Renderer {
         self.hand_gl_viewport(x, y, width, height)
     }
     fn gl_viewport_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, f32>) -> Result<(), Fault> {
+        let first = crate::bounds::first(first);
+        let count = crate::bounds::count(count);
         self.leave_offset();
         self.hand_gl_viewport_arrayv(first, count, v)
     }

@@ -3,7 +3,6 @@
 use super::vertex_arrays::pointer;
 use crate::names::{Class, UNKNOWN};
 use crate::renderer::Renderer;
-use crate::storage::TOO_FAR;
 use mgn_wire::{gl::*, sizes, Data, Fault, Reply, Slice};
 
 impl Renderer {
@@ -179,7 +178,7 @@ impl Renderer {
         offset: i64,
         data: Slice<'_, u8>,
     ) -> Result<(), Fault> {
-        let (offset, size) = (offset.min(TOO_FAR), data.len() as i64);
+        let size = data.len() as i64;
         self.at_copy_target(buffer, |r| {
             let data = data.as_ptr().cast();
             // SAFETY: so many bytes lie there, whatever they are while the driver copies them; it
@@ -198,7 +197,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         reply.empty();
         self.at_copy_target(buffer, |r| {
-            let (offset, size) = (offset.min(TOO_FAR), i64::from(data_count));
+            let size = i64::from(data_count);
             r.hand_gl_get_buffer_sub_data(GL_COPY_WRITE_BUFFER, offset, size, data_count, reply)
         })
     }
