@@ -77,7 +77,21 @@ fn prepare(command: &mut Command) -> anyhow::Result<()> {
     if let Command::Server(server) = command {
         settings::settle_server(server)?;
     }
-    log(command)
+    log(command)?;
+    // These know tokens of others.
+    if is_daemon(command) {
+        if let Err(error) = mgn_sys::process::hide_memory() {
+            tracing::warn!("a crash could write tokens to a file: {error}");
+        }
+    }
+    Ok(())
+}
+
+fn is_daemon(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Server(_) | Command::Viewer(_) | Command::Relay(_) | Command::Mothership(_)
+    )
 }
 
 /// Says on standard error what `MGN_LOG` (off, error, warn, info, debug or trace) asks for: by
@@ -88,9 +102,7 @@ fn prepare(command: &mut Command) -> anyhow::Result<()> {
 fn log(command: &Command) -> anyhow::Result<()> {
     let default = match command {
         Command::Server(server) if server.embedded => LevelFilter::OFF,
-        Command::Server(_) | Command::Viewer(_) | Command::Relay(_) | Command::Mothership(_) => {
-            LevelFilter::INFO
-        }
+        command if is_daemon(command) => LevelFilter::INFO,
         _ => LevelFilter::WARN,
     };
     let wanted = std::env::var("MGN_LOG")

@@ -226,9 +226,14 @@ fn a_token_has_a_place_where_it_is_found() {
     let mut line = String::new();
     let mut said = BufReader::new(relay.stdout.take().unwrap());
     said.read_line(&mut line).unwrap();
+    let limits = fs::read_to_string(format!("/proc/{}/limits", relay.id())).unwrap();
     relay.kill().unwrap();
     relay.wait().unwrap();
     assert!(line.starts_with("listening on tls:127.0.0.1:"), "{line}");
+    // A crash does not write the token to a file.
+    let of_cores = limits.lines().find(|l| l.starts_with("Max core file size"));
+    let words: Vec<_> = of_cores.unwrap().split_whitespace().collect();
+    assert_eq!(words[4..6], ["0", "0"]);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+use rustix::process::{
+    getrlimit, set_dumpable_behavior, setrlimit, DumpableBehavior, Resource, Rlimit,
+};
 
 /// Has the kernel end a command's process when the thread that starts it ends, however that ends.
 pub fn end_with_us(command: &mut Command) {
@@ -58,6 +60,18 @@ pub fn limit_file_lengths(most: u64) -> io::Result<()> {
         maximum: lower(limit.maximum),
     };
     Ok(setrlimit(Resource::Fsize, lowered)?)
+}
+
+/// Has no crash write this process's memory to a file, and no other process of its user read it.
+/// Programs that it starts write no such file either, but their memory can be read.
+pub fn hide_memory() -> io::Result<()> {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    setrlimit(Resource::Core, none)?;
+    // Where a program takes crashes, the kernel asks for this, and not for the limit.
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
 /// The version of Landlock that this kernel has, if any.
@@ -223,5 +237,24 @@ mod tests {
         assert_eq!(nothing.raw_os_error(), Some(libc::EFAULT));
         let nobody = read(i32::MAX as u32, 4096, &mut into).unwrap_err();
         assert_eq!(nobody.raw_os_error(), Some(libc::ESRCH));
+    }
+
+    #[test]
+    fn hidden_memory_is_not_dumped() {
+        // SAFETY: the child makes system calls only, and ends without anything of the parent's.
+        let child = unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let hidden = hide_memory().is_ok();
+                let dumpable = libc::prctl(libc::PR_GET_DUMPABLE);
+                libc::_exit(if hidden { dumpable } else { 2 });
+            }
+            child
+        };
+        assert!(child > 0);
+        let mut status = 0;
+        // SAFETY: `status` outlives the call.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
     }
 }

@@ -2,9 +2,7 @@
 
 use super::{Level, Profile};
 use rustix::fs::{Gid, Uid};
-use rustix::process::{
-    geteuid, getrlimit, set_dumpable_behavior, setrlimit, DumpableBehavior, Resource, Rlimit,
-};
+use rustix::process::{geteuid, getrlimit, setrlimit, Resource, Rlimit};
 use rustix::thread::{
     capabilities, clear_ambient_capability_set, remove_capability_from_bounding_set,
     set_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
@@ -123,9 +121,9 @@ pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io:
 
 /// Has no program that is started ever get more, and other processes of the same user neither look
 /// into this one nor get its memory when it crashes.
-pub(super) fn forbid_privileges() -> Result<&'static str, rustix::io::Errno> {
+pub(super) fn forbid_privileges() -> std::io::Result<&'static str> {
     set_no_new_privs(true)?;
-    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    mgn_sys::process::hide_memory()?;
     Ok("")
 }
 
@@ -144,7 +142,6 @@ pub(super) fn limit() {
     };
     // Processes are counted per user, so these are not limited. How long files may be is known with
     // the session.
-    lower(Resource::Core, 0);
     lower(Resource::Nofile, FILES_MOST);
     let file = "/proc/self/oom_score_adj";
     let own = fs::read_to_string(file).ok();
