@@ -40,6 +40,14 @@ like() {
     "$@" >/dev/null 2>&1 || extras+=("$package")
 }
 
+# like_paraview WHY: the release of ParaView whose IceT is compared with. Another one is of no use, and
+# brings hundreds of packages.
+like_paraview() {
+    case $(candidate paraview-dev) in
+    5.11.*) like paraview-dev "$1" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h ;;
+    esac
+}
+
 have() { command -v "$1"; }
 have_for_root() { PATH=$PATH:/sbin:/usr/sbin command -v "$1"; }
 header() { have gcc && echo "#include <$1>" | gcc -E -x c - -o /dev/null; }
@@ -50,7 +58,9 @@ pip() { python3 -m pip --version; }
 
 rust_version() { cargo --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p' || true; }
 at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
-packaged_rust() { apt-cache policy cargo 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\.[0-9]*\).*/\1/p' || true; }
+# candidate PACKAGE: the version that would be installed; nothing where none is known.
+candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p' || true; }
+packaged_rust() { candidate cargo | sed -n 's/^\([0-9]*\.[0-9]*\).*/\1/p'; }
 
 rust_is_there() { at_least "$(rust_version)" $rust_wanted; }
 
@@ -106,7 +116,7 @@ if [ "$goal" = bench ]; then
     like openmpi-bin "starts them" have mpirun.openmpi
     like libmpich-dev "messages of MPICH" test -e /usr/include/*/mpich/mpi.h
     like mpich "starts them" have mpirun.mpich
-    like paraview-dev "composites with IceT, to compare with" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h
+    like_paraview "composites with IceT, to compare with"
     like ucx-utils "messages of UCX" have ucx_perftest
     like netpipe-openmpi "measures Open MPI, to compare with" have NPopenmpi
     like netpipe-mpich2 "measures MPICH" have NPmpich2
@@ -144,7 +154,7 @@ if [ "$goal" = test ]; then
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
-    like paraview-dev "likewise" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h
+    like_paraview "likewise"
     like chromium "looks at the viewer's page" have chromium
 fi
 if [ "$goal" = python ]; then
