@@ -156,6 +156,8 @@ if [ "$goal" = test ]; then
     like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
     like_paraview "likewise"
     like chromium "looks at the viewer's page" have chromium
+    like openssh-client "reaches the other host in tests" have ssh-keygen
+    like xauth "shows here the windows of programs over there" have xauth
 fi
 if [ "$goal" = python ]; then
     want python3-venv "keeps packages of PyPI apart" module ensurepip
@@ -206,6 +208,32 @@ for extra in "${extras[@]}"; do
         echo "skipped: what needs $extra, which could not be installed" >&2
     fi
 done
+
+# sshd for the tests of `--ssh`. To install its package would start a server, so it is unpacked,
+# together with the packages that it needs and this machine lacks.
+sshd=$(cd "$(dirname "$0")/.." && pwd)/target/sshd
+has_sshd() { have_for_root sshd || [ -x /usr/local/sbin/sshd ] || [ -x "$sshd/usr/sbin/sshd" ]; }
+download_sshd() {
+    # Without locks, as nothing is installed and nobody has to be root.
+    apt-get -qq -y -o Debug::NoLocking=1 -o APT::Sandbox::User= -o Dir::Cache::Archives="$sshd.new/packages" \
+        --no-install-recommends --download-only install openssh-server </dev/null
+}
+unpack_sshd() {
+    local package
+    have apt-get && have dpkg && rm -rf "$sshd.new" && mkdir -p "$sshd.new/packages/partial" || return
+    download_sshd || { can_install && apt update && download_sshd; } || return
+    for package in "$sshd.new/packages"/*.deb; do
+        dpkg -x "$package" "$sshd.new" || return
+    done
+    rm -rf "$sshd" "$sshd.new/packages" && mv "$sshd.new" "$sshd"
+}
+if [ "$goal" = test ] && ! has_sshd >/dev/null; then
+    echo "Unpacking: openssh-server, into target/sshd; it is not installed" >&2
+    if ! unpack_sshd >/dev/null; then
+        rm -rf "$sshd.new"
+        echo "skipped: what needs sshd, which could not be unpacked" >&2
+    fi
+fi
 
 if ! rust_is_there; then
     found=$(rust_version)
