@@ -5,6 +5,7 @@
 # the browser, in a terminal until Enter is pressed. `make demo` builds what it needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/speeds.sh
 
 mgn=target/release/mgn
 out=$PWD/target/demo
@@ -78,20 +79,6 @@ say glxgears "${a:-0}" "${b:-0}" "$(ratio "${b:-0}" "${a:-0}")" \
 
 echo "$(ratio "${b:-0}" "${a:-0}") glxgears" >>"$ratios"
 
-# why NAME: what makes a row as fast or slow as it is.
-why() {
-    case $1 in
-    iso_demo-immediate) echo "glBegin and glEnd become arrays before they reach the driver" ;;
-    iso_demo-arrays | iso_demo-vbo) echo "all vertices of a frame are copied once more, to the server" ;;
-    iso_demo-static) echo "the vertices stay at the server; the program and the renderer share the processors" ;;
-    glxgears) echo "its frames are short, and each picture comes back to be shown" ;;
-    esac
-}
-describe() { echo "$2, $1 times the local driver's speed: $(why "$2")."; }
-fastest=$(sort -rn "$ratios" | head -n 1)
-slowest=$(sort -n "$ratios" | head -n 1)
-is_more() { awk -v a="${1%% *}" 'BEGIN { exit !(a > 1) }'; }
-
 # address_of_wall: waits until the wall is up, and prints where a browser finds it.
 address_of_wall() {
     local address
@@ -120,12 +107,7 @@ wall=$!
 
 echo
 echo "Pictures of the runs through the server: ${out#"$PWD"/}/*/frame-*.png; this table: ${out#"$PWD"/}/summary.txt"
-if is_more "$fastest"; then
-    echo "Faster than locally: $(describe $fastest)"
-fi
-if ! is_more "$slowest"; then
-    echo "Slower than locally: $(describe $slowest)"
-fi
+speeds <"$ratios"
 if address=$(address_of_wall) && answers "$address"; then
     if [ -t 0 ] && [ -t 1 ]; then
         echo "A wall of four renderers, live in the browser: $address"

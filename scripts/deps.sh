@@ -40,6 +40,14 @@ like() {
     "$@" >/dev/null 2>&1 || extras+=("$package")
 }
 
+# like_paraview WHY: the release of ParaView whose IceT is compared with. Another one is of no use, and
+# brings hundreds of packages.
+like_paraview() {
+    case $(candidate paraview-dev) in
+    5.11.*) like paraview-dev "$1" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h ;;
+    esac
+}
+
 have() { command -v "$1"; }
 have_for_root() { PATH=$PATH:/sbin:/usr/sbin command -v "$1"; }
 header() { have gcc && echo "#include <$1>" | gcc -E -x c - -o /dev/null; }
@@ -50,7 +58,9 @@ pip() { python3 -m pip --version; }
 
 rust_version() { cargo --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p' || true; }
 at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
-packaged_rust() { apt-cache policy cargo 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\.[0-9]*\).*/\1/p' || true; }
+# candidate PACKAGE: the version that would be installed; nothing where none is known.
+candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p' || true; }
+packaged_rust() { candidate cargo | sed -n 's/^\([0-9]*\.[0-9]*\).*/\1/p'; }
 
 rust_is_there() { at_least "$(rust_version)" $rust_wanted; }
 
@@ -106,7 +116,7 @@ if [ "$goal" = bench ]; then
     like openmpi-bin "starts them" have mpirun.openmpi
     like libmpich-dev "messages of MPICH" test -e /usr/include/*/mpich/mpi.h
     like mpich "starts them" have mpirun.mpich
-    like paraview-dev "composites with IceT, to compare with" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h
+    like_paraview "composites with IceT, to compare with"
     like ucx-utils "messages of UCX" have ucx_perftest
     like netpipe-openmpi "measures Open MPI, to compare with" have NPopenmpi
     like netpipe-mpich2 "measures MPICH" have NPmpich2
@@ -144,8 +154,10 @@ if [ "$goal" = test ]; then
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
-    like paraview-dev "likewise" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h
+    like_paraview "likewise"
     like chromium "looks at the viewer's page" have chromium
+    like openssh-client "reaches the other host in tests" have ssh-keygen
+    like xauth "shows here the windows of programs over there" have xauth
 fi
 if [ "$goal" = python ]; then
     want python3-venv "keeps packages of PyPI apart" module ensurepip
@@ -196,6 +208,32 @@ for extra in "${extras[@]}"; do
         echo "skipped: what needs $extra, which could not be installed" >&2
     fi
 done
+
+# sshd for the tests of `--ssh`. To install its package would start a server, so it is unpacked,
+# together with the packages that it needs and this machine lacks.
+sshd=$(cd "$(dirname "$0")/.." && pwd)/target/sshd
+has_sshd() { have_for_root sshd || [ -x /usr/local/sbin/sshd ] || [ -x "$sshd/usr/sbin/sshd" ]; }
+download_sshd() {
+    # Without locks, as nothing is installed and nobody has to be root.
+    apt-get -qq -y -o Debug::NoLocking=1 -o APT::Sandbox::User= -o Dir::Cache::Archives="$sshd.new/packages" \
+        --no-install-recommends --download-only install openssh-server </dev/null
+}
+unpack_sshd() {
+    local package
+    have apt-get && have dpkg && rm -rf "$sshd.new" && mkdir -p "$sshd.new/packages/partial" || return
+    download_sshd || { can_install && apt update && download_sshd; } || return
+    for package in "$sshd.new/packages"/*.deb; do
+        dpkg -x "$package" "$sshd.new" || return
+    done
+    rm -rf "$sshd" "$sshd.new/packages" && mv "$sshd.new" "$sshd"
+}
+if [ "$goal" = test ] && ! has_sshd >/dev/null; then
+    echo "Unpacking: openssh-server, into target/sshd; it is not installed" >&2
+    if ! unpack_sshd >/dev/null; then
+        rm -rf "$sshd.new"
+        echo "skipped: what needs sshd, which could not be unpacked" >&2
+    fi
+fi
 
 if ! rust_is_there; then
     found=$(rust_version)

@@ -170,11 +170,8 @@ demo() { built && inside built 'make demo'; }
 
 pictures() { built && inside built 'make test-pictures'; }
 
-# sshd as well, which `make test` installs for nobody: elsewhere it would start to serve.
-tests() {
-    built && inside built "$quiet_apt install --no-install-recommends openssh-server >/dev/null
-        make test"
-}
+# With the sshd that `make test` unpacks.
+tests() { built && inside built 'MGN_NEED_SSHD=1 make test'; }
 
 user() {
     new user || return

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What `make test` runs once everything it needs is there. The comparison with direct rendering is
 # one of the workspace's tests (tests/harness). Pages are looked at in Chromium where it is
-# installed; with MGN_NEED_CHROMIUM in the environment its absence is a failure.
+# installed, and other hosts are reached where there is an sshd, which scripts/deps.sh unpacks; with
+# MGN_NEED_CHROMIUM and MGN_NEED_SSHD in the environment their absence is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

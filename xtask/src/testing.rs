@@ -2,7 +2,8 @@
 //!
 //! `cargo test` runs one binary after the other. Many of ours wait for processes, so that two
 //! binaries at once keep a machine of two processors busy. The output of a binary is shown when
-//! a test in it fails; in the end come the slowest binaries and one line with the sum.
+//! a test in it fails, and otherwise only the lines of tests that say why they are skipped; in the
+//! end come the slowest binaries and one line with the sum.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -51,6 +52,8 @@ struct Outcome {
     passed: u32,
     failed: u32,
     ignored: u32,
+    /// Tests that passed for libtest, and said that they were skipped, or a part of them.
+    skipped: u32,
     /// False also where the process ended before it could say how many tests passed.
     is_success: bool,
     output: String,
@@ -135,11 +138,17 @@ fn side_by_side(binaries: Vec<Binary>) -> Vec<Outcome> {
 }
 
 fn run(binary: &Binary) -> Outcome {
+    measured(binary.name.clone(), &mut command(binary))
+}
+
+fn command(binary: &Binary) -> Command {
     let mut command = Command::new(&binary.file);
     command
+        // Tests that are skipped say so in output that libtest drops otherwise.
+        .arg("--show-output")
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder);
-    measured(binary.name.clone(), &mut command)
+    command
 }
 
 /// The examples in comments, which only cargo and rustdoc find.
@@ -165,6 +174,7 @@ fn measured(name: String, command: &mut Command) -> Outcome {
             passed: 0,
             failed: 0,
             ignored: 0,
+            skipped: 0,
             is_success: false,
             output: format!("cannot be started: {error}\n"),
         },
@@ -173,13 +183,15 @@ fn measured(name: String, command: &mut Command) -> Outcome {
 
 fn judged(name: String, took: Duration, output: &Output) -> Outcome {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let count = |what: &str| text.lines().filter_map(|l| counted(l, what)).sum();
+    let count = |what: &str| text.lines().filter_map(|l| counted(l, what)).sum::<u32>();
+    let skipped = skipped(&text);
     Outcome {
         name,
         took,
-        passed: count("passed"),
+        passed: count("passed").saturating_sub(skipped),
         failed: count("failed"),
         ignored: count("ignored"),
+        skipped,
         is_success: output.status.success(),
         output: format!(
             "{text}{}{}\n",
@@ -202,11 +214,38 @@ fn counted(line: &str, what: &str) -> Option<u32> {
     })
 }
 
+/// How many tests that passed said that they were skipped, in the output of libtest with
+/// `--show-output`: it has a part for each test that said anything, first of those that passed.
+fn skipped(output: &str) -> u32 {
+    let mut is_passing = false;
+    let mut is_counted = false;
+    let mut count = 0;
+    for line in output.lines() {
+        match line {
+            "successes:" => is_passing = true,
+            "failures:" => is_passing = false,
+            _ if line.starts_with("---- ") && line.ends_with(" ----") => is_counted = false,
+            _ if is_passing && !is_counted && is_why(line) => {
+                is_counted = true;
+                count += 1;
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Whether a test says in this line why it is skipped.
+fn is_why(line: &str) -> bool {
+    line.trim_start().starts_with("SKIPPED")
+}
+
 fn say(outcome: &Outcome) {
     let Outcome {
         name,
         passed,
         ignored,
+        skipped,
         ..
     } = outcome;
     let took = outcome.took.as_secs_f64();
@@ -215,8 +254,12 @@ fn say(outcome: &Outcome) {
         0 => String::new(),
         n => format!(", {n} ignored"),
     };
-    println!("{how:6} {name}: {passed} passed{ignored} in {took:.1} s");
-    for line in outcome.output.lines().filter(|l| l.contains("SKIPPED")) {
+    let skipped = match skipped {
+        0 => String::new(),
+        n => format!(", {n} skipped"),
+    };
+    println!("{how:6} {name}: {passed} passed{skipped}{ignored} in {took:.1} s");
+    for line in outcome.output.lines().filter(|l| is_why(l)) {
         println!("       {}", line.trim());
     }
     if !outcome.is_success {
@@ -239,7 +282,8 @@ fn report(mut outcomes: Vec<Outcome>) -> Result<()> {
     // A process that ended before its count counts as one failure.
     let silent = outcomes.iter().filter(|o| !o.is_success && o.failed == 0);
     let failed = sum(|o| o.failed) + silent.count() as u32;
-    println!("\n{} passed, {failed} failed", sum(|o| o.passed));
+    let (passed, skipped) = (sum(|o| o.passed), sum(|o| o.skipped));
+    println!("\n{passed} passed, {failed} failed, {skipped} skipped");
     if !bad.is_empty() {
         bail!("tests failed in: {}", bad.join(", "));
     }
@@ -259,6 +303,71 @@ mod tests {
         assert_eq!(counted(LINE, "failed"), Some(2));
         assert_eq!(counted(LINE, "ignored"), Some(1));
         assert_eq!(counted("test walls::passed ... ok", "passed"), None);
+    }
+
+    /// What libtest writes with `--show-output`, of five tests.
+    const SHOWN: &str = "\
+running 5 tests
+test a ... ok
+successes:
+
+---- a stdout ----
+SKIPPED: there is no a
+SKIPPED: nor the other one
+
+---- b stdout ----
+nothing is SKIPPED here
+
+---- c stdout ----
+first this
+SKIPPED: there is no c
+
+
+successes:
+    a
+    b
+    c
+    d
+
+failures:
+
+---- e stdout ----
+SKIPPED: a part of it
+thread 'e' panicked at e.rs:1:1:
+
+failures:
+    e
+
+test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
+";
+
+    #[test]
+    fn tests_that_say_so_are_skipped_and_have_not_passed() {
+        let mut command = Command::new("printf");
+        let outcome = measured("shown".into(), command.args(["%s", SHOWN]));
+        assert_eq!((outcome.passed, outcome.failed, outcome.skipped), (2, 1, 2));
+    }
+
+    /// libtest itself: what this test says is in what it writes with `--show-output` alone.
+    #[test]
+    fn what_a_test_that_passes_says_is_shown() {
+        const ASKED: &str = "MGN_TEST_SAYS_SKIPPED";
+        if std::env::var_os(ASKED).is_some() {
+            return eprintln!("SKIPPED: as asked");
+        }
+        let binary = Binary {
+            name: "this".into(),
+            file: std::env::current_exe().unwrap(),
+            folder: ".".into(),
+        };
+        let mut command = command(&binary);
+        command.env(ASKED, "1").args([
+            "--exact",
+            "testing::tests::what_a_test_that_passes_says_is_shown",
+        ]);
+        let outcome = measured("this".into(), &mut command);
+        assert_eq!((outcome.passed, outcome.skipped), (0, 1));
+        assert!(outcome.output.lines().any(is_why), "{}", outcome.output);
     }
 
     #[test]

@@ -249,7 +249,7 @@ mod tests {
             let kind = (operation, operation == Operation::Over);
             for mut way in some(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
                 if let Some(missing) = way.missing() {
-                    eprintln!("skipped: {missing}");
+                    eprintln!("SKIPPED: {missing}");
                     return;
                 }
                 let figures = way.run().unwrap();

@@ -583,7 +583,7 @@ fn another_opengl_is_found_out() {
     let folder = Folder::new("elsewhere");
     let file = folder.0.join("libGL.so.1");
     if !python.exists() || fs::copy(source, &file).is_err() {
-        eprintln!("skipped: needs python3 and a library to copy");
+        eprintln!("SKIPPED: needs python3 and a library to copy");
         return;
     }
     let load = format!("ctypes.CDLL('{}')", file.display());
@@ -801,11 +801,14 @@ fn shells_complete_choices_and_no_others() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.split_whitespace().map(str::to_owned).collect()
     };
-    assert_eq!(
-        offered(&["run", "--transport"]),
-        ["shm", "unix", "tcp", "null", "file:"]
-    );
-    assert_eq!(offered(&["run", "--weld"]), ["auto", "always", "never"]);
+    for (words, choices) in [
+        (&["run", "--transport"][..], "shm unix tcp null file:"),
+        (&["run", "--weld"], "auto always never"),
+        (&["run", "--composite"], "depth over max min add"),
+        (&["token", "new", "--role"], "client server admin"),
+    ] {
+        assert_eq!(offered(words).join(" "), choices, "{words:?}");
+    }
     assert!(offered(&["run", "--spu"]).contains(&"print".into()));
     for words in [
         &["run", "--frames"][..],

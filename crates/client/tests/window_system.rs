@@ -12,11 +12,11 @@ use std::process::{Command, Stdio};
 fn programs_get_what_glx_and_egl_promise() {
     let library = common::library();
     let Some(x) = common::Xvfb::start() else {
-        eprintln!("skipped: there is no Xvfb");
+        eprintln!("SKIPPED: there is no Xvfb");
         return;
     };
     let Some(program) = common::program() else {
-        eprintln!("skipped: the C program does not compile here");
+        eprintln!("SKIPPED: the C program does not compile here");
         return;
     };
     let vendor = common::VendorDir::new(&library);
@@ -46,7 +46,7 @@ fn programs_get_what_glx_and_egl_promise() {
 fn a_missing_server_is_one_line_and_no_crash() {
     let library = common::library();
     let Some(program) = common::program() else {
-        eprintln!("skipped: the C program does not compile here");
+        eprintln!("SKIPPED: the C program does not compile here");
         return;
     };
     let vendor = common::VendorDir::new(&library);
@@ -83,7 +83,7 @@ fn a_missing_server_is_one_line_and_no_crash() {
 fn frames_end_a_program_that_would_go_on() {
     let library = common::library();
     let Some(program) = common::program() else {
-        eprintln!("skipped: the C program does not compile here");
+        eprintln!("SKIPPED: the C program does not compile here");
         return;
     };
     let vendor = common::VendorDir::new(&library);

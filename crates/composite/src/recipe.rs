@@ -48,6 +48,12 @@ const WORDS: [(&str, Operation); 6] = [
 ];
 
 impl Recipe {
+    /// The words for operations, each operation once.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        let is_first = |at: &usize| !WORDS[..*at].iter().any(|w| w.1 == WORDS[*at].1);
+        (0..WORDS.len()).filter(is_first).map(|at| WORDS[at].0)
+    }
+
     /// Whether the order, if there is one, has each rank of a job of so many.
     ///
     /// # Errors

@@ -121,7 +121,11 @@ impl Spinner {
     }
 
     /// Spins until `ready` or until it no longer pays. Says whether it was ready.
-    pub fn spin(&mut self, mut ready: impl FnMut() -> bool) -> bool {
+    pub fn spin(&mut self, ready: impl FnMut() -> bool) -> bool {
+        self.spin_on(&Here, ready)
+    }
+
+    fn spin_on(&mut self, machine: &impl Machine, mut ready: impl FnMut() -> bool) -> bool {
         if ready() {
             return true;
         }
@@ -132,7 +136,7 @@ impl Spinner {
             self.skip -= 1;
             return false;
         }
-        let start = Instant::now();
+        let start = machine.now();
         let mut now = start;
         // The time in which others had the processor.
         let mut away = Duration::ZERO;
@@ -140,7 +144,7 @@ impl Spinner {
         if self.computing_until.is_some_and(|until| now < until) {
             longest = self.span;
         }
-        if self.is_calm(start) {
+        if self.is_calm(machine, start) {
             spinning = Duration::ZERO;
             longest -= self.span;
         }
@@ -155,9 +159,9 @@ impl Spinner {
             let stride = match spent < spinning {
                 true => self.stride,
                 false => {
-                    self.look_around(now);
-                    std::thread::yield_now();
-                    let back = Instant::now();
+                    self.look_around(machine, now);
+                    machine.give_way();
+                    let back = machine.now();
                     let gone = back - now;
                     if gone > SWITCH {
                         away += gone;
@@ -176,32 +180,33 @@ impl Spinner {
                     return true;
                 }
             }
-            now = Instant::now();
+            now = machine.now();
         }
-        self.failed(now);
+        self.failed(machine, now);
         false
     }
 
-    fn is_calm(&mut self, now: Instant) -> bool {
+    fn is_calm(&mut self, machine: &impl Machine, now: Instant) -> bool {
         if self.calm_until.is_some_and(|until| now >= until) {
-            self.calm_until = (cpu::cores() == 1).then_some(now + CALM);
+            self.calm_until = (machine.cores() == 1).then_some(now + CALM);
         }
         self.calm_until.is_some()
     }
 
-    fn failed(&mut self, now: Instant) {
+    fn failed(&mut self, machine: &impl Machine, now: Instant) {
         self.failures += 1;
         if self.failures >= PATIENCE {
             self.skip = 1 << (self.failures - PATIENCE).min(6);
         }
-        self.look_around(now);
+        self.look_around(machine, now);
     }
 
     /// After spinning has failed, and not often: whether the machine is busy.
-    fn look_around(&mut self, now: Instant) {
+    fn look_around(&mut self, machine: &impl Machine, now: Instant) {
         if self.looked.is_none_or(|looked| now - looked >= CALM) {
             self.looked = Some(now);
-            let busy = cpu::runnable().is_some_and(|runnable| runnable > cpu::cores());
+            let runnable = machine.runnable();
+            let busy = runnable.is_some_and(|runnable| runnable > machine.cores());
             // A thread that wakes for a moment, as helpers do, makes no busy machine.
             self.calm_until = (busy && self.was_busy).then_some(now + CALM);
             self.was_busy = busy;
@@ -218,6 +223,35 @@ impl Spinner {
             self.failures = 0;
             self.skip = 0;
         }
+    }
+}
+
+/// What spinning looks at besides its condition.
+trait Machine {
+    fn now(&self) -> Instant;
+    fn cores(&self) -> usize;
+    /// How many threads run or want to.
+    fn runnable(&self) -> Option<usize>;
+    fn give_way(&self);
+}
+
+struct Here;
+
+impl Machine for Here {
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn cores(&self) -> usize {
+        cpu::cores()
+    }
+
+    fn runnable(&self) -> Option<usize> {
+        cpu::runnable()
+    }
+
+    fn give_way(&self) {
+        std::thread::yield_now();
     }
 }
 
@@ -275,29 +309,101 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    /// A machine whose clock goes on by a step each time that somebody looks at it.
+    struct Simulated {
+        now: Cell<Instant>,
+        cores: usize,
+        runnable: usize,
+        yields: Cell<u32>,
+    }
+
+    const STEP: Duration = Duration::from_nanos(100);
+    /// Looks of a spin that lasts as long as one may: 16 for each look at the clock.
+    const ALL: u32 = 1 + 16 * (SPIN.as_nanos() / STEP.as_nanos()) as u32;
+
+    impl Simulated {
+        fn new(cores: usize, runnable: usize) -> Simulated {
+            Simulated {
+                // Later than when spinners are made.
+                now: Cell::new(Instant::now() + COMPUTING),
+                cores,
+                runnable,
+                yields: Cell::new(0),
+            }
+        }
+
+        /// How often a spinner looks that waits in vain.
+        fn looks(&self, spinner: &mut Spinner) -> u32 {
+            let mut looks = 0;
+            let is_ready = spinner.spin_on(self, || {
+                looks += 1;
+                false
+            });
+            assert!(!is_ready);
+            looks
+        }
+    }
+
+    impl Machine for Simulated {
+        fn now(&self) -> Instant {
+            self.now.set(self.now.get() + STEP);
+            self.now.get()
+        }
+
+        fn cores(&self) -> usize {
+            self.cores
+        }
+
+        fn runnable(&self) -> Option<usize> {
+            Some(self.runnable)
+        }
+
+        fn give_way(&self) {
+            self.yields.set(self.yields.get() + 1);
+        }
+    }
 
     #[test]
     fn spinning_is_bounded_and_fades() {
+        let machine = Simulated::new(2, 1);
         let mut spinner = Spinner::default();
-        // 2000 spins of 20 us would take 40 ms; fading leaves some 40 of them. Now and then others
-        // have the processor meanwhile.
-        let is_short = (0..50).any(|_| {
-            spinner = Spinner::default();
-            let start = Instant::now();
-            for _ in 0..2000 {
-                assert!(!spinner.spin(|| false));
-            }
-            start.elapsed() < Duration::from_millis(35)
-        });
-        assert!(is_short);
-        assert!(spinner.spin(|| true));
-        let mut looks = 0;
-        let look = || {
-            looks += 1;
-            false
-        };
-        assert!(!Spinner::lasting(Duration::ZERO).spin(look));
-        assert_eq!(looks, 1);
+        let counts: Vec<u32> = (0..2000).map(|_| machine.looks(&mut spinner)).collect();
+        // At first each spin lasts as long as it may; of those that follow, fewer and fewer do.
+        assert_eq!(counts[..4], [ALL; 4]);
+        assert!(counts.iter().all(|looks| [1, ALL].contains(looks)));
+        let full = |counts: &[u32]| counts.iter().filter(|looks| **looks == ALL).count();
+        assert_eq!(full(&counts[4..200]), 7);
+        assert_eq!(full(&counts[200..]), 28);
+        // One that is ready at once says nothing about those that are not.
+        assert!(spinner.spin_on(&machine, || true));
+        assert_eq!(machine.looks(&mut Spinner::lasting(Duration::ZERO)), 1);
+        assert_eq!(machine.yields.get(), 0);
+    }
+
+    #[test]
+    fn nothing_spins_on_one_processor_or_a_busy_machine() {
+        let single = Simulated::new(1, 1);
+        assert_eq!(single.looks(&mut Spinner::default()), 1);
+        let busy = Simulated::new(2, 5);
+        let mut spinner = Spinner::default();
+        // A machine is busy that is so twice, 4 ms apart.
+        assert_eq!(busy.looks(&mut spinner), ALL);
+        busy.now.set(busy.now.get() + CALM);
+        assert_eq!(busy.looks(&mut spinner), ALL);
+        assert_eq!(busy.looks(&mut spinner), 1);
+        busy.now.set(busy.now.get() + CALM);
+        assert_eq!(busy.looks(&mut spinner), ALL);
+    }
+
+    #[test]
+    fn one_that_yields_does_so_after_it_has_spun() {
+        let machine = Simulated::new(2, 1);
+        let mut spinner = Spinner::yielding(SPIN);
+        assert!(machine.looks(&mut spinner) > ALL);
+        let most = YIELDING * (SPIN.as_nanos() / STEP.as_nanos()) as u32;
+        assert!((1..=most).contains(&machine.yields.get()));
     }
 
     #[test]

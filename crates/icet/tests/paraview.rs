@@ -54,7 +54,7 @@ fn missing() -> Option<String> {
     }
     let mut folders = fs::read_dir("/usr/lib").ok()?.flatten();
     let has_release = folders.any(|f| f.path().join("libvtkIceTCore-pv5.11.so.1").is_file());
-    (!has_release).then(|| "ParaView 5.11".to_owned())
+    (!has_release).then(|| "the libraries of ParaView 5.11 (other releases will not do)".to_owned())
 }
 
 /// A picture that all processes have drawn: rows of blue, green and red.
@@ -101,7 +101,7 @@ fn picture(what: &str, library: Option<&Path>, folder: &Path) -> Vec<u8> {
 #[test]
 fn paraview_shows_the_same_picture() {
     if let Some(missing) = missing() {
-        eprintln!("skipped: ParaView over this library, for want of {missing}");
+        eprintln!("SKIPPED: ParaView over this library, for want of {missing}");
         assert!(
             std::env::var_os("MGN_NEED_ICET").is_none(),
             "MGN_NEED_ICET is set, and {missing} is missing"

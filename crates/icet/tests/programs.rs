@@ -188,7 +188,7 @@ struct Original {
 /// None, with a message, where they are not there.
 fn original() -> Option<Original> {
     let skip = |what: &str| {
-        eprintln!("skipped: comparison with IceT, for want of {what}");
+        eprintln!("SKIPPED: comparison with IceT, for want of {what}");
         assert!(
             std::env::var_os("MGN_NEED_ICET").is_none(),
             "MGN_NEED_ICET is set, and {what} is missing"
@@ -200,7 +200,7 @@ fn original() -> Option<Original> {
     };
     let include = PathBuf::from("/usr/include/paraview-5.11/vtkicet/src/include");
     if !include.join("IceT.h").is_file() {
-        skip("paraview-dev 5.11");
+        skip("the headers of ParaView 5.11 (package paraview-dev; other releases will not do)");
         return None;
     }
     let all = ["mpicc.openmpi", "mpirun.openmpi"];

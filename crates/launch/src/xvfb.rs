@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn starts_serves_and_ends() {
         if find_xvfb().is_none() {
-            eprintln!("skipped: Xvfb is not installed");
+            eprintln!("SKIPPED: Xvfb is not installed");
             return;
         }
         let run = RunDir::create().unwrap();

@@ -235,7 +235,7 @@ fn what_the_program_leaves_behind_is_let_be() {
 fn a_headless_run_has_a_display_of_its_own() {
     let _alone = alone();
     if find_xvfb().is_none() {
-        eprintln!("skipped: Xvfb is not installed");
+        eprintln!("SKIPPED: Xvfb is not installed");
         return;
     }
     let run = RunDir::create().unwrap();

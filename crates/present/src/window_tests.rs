@@ -31,7 +31,7 @@ impl Desk {
     fn new() -> Option<Desk> {
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         if mgn_launch::find_xvfb().is_none() {
-            eprintln!("skipped: Xvfb is not installed");
+            eprintln!("SKIPPED: Xvfb is not installed");
             return None;
         }
         let run = RunDir::create().unwrap();

@@ -8,6 +8,8 @@ use mgn_fabric::Transport;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::{Blame, End};
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 use support::{message, wait_until, Client, Server, CONFIG};
 
@@ -381,6 +383,91 @@ fn a_worker_that_is_killed_takes_its_session_only() {
     let mut next = server.client(Transport::Unix);
     next.set_up();
     works(&mut next);
+}
+
+/// An EGL library, in place of the system's, that makes no framebuffer of this width.
+const FAILING_EGL: &str = r#"
+#include <stddef.h>
+typedef void *(*make)(void *, void *, const int *);
+void *dlopen(const char *, int);
+void *dlsym(void *, const char *);
+static _Thread_local int has_failed;
+
+static void *real(const char *name) { return dlsym(dlopen(REAL, 2), name); }
+
+void *eglCreatePbufferSurface(void *display, void *config, const int *attributes)
+{
+    for (const int *a = attributes; a && *a != 0x3038; a += 2)
+        if (a[0] == 0x3057 && a[1] == 77) {
+            has_failed = 1;
+            return NULL;
+        }
+    return ((make)real("eglCreatePbufferSurface"))(display, config, attributes);
+}
+
+int eglGetError(void)
+{
+    if (!has_failed)
+        return ((int (*)(void))real("eglGetError"))();
+    has_failed = 0;
+    return 0x3003;
+}
+"#;
+
+/// A folder with that library. What it does not define comes from the system's, on which it
+/// depends by its path, as both have the same name.
+fn failing_egl() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("mgn-failing-egl-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = folder.join("egl.c");
+    std::fs::write(&source, FAILING_EGL).unwrap();
+    let cc = || {
+        let mut cc = Command::new("cc");
+        cc.current_dir(&folder);
+        cc
+    };
+    let found = cc().arg("-print-file-name=libEGL.so.1").output().unwrap();
+    let real = String::from_utf8(found.stdout).unwrap();
+    let real = std::fs::canonicalize(real.trim()).expect("the system's libEGL.so.1");
+    let real = real.display();
+    let named = format!("-Wl,-soname,{real}");
+    let stub = ["-shared", "-x", "c", "/dev/null", "-o", "stub.so", &named];
+    assert!(cc().args(stub).status().unwrap().success());
+    let real = format!("-DREAL=\"{real}\"");
+    let library = ["-shared", "-fPIC", "-o", "libEGL.so.1", &real, "egl.c"];
+    let needs = ["-Wl,--no-as-needed", "stub.so"];
+    assert!(cc().args(library).args(needs).status().unwrap().success());
+    folder
+}
+
+#[test]
+fn a_driver_that_fails_is_blamed_and_not_the_client() {
+    let folder = failing_egl();
+    let server = Server::start(false, &[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
+    let mut bystander = server.client(Transport::Shm);
+    bystander.set_up();
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    works(&mut client);
+    client.encode(1, |e| unsafe {
+        e.mgn_resize_surface(1, 77, 48);
+        e.gl_clear(GL_COLOR_BUFFER_BIT);
+        e.mgn_swap_buffers(1, 2, 1);
+    });
+    let end = client.end().expect("a reason");
+    assert_eq!(end.blame, Blame::Driver, "{end}");
+    assert!(end.why.contains("77 x 48"), "{end}");
+    assert!(end.why.contains("EGL_BAD_ALLOC"), "{end}");
+    let said = end.to_string();
+    assert!(said.starts_with("the driver failed: "), "{said}");
+    server.expect_log(&said);
+    server.expect_log("driver-failed");
+    assert!(!server.log().contains("misbehaved"), "{}", server.log());
+    works(&mut bystander);
+    let mut next = server.client(Transport::Unix);
+    next.set_up();
+    works(&mut next);
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What newcomers meet first: servers that are not there, and servers that are there for more than
 //! one kind of client.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread;
@@ -22,7 +22,25 @@ fn token(stage: &Stage) -> String {
     token
 }
 
-/// What the program would say itself, of visuals and displays, would mislead.
+/// Runs programs that meet servers by GLX and by EGL. What they would say themselves, of visuals
+/// and displays, would mislead: they say one line, which has these words.
+#[track_caller]
+fn ends_with_one_line(stage: &Stage, flags: &[&str], words: &[&str]) {
+    for program in ["glxgears", "eglinfo"] {
+        let mut mgn = stage.mgn();
+        mgn.arg("run").args(flags).args(["--", program]);
+        let outcome = Outcome::of(&mut mgn, LIMIT);
+        assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
+        assert!(!outcome.stdout.contains("visual"), "{}", outcome.describe());
+        let lines: Vec<&str> = outcome.stderr.lines().collect();
+        assert_eq!(lines.len(), 1, "{}", outcome.describe());
+        assert!(lines[0].starts_with("mgn: "), "{}", outcome.describe());
+        for word in words {
+            assert!(lines[0].contains(word), "{word}: {}", outcome.describe());
+        }
+    }
+}
+
 #[test]
 fn a_program_whose_server_is_not_there_ends_with_one_line() {
     let stage = Stage::new();
@@ -32,32 +50,42 @@ fn a_program_whose_server_is_not_there_ends_with_one_line() {
         (&nobody[..], "nothing listens at"),
         ("tls:no-such-host.invalid", "spelling"),
     ] {
-        let run = |flags: &[&str], program: &str| {
-            let mut mgn = stage.mgn();
-            mgn.args(["run", "--server", server, "--token-file", &token]);
-            Outcome::of(mgn.args(flags).args(["--", program]), LIMIT)
-        };
-        for program in ["glxgears", "eglinfo"] {
-            let outcome = run(&[], program);
-            assert_eq!(outcome.status, Some(125), "{}", outcome.describe());
-            let lines: Vec<&str> = outcome.stderr.lines().collect();
-            assert_eq!(lines.len(), 1, "{}", outcome.describe());
-            let line = lines[0];
-            assert!(line.starts_with("mgn: ") && line.contains(words), "{line}");
-            assert!(line.contains(server), "{line}");
-        }
-        let goes_on = run(&["--on-loss", "continue"], "glxgears");
+        let flags = ["--server", server, "--token-file", &token];
+        ends_with_one_line(&stage, &flags, &[words, server]);
+        let mut mgn = stage.mgn();
+        mgn.arg("run").args(flags).args(["--on-loss", "continue"]);
+        let goes_on = Outcome::of(mgn.args(["--", "glxgears"]), LIMIT);
         assert_eq!(goes_on.status, Some(1), "{}", goes_on.describe());
         assert!(goes_on.stdout.contains("visual"), "{}", goes_on.describe());
     }
 }
 
-struct Server(Child);
+struct Server {
+    child: Child,
+    /// What it still has to say.
+    _said: Lines<BufReader<ChildStdout>>,
+}
+
+impl Server {
+    /// With the addresses that it listens at.
+    fn start(mgn: &mut Command) -> (Server, Vec<String>) {
+        let listens = mgn.get_args().filter(|word| *word == "--listen").count();
+        let mut child = mgn.stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let addresses = said.by_ref().take(listens).map(|line| {
+            let line = line.unwrap();
+            let address = line.strip_prefix("listening on ");
+            address.unwrap_or_else(|| panic!("{line}")).to_owned()
+        });
+        let addresses = addresses.collect();
+        (Server { child, _said: said }, addresses)
+    }
+}
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -68,12 +96,10 @@ fn a_server_with_a_token_is_there_for_its_own_user_too() {
     let near = format!("unix:@mgn-both-{}", std::process::id());
     let mut mgn = stage.mgn();
     mgn.args(["server", "--listen", &near, "--listen", "tls:127.0.0.1:0"]);
-    mgn.args(["--token-file", &token]).stdout(Stdio::piped());
-    let mut server = Server(mgn.spawn().unwrap());
-    let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
-    let mut next = || lines.next().unwrap().unwrap().replace("listening on ", "");
-    assert_eq!(next(), near);
-    let far = next();
+    mgn.args(["--token-file", &token]);
+    let (_server, addresses) = Server::start(&mut mgn);
+    assert_eq!(addresses[0], near);
+    let far = addresses[1].clone();
     for flags in [
         &["--server", &near][..],
         &["--server", &near, "--transport", "unix"],
@@ -87,8 +113,8 @@ fn a_server_with_a_token_is_there_for_its_own_user_too() {
 }
 
 /// Carries bytes between clients of `door` and the server at `to`, as ssh does, and counts those to
-/// the clients.
-fn forward(door: &Path, to: &Path) -> Arc<AtomicU64> {
+/// the clients. Those to the server may be changed on the way.
+fn forward(door: &Path, to: &Path, change: fn(&mut [u8])) -> Arc<AtomicU64> {
     let listener = UnixListener::bind(door).unwrap();
     let (to, count) = (to.to_owned(), Arc::new(AtomicU64::new(0)));
     let counted = count.clone();
@@ -97,7 +123,13 @@ fn forward(door: &Path, to: &Path) -> Arc<AtomicU64> {
             let (here, there) = (here.unwrap(), UnixStream::connect(&to).unwrap());
             let (mut from, mut into) = (here.try_clone().unwrap(), there.try_clone().unwrap());
             thread::spawn(move || {
-                let _ = std::io::copy(&mut from, &mut into);
+                let mut bytes = vec![0; 64 << 10];
+                while let Ok(got @ 1..) = from.read(&mut bytes) {
+                    change(&mut bytes[..got]);
+                    if into.write_all(&bytes[..got]).is_err() {
+                        break;
+                    }
+                }
                 let _ = into.shutdown(std::net::Shutdown::Both);
             });
             let (mut from, mut into, counted) = (there, here, counted.clone());
@@ -130,11 +162,8 @@ fn a_forwarded_socket_leads_to_a_server() {
         if compresses {
             mgn.env("MGN_COMPRESS", "1");
         }
-        let mut running = Server(mgn.stdout(Stdio::piped()).spawn().unwrap());
-        let mut line = String::new();
-        let mut said = BufReader::new(running.0.stdout.take().unwrap());
-        said.read_line(&mut line).unwrap();
-        let count = forward(&door, &server);
+        let _server = Server::start(&mut mgn);
+        let count = forward(&door, &server, |_| ());
         let mut mgn = stage.mgn();
         mgn.args(["run", "--frames", "20", "--server"]);
         mgn.args([&format!("unix:{}", door.display()), "--", "glxgears"]);
@@ -145,4 +174,92 @@ fn a_forwarded_socket_leads_to_a_server() {
     }
     assert!(counts[0] > 20 * 300 * 300 * 4, "{counts:?}");
     assert!(counts[1] < counts[0] / 4, "{counts:?}");
+}
+
+/// The token of another server, and one that is no longer valid.
+#[test]
+fn a_program_whose_token_is_refused_ends_with_one_line() {
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let [store, ours, other] = ["store", "ours", "other"].map(|name| folder.join(name));
+    let [store, ours, other] = [store, ours, other].map(|path| path.display().to_string());
+    let tokens = |words: &[&str]| {
+        let outcome = Outcome::of(stage.mgn().arg("token").args(words), LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    };
+    tokens(&["new", "--store", &store, "--name", "ours", &ours]);
+    let elsewhere = folder.join("elsewhere").display().to_string();
+    tokens(&["new", "--store", &elsewhere, "--name", "other", &other]);
+    let mut mgn = stage.mgn();
+    mgn.args(["server", "--listen", "tls:127.0.0.1:0"]);
+    let (_server, addresses) = Server::start(mgn.args(["--token-store", &store]));
+    let far = &addresses[0][..];
+    let flags = |token| ["--server", far, "--token-file", token];
+    let welcome = |token| {
+        let mut mgn = stage.mgn();
+        mgn.args(["run", "--frames", "3"]).args(flags(token));
+        Outcome::of(mgn.args(["--", "glxgears"]), LIMIT)
+    };
+    let outcome = welcome(&ours);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    ends_with_one_line(&stage, &flags(&other), &["token", far]);
+    tokens(&["revoke", "--store", &store, "ours"]);
+    ends_with_one_line(&stage, &flags(&ours), &["token", far]);
+}
+
+/// Its client says that it has another table than it has.
+#[test]
+fn a_program_whose_server_is_of_another_release_ends_with_one_line() {
+    fn with_other_table(bytes: &mut [u8]) {
+        let mut hash = Vec::new();
+        let mut rest = mgn_wire::ops::TABLE_HASH;
+        // As postcard writes numbers: seven bits a byte, and one that says that more follow.
+        while rest >= 0x80 {
+            hash.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        hash.push(rest as u8);
+        let mut places = bytes.windows(hash.len());
+        if let Some(place) = places.position(|window| window == hash) {
+            bytes[place] ^= 1;
+        }
+    }
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let [server, door] = ["server", "door"].map(|name| folder.join(name));
+    let mut mgn = stage.mgn();
+    mgn.args(["server", "--listen", &format!("unix:{}", server.display())]);
+    let _server = Server::start(&mut mgn);
+    forward(&door, &server, with_other_table);
+    let door = format!("unix:{}", door.display());
+    let words = ["table of commands", "same release on both ends", &door];
+    ends_with_one_line(&stage, &["--server", &door], &words);
+}
+
+/// Where there is no driver at all, and where there was one when the server was started.
+#[test]
+fn a_program_whose_server_has_no_driver_ends_with_one_line() {
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let library = folder.join("libEGL.so.1");
+    let real = Command::new("cc")
+        .arg("-print-file-name=libEGL.so.1")
+        .output()
+        .unwrap()
+        .stdout;
+    let real = String::from_utf8(real).unwrap();
+    std::os::unix::fs::symlink(real.trim(), &library).unwrap();
+    let address = format!("unix:{}", folder.join("server").display());
+    let mut mgn = stage.mgn();
+    mgn.env("LD_LIBRARY_PATH", &folder);
+    let (_server, _) = Server::start(mgn.args(["server", "--listen", &address]));
+    std::fs::remove_file(&library).unwrap();
+    std::fs::write(&library, "no library").unwrap();
+    // Its first renderer was started before.
+    let mut mgn = stage.mgn();
+    mgn.args(["run", "--frames", "3", "--server", &address]);
+    let outcome = Outcome::of(mgn.args(["--", "glxgears"]), LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let words = ["libEGL.so.1 cannot be loaded", "install", &address];
+    ends_with_one_line(&stage, &["--server", &address], &words);
 }

@@ -32,12 +32,16 @@ struct Host {
 static ONE: Mutex<()> = Mutex::new(());
 
 impl Host {
-    /// With lines of its own in sshd's configuration, which come first. None where no sshd is
-    /// installed.
+    /// With lines of its own in sshd's configuration, which come first. None, having said so, where
+    /// there is no sshd, unless `MGN_NEED_SSHD` is set.
     fn new(config: &str) -> Option<Host> {
-        let Some(sshd) = sshd() else {
-            eprintln!("SKIPPED: there is no sshd; apt-get install openssh-server");
-            return None;
+        let sshd = match Sshd::find() {
+            Ok(sshd) => sshd,
+            Err(why) => {
+                assert!(std::env::var_os("MGN_NEED_SSHD").is_none(), "{why}");
+                eprintln!("SKIPPED: {why}");
+                return None;
+            }
         };
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let stage = Stage::new();
@@ -63,8 +67,9 @@ impl Host {
         let shown = folder.display();
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
         let user = String::from_utf8(user).unwrap();
+        let parts = sshd.parts();
         let server = format!(
-            "{config}Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nPidFile none\nAuthorizedKeysFile {shown}/authorized\n\
+            "{config}{parts}Port {port}\nListenAddress 127.0.0.1\nHostKey {shown}/host\nPidFile none\nAuthorizedKeysFile {shown}/authorized\n\
              StrictModes no\nUsePAM no\nPasswordAuthentication no\nX11Forwarding yes\nLogLevel ERROR\nPermitRootLogin prohibit-password\n\
              SetEnv PATH={}:/usr/local/bin:/usr/bin:/bin LIBGL_ALWAYS_SOFTWARE=1 XDG_RUNTIME_DIR={} XDG_CONFIG_HOME=/nonexistent\n",
             mgn.display(),
@@ -77,8 +82,8 @@ impl Host {
             user.trim(),
         );
         fs::write(folder.join("ssh_config"), client).unwrap();
-        let _ = fs::create_dir("/run/sshd");
-        let sshd = Command::new(sshd)
+        let sshd = sshd
+            .command(&folder)
             .args(["-D", "-e", "-f"])
             .arg(folder.join("sshd_config"))
             .stdin(Stdio::null())
@@ -178,10 +183,100 @@ impl Drop for Host {
     }
 }
 
-fn sshd() -> Option<PathBuf> {
-    let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"];
-    let mut places = places.into_iter().map(PathBuf::from);
-    places.find(|path| path.exists())
+/// An sshd, and where it is unpacked if it is not installed.
+struct Sshd {
+    program: PathBuf,
+    unpacked: Option<PathBuf>,
+}
+
+impl Sshd {
+    /// The error says what is missing.
+    fn find() -> Result<Sshd, String> {
+        let installed = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/sbin/sshd"];
+        let mut installed = installed.into_iter().map(PathBuf::from);
+        if let Some(program) = installed.find(|path| path.exists()) {
+            let unpacked = None;
+            return Ok(Sshd { program, unpacked });
+        }
+        let folder = mgn_tests::root().join("target/sshd");
+        let program = folder.join("usr/sbin/sshd");
+        if !program.exists() {
+            return Err("there is no sshd; scripts/deps.sh test unpacks one".into());
+        }
+        let sshd = Sshd {
+            program,
+            unpacked: Some(folder),
+        };
+        // As root it takes a user of its own, which is there in a namespace of mounts only.
+        if sshd.lacks_user() && !is_success(Command::new("unshare").args(["--mount", "true"])) {
+            return Err("there is no user sshd, and no namespace to have one in".into());
+        }
+        Ok(sshd)
+    }
+
+    /// Its libraries and its other programs are where it is unpacked.
+    fn command(&self, folder: &Path) -> Command {
+        let mut command = if self.lacks_user() {
+            let users = folder.join("passwd");
+            let ours = "sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin\n";
+            let all = fs::read_to_string("/etc/passwd").unwrap() + ours;
+            fs::write(&users, all).unwrap();
+            let script = "mount --bind \"$1\" /etc/passwd && shift && exec \"$@\"";
+            let mut command = Command::new("unshare");
+            command
+                .args(["--mount", "--propagation", "private"])
+                .args(["sh", "-c", script, "sh"])
+                .arg(users)
+                .arg(&self.program);
+            command
+        } else {
+            Command::new(&self.program)
+        };
+        if rustix::process::geteuid().is_root() {
+            let _ = fs::create_dir("/run/sshd");
+        }
+        if let Some(folder) = &self.unpacked {
+            command.env("LD_LIBRARY_PATH", libraries(folder));
+        }
+        command
+    }
+
+    /// The lines of its configuration that say where the programs are that it consists of, since
+    /// OpenSSH 9.8.
+    fn parts(&self) -> String {
+        let Some(folder) = &self.unpacked else {
+            return String::new();
+        };
+        let parts = [("SshdSessionPath", "session"), ("SshdAuthPath", "auth")];
+        let lines = parts.into_iter().filter_map(|(keyword, name)| {
+            let path = folder.join(format!("usr/lib/openssh/sshd-{name}"));
+            path.exists()
+                .then(|| format!("{keyword} {}\n", path.display()))
+        });
+        lines.collect()
+    }
+
+    fn lacks_user(&self) -> bool {
+        let mut user = Command::new("id");
+        let is_unpacked = self.unpacked.is_some();
+        is_unpacked && rustix::process::geteuid().is_root() && !is_success(user.arg("sshd"))
+    }
+}
+
+/// The folders with libraries below a folder, as LD_LIBRARY_PATH has them.
+fn libraries(folder: &Path) -> String {
+    let above = ["lib", "usr/lib"].map(|name| folder.join(name));
+    let here = above.iter().filter_map(|path| fs::read_dir(path).ok());
+    let names = here.flatten().flatten().map(|entry| entry.path());
+    // Those that are named after an architecture.
+    let names = names.map(|path| path.display().to_string());
+    let all: Vec<String> = names.filter(|name| name.ends_with("-gnu")).collect();
+    all.join(":")
+}
+
+fn is_success(command: &mut Command) -> bool {
+    let output = command.output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 fn folder_name() -> String {

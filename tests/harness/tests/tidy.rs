@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use mgn_tests::root;
 
@@ -171,4 +172,63 @@ fn readme_links_lead_somewhere() {
         }
     }
     fail_with(wrong);
+}
+
+/// `make demo` names the best row and the worst, also where all are faster than locally, or none.
+#[test]
+fn the_demo_says_what_is_fast_and_what_is_slow() {
+    let said = |rows: &str| {
+        let script = r#"set -euo pipefail; . scripts/speeds.sh; printf '%s' "$1" | speeds"#;
+        let mut bash = Command::new("bash");
+        bash.current_dir(root()).args(["-c", script, "bash", rows]);
+        let output = bash.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let all = "0.98 iso_demo-arrays\n10.20 iso_demo-immediate\n0.61 glxgears\n- iso_demo-vbo\n";
+    assert_eq!(
+        said(all),
+        "Fastest: iso_demo-immediate, 10.20 times the local driver's speed: glBegin and glEnd become \
+         arrays before they reach the driver.\n\
+         Slowest: glxgears, 0.61 times the local driver's speed: its frames are short, and each picture \
+         comes back to be shown.\n"
+    );
+    for (rows, best, worst) in [
+        (
+            "0.50 glxgears\n0.90 iso_demo-vbo\n",
+            "iso_demo-vbo, 0.90",
+            "glxgears, 0.50",
+        ),
+        (
+            "3.10 glxgears\n1.20 iso_demo-vbo\n",
+            "glxgears, 3.10",
+            "iso_demo-vbo, 1.20",
+        ),
+        ("0.70 glxgears\n", "glxgears, 0.70", "glxgears, 0.70"),
+    ] {
+        let said = said(rows);
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines.len(), 2, "{said}");
+        assert!(lines[0].starts_with(&format!("Fastest: {best} ")), "{said}");
+        assert!(
+            lines[1].starts_with(&format!("Slowest: {worst} ")),
+            "{said}"
+        );
+        assert!(
+            lines.iter().all(|line| !line.contains(": .")),
+            "no reason: {said}"
+        );
+    }
+    assert_eq!(said("- glxgears\n"), "");
+    // Every row of the demo has a reason.
+    let demo = fs::read_to_string(root().join("scripts/demo.sh")).unwrap();
+    assert!(demo.contains("speeds <") && demo.contains("for mode in immediate arrays vbo static;"));
+    for name in [
+        "iso_demo-immediate",
+        "iso_demo-arrays",
+        "iso_demo-vbo",
+        "iso_demo-static",
+    ] {
+        assert!(!said(&format!("1.00 {name}\n")).contains(": ."), "{name}");
+    }
 }

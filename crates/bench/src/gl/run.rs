@@ -174,6 +174,18 @@ impl Machine {
 
     /// Runs `program` and reads its result.
     pub fn run(&self, way: Way, program: &Program) -> Result<Sample> {
+        self.run_with(way, program, None)
+    }
+
+    /// The same with empty caches, which is felt by what the run itself starts.
+    pub fn run_cold(&self, way: Way, program: &Program) -> Result<Sample> {
+        let cache = self.scratch.join("cold");
+        let _ = fs::remove_dir_all(&cache);
+        fs::create_dir_all(&cache)?;
+        self.run_with(way, program, Some(&cache))
+    }
+
+    fn run_with(&self, way: Way, program: &Program, cache: Option<&Path>) -> Result<Sample> {
         let words = program.words(&self.target, &self.mgn);
         if let Way::Crowd(columns, rows) = way {
             return self.crowd([columns, rows], &words);
@@ -226,6 +238,9 @@ impl Machine {
             .env("HOME", &self.scratch)
             .env("SDL_AUDIODRIVER", "dummy")
             .stderr(Stdio::null());
+        if let Some(cache) = cache {
+            command.env("XDG_CACHE_HOME", cache);
+        }
         let (servers, children) = (self.server_cpu(), child::cpu_of_ended());
         let start = Instant::now();
         let output = command

@@ -6,6 +6,8 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
+use mgn_composite::Recipe;
+use mgn_fabric::Role;
 
 /// The values that a shell offers for --transport.
 const TRANSPORTS: [&str; 5] = ["shm", "unix", "tcp", "null", "file:"];
@@ -52,8 +54,11 @@ fn meant(argument: Arg) -> Arg {
     });
     let is_trailing = argument.is_trailing_var_arg_set();
     let hint = match &name[..] {
-        "STAGE" => return argument.value_parser(PossibleValuesParser::new(mgn_spu::NAMES)),
-        "TRANSPORT" => return argument.value_parser(PossibleValuesParser::new(TRANSPORTS)),
+        "STAGE" => return argument.value_parser(choices(mgn_spu::NAMES)),
+        "ROLE" => return argument.value_parser(choices(Role::ALL)),
+        // Orders of ranks and schedules may follow.
+        "SPEC" => return argument.value_parser(choices(Recipe::words())),
+        "TRANSPORT" => return argument.value_parser(choices(TRANSPORTS)),
         // A wall may be described in a file.
         "FILE" | "CONFIG" | "WALL" => ValueHint::FilePath,
         "DIR" => ValueHint::DirPath,
@@ -65,4 +70,12 @@ fn meant(argument: Arg) -> Arg {
         _ => ValueHint::Other,
     };
     argument.value_hint(hint)
+}
+
+/// Names live as long as the process here too.
+fn choices(names: impl IntoIterator<Item = impl ToString>) -> PossibleValuesParser {
+    let names = names
+        .into_iter()
+        .map(|name| name.to_string().leak() as &'static str);
+    PossibleValuesParser::new(names)
 }

@@ -13,12 +13,18 @@ pub fn lines(result: &RowResult) -> String {
         let wanted = result.row.wanted.iter().find(|w| w.0 == *way);
         let value = median(samples, |s| s.value) * result.row.scale;
         let answer = |is_so: bool| if is_so { "yes" } else { "NO" };
-        let verdict = match (wanted, result.row.most.filter(|_| i == 0)) {
-            (Some((_, least)), _) => {
+        let most = result.row.most.filter(|_| i == 0);
+        let most_more = result.row.most_more.filter(|_| i > 0);
+        let verdict = match (wanted, most, most_more) {
+            (Some((_, least)), ..) => {
                 format!(">= {least:.2}: {}", answer(middle(&ratios) >= *least))
             }
-            (None, Some(most)) => format!("<= {most:.2}: {}", answer(value <= most)),
-            (None, None) => String::new(),
+            (_, Some(most), _) => format!("<= {most:.2}: {}", answer(value <= most)),
+            (.., Some(most)) => {
+                let more = middle(&sorted(result.differences(i)));
+                format!("<= +{most:.0}: {}", answer(more <= most))
+            }
+            _ => String::new(),
         };
         let ratio = if i == 0 {
             String::new()
@@ -57,6 +63,7 @@ pub fn json(results: &[RowResult]) -> String {
                         "way": way.name(),
                         "values": samples.iter().map(|s| s.value * r.row.scale).collect::<Vec<_>>(),
                         "ratios": r.ratios(i),
+                        "differences": r.differences(i),
                         "program_cpu_seconds": samples.iter().map(|s| s.program_cpu).collect::<Vec<_>>(),
                         "server_cpu_seconds": samples.iter().map(|s| s.server_cpu).collect::<Vec<_>>(),
                         "send_wait_share": samples.iter().map(|s| s.send_wait).collect::<Vec<_>>(),
@@ -80,4 +87,42 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 
 fn middle(values: &[f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows;
+    use mgn_bench::gl::run::Way;
+
+    /// A round's samples of the row with this name, in seconds.
+    fn measured(name: &str, seconds: &[(Way, f64)]) -> RowResult {
+        let row = rows::all().into_iter().find(|row| row.name == name);
+        let sample = |value: f64| Sample {
+            value,
+            program_cpu: 0.0,
+            server_cpu: 0.0,
+            send_wait: 0.0,
+        };
+        let samples = seconds.iter();
+        RowResult {
+            row: row.expect("a row of this name"),
+            samples: samples.map(|(way, s)| (*way, vec![sample(*s)])).collect(),
+        }
+    }
+
+    #[test]
+    fn a_start_may_take_so_much_longer_than_directly() {
+        for name in ["start, one frame", "start, empty caches"] {
+            let result = measured(name, &[(Way::Direct, 0.07), (Way::Own, 0.26)]);
+            assert!(
+                lines(&result).contains("<= +200: yes"),
+                "{}",
+                lines(&result)
+            );
+            let result = measured(name, &[(Way::Direct, 0.07), (Way::Own, 0.28)]);
+            assert!(lines(&result).contains("<= +200: NO"), "{}", lines(&result));
+            assert_eq!(lines(&result).matches("200").count(), 1);
+        }
+    }
 }

@@ -21,6 +21,10 @@ pub struct Row {
     pub wanted: &'static [(Way, f64)],
     /// The most that is wanted of the first way's value.
     pub most: Option<f64>,
+    /// The most by which another way's value may be larger than the first one's.
+    pub most_more: Option<f64>,
+    /// Whether each run finds nothing that earlier ones have left in caches.
+    is_cold: bool,
 }
 
 pub struct RowResult {
@@ -45,7 +49,10 @@ impl Row {
             self.ways.iter().map(|w| (*w, Vec::new())).collect();
         for _ in 0..rounds {
             for (way, samples) in &mut samples {
-                samples.push(machine.run(*way, &self.program)?);
+                samples.push(match self.is_cold {
+                    true => machine.run_cold(*way, &self.program)?,
+                    false => machine.run(*way, &self.program)?,
+                });
             }
         }
         Ok(RowResult { row: self, samples })
@@ -64,6 +71,13 @@ impl RowResult {
             }
         };
         base.iter().zip(of).map(ratio).collect()
+    }
+
+    /// By how much a way's values are larger than the first one's, round by round.
+    pub fn differences(&self, index: usize) -> Vec<f64> {
+        let (base, of) = (&self.samples[0].1, &self.samples[index].1);
+        let difference = |(b, o): (&Sample, &Sample)| (o.value - b.value) * self.row.scale;
+        base.iter().zip(of).map(difference).collect()
     }
 }
 
@@ -90,6 +104,8 @@ const fn frames(
         ways,
         wanted,
         most: None,
+        most_more: None,
+        is_cold: false,
     }
 }
 
@@ -113,6 +129,8 @@ const fn iso(
         ways,
         wanted,
         most: None,
+        most_more: None,
+        is_cold: false,
     }
 }
 
@@ -164,6 +182,8 @@ const fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row 
         ways: &[BROADCAST, SORTED],
         wanted: &[(SORTED, 1.0 / 1.5)],
         most: None,
+        most_more: None,
+        is_cold: false,
     }
 }
 
@@ -178,6 +198,8 @@ const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f
         ways: RENDERED,
         wanted,
         most: None,
+        most_more: None,
+        is_cold: false,
     }
 }
 
@@ -191,12 +213,7 @@ const PLAY: Play = Play {
 };
 
 /// How long a whole run takes.
-const fn start(
-    name: &'static str,
-    program: Program,
-    ways: &'static [Way],
-    most: Option<f64>,
-) -> Row {
+const fn start(name: &'static str, program: Program, ways: &'static [Way]) -> Row {
     Row {
         name,
         needs: NOTHING,
@@ -206,28 +223,43 @@ const fn start(
         less: true,
         ways,
         wanted: &[],
-        most,
+        most: None,
+        most_more: None,
+        is_cold: false,
     }
 }
 
+/// A whole run of a program that draws one frame, which may take so much longer than directly.
+const fn first_frame(name: &'static str, ways: &'static [Way]) -> Row {
+    let arguments = &["--frames", "1", "--warmup", "0"];
+    Row {
+        most_more: Some(START),
+        ..start(
+            name,
+            Program::new("demos/rings", arguments, Says::Nothing),
+            ways,
+        )
+    }
+}
+
+/// Milliseconds.
+const START: f64 = 200.0;
+
 pub fn all() -> Vec<Row> {
     vec![
-        start(
-            "mgn --version",
-            Program::new("release/mgn", &["--version"], Says::Nothing),
-            &[Way::Direct],
-            Some(10.0),
-        ),
-        start(
-            "start, one frame",
-            Program::new(
-                "demos/rings",
-                &["--frames", "1", "--warmup", "0"],
-                Says::Nothing,
-            ),
-            &[Way::Direct, Way::Shm, Way::Own],
-            None,
-        ),
+        Row {
+            most: Some(10.0),
+            ..start(
+                "mgn --version",
+                Program::new("release/mgn", &["--version"], Says::Nothing),
+                &[Way::Direct],
+            )
+        },
+        first_frame("start, one frame", &[Way::Direct, Way::Shm, Way::Own]),
+        Row {
+            is_cold: true,
+            ..first_frame("start, empty caches", &[Way::Direct, Way::Own])
+        },
         iso(
             "iso_demo --cull, immediate",
             &["--cull", "--mode", "immediate", "--frames", "80", "--json"],
@@ -275,6 +307,8 @@ pub fn all() -> Vec<Row> {
             ways: RENDERED,
             wanted: &[],
             most: None,
+            most_more: None,
+            is_cold: false,
         },
         glmark(
             "glmark2 build",
@@ -369,6 +403,8 @@ pub fn all() -> Vec<Row> {
             ways: &[Way::Wall("1x1"), Way::Wall("2x1")],
             wanted: &[(Way::Wall("2x1"), 1.0 / 1.6)],
             most: None,
+            most_more: None,
+            is_cold: false,
         },
         sorting(
             "sorting, immediate",
@@ -396,6 +432,8 @@ pub fn all() -> Vec<Row> {
             ways: &[Way::Crowd(8, 8)],
             wanted: &[],
             most: Some(20.0),
+            most_more: None,
+            is_cold: false,
         },
         call("glLoadIdentity", "load_identity_ns", &[]),
         call("glTranslatef", "translate_ns", &[]),
