@@ -497,6 +497,77 @@ fn pictures_may_be_drawn_in_place() {
     }
 }
 
+/// A rank that has its turn only now and then is many frames ahead of a slow display. What it says
+/// of a frame stays until the display has read it.
+#[test]
+fn ranks_may_take_turns() {
+    const TURNS: usize = 8;
+    for by in BOTH {
+        let results = job(by, TURNS + 1, |mut group| {
+            let rank = group.rank();
+            let mut frames = Vec::new();
+            for frame in 0..5 * TURNS {
+                let terms = Terms {
+                    order: Some(vec![frame % TURNS]),
+                    to: Some(TURNS),
+                    ..terms(Operation::Over, Some(Schedule::Tree(8)))
+                };
+                if rank == TURNS {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                let mine = match rank == frame % TURNS {
+                    true => picture(frame, terms.format),
+                    false => Picture::default(),
+                };
+                let (_, merged) = group.composite(mine.borrowed(), &terms).unwrap();
+                frames.push(merged.to_picture());
+            }
+            frames
+        });
+        for (frame, got) in results[TURNS].iter().enumerate() {
+            let want = picture(frame, terms(Operation::Over, None).format);
+            assert!(*got == want, "frame {frame} by {by:?}");
+        }
+    }
+}
+
+/// What was drawn is composited once, on the terms that it was drawn for.
+#[test]
+fn pictures_are_composited_as_they_were_drawn() {
+    for by in BOTH {
+        for schedule in [Schedule::DirectSend, Schedule::BinarySwap] {
+            let results = job(by, 2, |mut group| {
+                let terms = terms(Operation::Nearest, Some(schedule));
+                let others: [fn(&mut Terms); 5] = [
+                    |terms| (terms.width, terms.height) = (10, 10),
+                    |terms| (terms.width, terms.height) = (terms.height, terms.width),
+                    |terms| terms.format.color = Color::Rgba16f,
+                    |terms| terms.format.depth = Some(Depth::Unorm),
+                    |terms| (terms.operation, terms.format.depth) = (Operation::Over, None),
+                ];
+                let is_refused = |group: &mut Group<'_>, terms: &Terms| {
+                    let composited = group.composite_drawn(terms, None).map(drop);
+                    matches!(composited, Err(CompositeError::NotDrawn))
+                };
+                let mine = picture(group.rank(), terms.format);
+                let place = group.draw(&terms).unwrap();
+                place.color.copy_from_slice(&mine.color);
+                place.depth.copy_from_slice(&mine.depth);
+                for (at, change) in others.into_iter().enumerate() {
+                    let mut other = terms.clone();
+                    change(&mut other);
+                    assert!(is_refused(&mut group, &other), "{at} by {by:?}");
+                }
+                let merged = group.composite_drawn(&terms, None).unwrap().1.to_picture();
+                assert!(is_refused(&mut group, &terms), "twice by {by:?}");
+                merged
+            });
+            let want = at_once(&terms(Operation::Nearest, None), &[0, 1]);
+            assert!(results[0] == want, "{schedule} by {by:?}");
+        }
+    }
+}
+
 /// What is outside of a rectangle that was drawn shows nothing, whatever the memory holds there.
 #[test]
 fn rectangles_may_be_drawn() {

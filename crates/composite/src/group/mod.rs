@@ -15,7 +15,7 @@ use mgn_fabric::job;
 use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule};
 use links::Links;
 use messages::Messages;
-use shared::Shared;
+use shared::{Mode, Shared};
 
 /// The processes that composite together. All of them call [`Group::composite`] for each frame.
 #[derive(Debug)]
@@ -25,8 +25,20 @@ pub struct Group<'a> {
     /// Where all members are on this host.
     shared: Option<Shared>,
     messages: Messages,
+    /// What this member has drawn in the group's memory for its next picture.
+    drawn: Option<Drawn>,
     /// An earlier frame has failed.
     has_failed: bool,
+}
+
+/// A picture that was drawn: it can be composited as such a one only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Drawn {
+    width: usize,
+    height: usize,
+    format: Format,
+    /// Where: in memory that others read, or in this member's own.
+    is_shared: bool,
 }
 
 /// A picture in memory: rows of pixels, the colours apart from the depths.
@@ -173,7 +185,7 @@ pub enum CompositeError {
     Size { width: usize, height: usize },
     #[error("no memory for pictures: {0}")]
     Memory(std::io::Error),
-    #[error("nothing was drawn for these terms: ask for memory of their size and format first")]
+    #[error("nothing was drawn for these terms: draw each picture in memory of their size and format first")]
     NotDrawn,
     #[error("an earlier frame of this group has failed: make a new group")]
     Failed,
@@ -243,6 +255,7 @@ impl<'a> Group<'a> {
             frame: 0,
             shared,
             messages: Messages::default(),
+            drawn: None,
             has_failed: false,
         })
     }
@@ -268,8 +281,10 @@ impl<'a> Group<'a> {
     /// [`CompositeError::Memory`], and what [`Group::composite`] gives.
     pub fn draw(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
         let order = self.check(terms)?;
+        let is_shared = self.mode(terms, &order).is_some();
+        self.drawn = Some(Drawn::on(terms, is_shared));
         match &mut self.shared {
-            Some(shared) if shared.mode(terms, &order).is_some() => {
+            Some(shared) if is_shared => {
                 let drawn = shared.draw(&self.links, terms);
                 drawn.inspect_err(|_| self.has_failed = true)
             }
@@ -320,30 +335,32 @@ impl<'a> Group<'a> {
         terms: &Terms,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         let order = self.check(terms)?;
-        if let (Own::Passed(picture), true) = (&own, order.contains(&self.links.rank)) {
-            terms.check(*picture)?;
+        let mode = self.mode(terms, &order);
+        if order.contains(&self.links.rank) {
+            match &own {
+                Own::Passed(picture) => terms.check(*picture)?,
+                Own::Drawn(_) if self.drawn == Some(Drawn::on(terms, mode.is_some())) => {}
+                Own::Drawn(_) => return Err(CompositeError::NotDrawn),
+            }
         }
         let frame = self.frame;
         let next = frame.wrapping_add(1);
-        let mode = self
-            .shared
-            .as_ref()
-            .and_then(|shared| shared.mode(terms, &order));
         let result = match (&mut self.shared, mode) {
             (Some(shared), Some(mode)) => {
                 shared.composite(&self.links, frame, own, terms, (mode, &order))
             }
             (shared, _) => {
-                if let Some(shared) = shared {
-                    shared.pass(&self.links, frame, terms, &order);
-                }
                 let (links, messages) = (&self.links, &mut self.messages);
-                messages.composite(links, frame, own, terms, &order)
+                let passed = shared
+                    .as_mut()
+                    .map_or(Ok(()), |shared| shared.pass(links, frame, terms, &order));
+                passed.and_then(|()| messages.composite(links, frame, own, terms, &order))
             }
         };
         match result {
             Ok(merged) => {
                 self.frame = next;
+                self.drawn = None;
                 Ok(merged)
             }
             Err(error) => {
@@ -351,6 +368,12 @@ impl<'a> Group<'a> {
                 Err(error)
             }
         }
+    }
+
+    /// How a frame is composited in memory; none if not there.
+    fn mode(&self, terms: &Terms, order: &[usize]) -> Option<Mode> {
+        let shared = self.shared.as_ref();
+        shared.and_then(|shared| shared.mode(terms, order))
     }
 
     /// The ranks whose pictures are merged, if the terms make sense.
@@ -378,6 +401,17 @@ impl<'a> Group<'a> {
             return Err(MergeError::NoDepth.into());
         }
         Ok(order)
+    }
+}
+
+impl Drawn {
+    fn on(terms: &Terms, is_shared: bool) -> Drawn {
+        Drawn {
+            width: terms.width,
+            height: terms.height,
+            format: terms.format,
+            is_shared,
+        }
     }
 }
 

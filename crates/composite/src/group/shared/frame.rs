@@ -46,6 +46,12 @@ impl Frame<'_, '_> {
         Some(border(at)..border(at + 1))
     }
 
+    /// Who else reads this member's picture.
+    fn readers(&self) -> Vec<usize> {
+        let mergers = self.mergers.iter().copied();
+        mergers.filter(|rank| *rank != self.links.rank).collect()
+    }
+
     /// Whether this member keeps merged pixels: as the receiver, or because there is none.
     fn keeps(&self) -> bool {
         self.terms.to.is_none_or(|to| to == self.links.rank)
@@ -132,8 +138,7 @@ impl Shared {
         }
         self.own(links).set(Counter::Ready, next);
         if let Some(head) = head {
-            self.own(links)
-                .write(Which::Picture, frame.number, &head.to_words());
+            self.tell(links, &head, frame.readers())?;
         }
         self.own(links).set(Counter::Drawn, next);
         if let Some(stripe) = stripe.clone().filter(|stripe| !stripe.is_empty()) {
@@ -196,10 +201,9 @@ impl Shared {
     fn take_place(&mut self, frame: &Frame<'_, '_>) -> Option<Place> {
         let pictures = self.pictures.as_mut()?;
         let at = pictures.next;
-        let is_other = |rank: &usize| *rank != frame.links.rank;
         pictures.places[at] = Taken {
             frame: frame.number,
-            readers: frame.mergers.iter().copied().filter(is_other).collect(),
+            readers: frame.readers(),
         };
         pictures.next = (at + 1) % pictures.places.len();
         pictures.is_free = false;

@@ -26,9 +26,8 @@ use memory::{layer_mut, sizes, Own, Place, Seen};
 
 pub(super) use head::Mode;
 
-/// Places of a member for its pictures: so many frames it can be ahead of those that read them.
+/// Places of a member for its pictures: by so many of them it can be ahead of those that read them.
 const PLACES: usize = 3;
-const _: () = assert!(PLACES < FRAMES);
 
 /// Pictures of more bytes have two places. Eight members with three would be slower, because the
 /// pictures leave the processor's cache before they are read.
@@ -52,6 +51,8 @@ pub(super) struct Shared {
     /// How often this member has made memory.
     memories: u32,
     pictures: Option<Pictures>,
+    /// Who reads what this member last said of a picture, in each place for that.
+    told: [Taken; FRAMES],
     /// Where the merged picture is.
     result: Option<Own>,
     spinner: Spinner,
@@ -78,7 +79,7 @@ struct Pictures {
     is_free: bool,
 }
 
-/// What a place was last used for: the frame, and the other ranks that read it.
+/// What a place, or one of the heads, was last used for: the frame, and the other ranks that read it.
 #[derive(Clone, Debug, Default)]
 struct Taken {
     frame: u32,
@@ -135,6 +136,7 @@ impl Shared {
             _page: page,
             memories: 0,
             pictures: None,
+            told: Default::default(),
             result: None,
             // No yielding: with more members than processors that takes the time of those that
             // draw.
@@ -144,19 +146,48 @@ impl Shared {
     }
 
     /// Counts a frame that is not composited here, and says so to those who believe that it is.
-    pub fn pass(&self, links: &Links<'_>, number: u32, terms: &Terms, order: &[usize]) {
+    ///
+    /// # Errors
+    /// [`CompositeError::Late`], [`CompositeError::Lost`]: others still read what was said earlier.
+    pub fn pass(
+        &mut self,
+        links: &Links<'_>,
+        number: u32,
+        terms: &Terms,
+        order: &[usize],
+    ) -> Result<(), CompositeError> {
         let head = Head {
             frame: number,
             agreed: Agreed::new(terms, Mode::Messages, order),
             place: Place::default(),
             covered: Covered::whole(terms.width, terms.height),
         };
-        for which in [Which::Result, Which::Picture] {
-            self.own(links).write(which, number, &head.to_words());
-        }
+        self.own(links)
+            .write(Which::Result, number, &head.to_words());
+        let told = self.tell(links, &head, Vec::new());
+        told.inspect_err(|error| self.fail(links, error))?;
         for counter in Counter::ALL {
             self.own(links).set(counter, number.wrapping_add(1));
         }
+        Ok(())
+    }
+
+    /// Says where this member's picture is, once all have read what was said before in that place:
+    /// in frames in which a member shows nothing, it waits for nobody. What is said of merged
+    /// pixels needs no waiting, because who keeps them has waited for those that write them.
+    fn tell(
+        &mut self,
+        links: &Links<'_>,
+        head: &Head,
+        readers: Vec<usize>,
+    ) -> Result<(), CompositeError> {
+        let frame = head.frame;
+        let at = frame as usize % FRAMES;
+        let before = std::mem::replace(&mut self.told[at], Taken { frame, readers });
+        self.wait_for(links, &before)?;
+        self.own(links)
+            .write(Which::Picture, frame, &head.to_words());
+        Ok(())
     }
 
     /// Says that this member composites no more. Waits until others have read its pictures.
