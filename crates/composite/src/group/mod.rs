@@ -3,6 +3,8 @@
 //! Members that are all on one host read each other's pictures where they are, in memory that they
 //! share ([`shared`]). Others send pieces of them ([`messages`]), as their schedule says.
 
+mod agreed;
+mod ended;
 mod links;
 mod messages;
 mod shared;
@@ -13,9 +15,10 @@ use std::time::Duration;
 use mgn_fabric::job;
 
 use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule};
+use agreed::Mode;
 use links::Links;
 use messages::Messages;
-use shared::{Mode, Shared};
+use shared::Shared;
 
 /// The processes that composite together. All of them call [`Group::composite`] for each frame.
 #[derive(Debug)]
@@ -139,6 +142,11 @@ impl Terms {
         Ok([format.color.channel().pixel_bytes(), format.depth_bytes()].map(|one| pixels * one))
     }
 
+    /// That of messages.
+    fn schedule(&self, order: &[usize]) -> Schedule {
+        self.schedule.unwrap_or(Schedule::usual(order.len()))
+    }
+
     /// Whether a picture has the size and format of these terms.
     fn check(&self, picture: PictureRef<'_>) -> Result<(), MergeError> {
         let wanted = self.pixels();
@@ -173,6 +181,11 @@ pub enum CompositeError {
     Late { rank: usize, waited: Duration },
     #[error("rank {rank} has not taken its pixels for {waited:?}")]
     Stuck { rank: usize, waited: Duration },
+    #[error(
+        "rank {rank} runs {theirs}, and this rank {}: all ranks must run the same release",
+        links::RELEASE
+    )]
+    Release { rank: usize, theirs: String },
     #[error("rank {rank} composites {what}: all ranks must composite pictures of the same size and format, with the same operation, order and schedule")]
     Different { rank: usize, what: String },
     #[error("the order {order:?} names a rank twice, or one that the job of {size} does not have")]
@@ -214,10 +227,13 @@ impl CompositeError {
 impl<'a> Group<'a> {
     /// Opens a link to each other member of the job. All of them have to make their group, with the
     /// same number; groups that a job has one after the other need different ones. Waits up to
-    /// `patience` for the others. A composition waits as long for each piece.
+    /// `patience` for the others. A composition waits as long for each piece; for one that others
+    /// have to merge first as many times longer as they need rounds, so that the members that see
+    /// who is late are the first to say so.
     ///
     /// # Errors
-    /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`].
+    /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`],
+    /// [`CompositeError::Release`].
     pub fn new(
         job: &'a job::Member,
         number: u16,
@@ -286,7 +302,10 @@ impl<'a> Group<'a> {
         match &mut self.shared {
             Some(shared) if is_shared => {
                 let drawn = shared.draw(&self.links, terms);
-                drawn.inspect_err(|_| self.has_failed = true)
+                drawn.inspect_err(|error| {
+                    self.has_failed = true;
+                    self.links.fail(self.frame, error);
+                })
             }
             _ => Ok(self.messages.draw(terms)),
         }
@@ -318,9 +337,9 @@ impl<'a> Group<'a> {
     ///
     /// # Errors
     /// [`CompositeError`]. After one that is about other members, the group is of no further use:
-    /// they get errors of their own. Links by which something is still under way after a second
-    /// are closed then: the members at their other ends count as lost. Between hosts, only the
-    /// sizes of pieces tell which members composite something else.
+    /// this member has told the others, which get errors of their own. Links by which something is
+    /// still under way after a second are closed then: the members at their other ends count as
+    /// lost.
     pub fn composite(
         &mut self,
         picture: PictureRef<'_>,
@@ -354,7 +373,12 @@ impl<'a> Group<'a> {
                 let passed = shared
                     .as_mut()
                     .map_or(Ok(()), |shared| shared.pass(links, frame, terms, &order));
-                passed.and_then(|()| messages.composite(links, frame, own, terms, &order))
+                let merged =
+                    passed.and_then(|()| messages.composite(links, frame, own, terms, &order));
+                merged.inspect_err(|error| match shared {
+                    Some(shared) if !error.is_of_call() => shared.fail(links, error),
+                    _ => {}
+                })
             }
         };
         match result {
@@ -364,7 +388,10 @@ impl<'a> Group<'a> {
                 Ok(merged)
             }
             Err(error) => {
-                self.has_failed = !error.is_of_call();
+                if !error.is_of_call() {
+                    self.has_failed = true;
+                    self.links.fail(frame, &error);
+                }
                 Err(error)
             }
         }
@@ -423,5 +450,7 @@ impl Drop for Group<'_> {
         if let Some(shared) = &mut self.shared {
             shared.leave(&self.links);
         }
+        // Nobody else takes what others may have said.
+        self.links.listen();
     }
 }

@@ -4,10 +4,12 @@ use std::convert::identity;
 use std::ops::Range;
 
 use super::control::{Counter, Which};
-use super::head::{Agreed, Head, Mode};
+use super::head::Head;
 use super::memory::{layer, layer_mut, sizes, Place};
-use super::{Ended, Shared, Taken};
+use super::{Shared, Taken};
 use crate::covered::{pieces, Covered, Pixel, Rectangle};
+use crate::group::agreed::{Agreed, Mode};
+use crate::group::ended::Ended;
 use crate::group::links::Links;
 use crate::group::{CompositeError, Own, PictureRef, Terms};
 use crate::{merge, Format, Layer, LayerMut, MergeError};

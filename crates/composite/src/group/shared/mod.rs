@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::Spinner;
 
+use super::agreed::{Agreed, Mode};
+use super::ended::Ended;
 use super::links::Links;
 use super::{CompositeError, Terms};
 use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
 use control::{Control, Counter, Invitation, Which, FRAMES};
-use head::{Agreed, Head};
+use head::Head;
 use memory::{layer_mut, sizes, Own, Place, Seen};
-
-pub(super) use head::Mode;
 
 /// Places of a member for its pictures: by so many of them it can be ahead of those that read them.
 const PLACES: usize = 3;
@@ -123,13 +123,16 @@ impl Shared {
         };
         let joined: Option<Vec<Peer>> = met.iter().map(|(_, words)| join(words)).collect();
         let can_share = created.is_some() && joined.is_some();
-        let met = links.meet(&[u8::from(can_share)])?;
+        // Processors may be fewer for some than for others.
+        let is_crowded = links.size() > mgn_sys::cpu::cores();
+        let met = links.meet(&[u8::from(can_share), u8::from(is_crowded)])?;
         let (Some((control, page, invitation)), Some(mut members)) = (created, joined) else {
             return Ok(None);
         };
-        if met.iter().any(|(_, words)| *words != [1]) {
+        if met.iter().any(|(_, words)| words.first() != Some(&1)) {
             return Ok(None);
         }
+        let is_crowded = is_crowded || met.iter().any(|(_, words)| words.get(1) == Some(&1));
         members.insert(links.rank, Peer::new(control, invitation));
         Ok(Some(Shared {
             members,
@@ -141,7 +144,7 @@ impl Shared {
             // No yielding: with more members than processors that takes the time of those that
             // draw.
             spinner: Spinner::default(),
-            small: SMALL[usize::from(links.size() > mgn_sys::cpu::cores())],
+            small: SMALL[usize::from(is_crowded)],
         }))
     }
 
@@ -158,7 +161,7 @@ impl Shared {
     ) -> Result<(), CompositeError> {
         let head = Head {
             frame: number,
-            agreed: Agreed::new(terms, Mode::Messages, order),
+            agreed: Agreed::new(terms, Mode::Messages(terms.schedule(order)), order),
             place: Place::default(),
             covered: Covered::whole(terms.width, terms.height),
         };
@@ -319,7 +322,7 @@ impl Shared {
     }
 
     /// Tells the others that this member composites no more, and because of whom.
-    fn fail(&self, links: &Links<'_>, error: &CompositeError) {
+    pub fn fail(&self, links: &Links<'_>, error: &CompositeError) {
         self.own(links)
             .end(Ended::because(error, links.rank).code());
     }
@@ -332,89 +335,6 @@ impl Peer {
             invitation,
             memory: Seen::default(),
             result: Seen::default(),
-        }
-    }
-}
-
-/// Why a member composites no more. All who wait for it then blame the same rank as it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    Left,
-    Lost { rank: usize },
-    Late { rank: usize },
-    Different { rank: usize },
-}
-
-impl Ended {
-    fn because(error: &CompositeError, own: usize) -> Ended {
-        match error {
-            CompositeError::Late { rank, .. } => Ended::Late { rank: *rank },
-            CompositeError::Different { rank, .. } => Ended::Different { rank: *rank },
-            CompositeError::Lost { rank, .. } => Ended::Lost { rank: *rank },
-            _ => Ended::Lost { rank: own },
-        }
-    }
-
-    fn code(self) -> u32 {
-        let (kind, rank) = match self {
-            Ended::Left => (1, 0),
-            Ended::Lost { rank } => (2, rank),
-            Ended::Late { rank } => (3, rank),
-            Ended::Different { rank } => (4, rank),
-        };
-        kind | (rank as u32) << 8
-    }
-
-    fn from_code(code: u32) -> Ended {
-        let rank = (code >> 8) as usize;
-        match code & 0xFF {
-            2 => Ended::Lost { rank },
-            3 => Ended::Late { rank },
-            4 => Ended::Different { rank },
-            _ => Ended::Left,
-        }
-    }
-
-    /// What that means to a member that waits for `teller`.
-    fn error(self, teller: usize, links: &Links<'_>) -> CompositeError {
-        let closed = |rank: usize| CompositeError::Lost {
-            rank,
-            source: mgn_fabric::Error::Closed(format!("rank {rank}")),
-        };
-        match self {
-            Ended::Left => closed(teller),
-            Ended::Lost { rank } => closed(rank),
-            Ended::Late { rank } if rank == links.rank => CompositeError::Lost {
-                rank: teller,
-                source: mgn_fabric::Error::TimedOut(format!("it waited for rank {rank}")),
-            },
-            Ended::Late { rank } => CompositeError::Late {
-                rank,
-                waited: links.patience,
-            },
-            Ended::Different { rank } => CompositeError::Different {
-                rank,
-                what: format!("something else, as rank {teller} says"),
-            },
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reasons_are_read_as_they_are_written() {
-        let (rank, other) = (511, 0);
-        for ended in [
-            Ended::Left,
-            Ended::Lost { rank },
-            Ended::Late { rank },
-            Ended::Different { rank: other },
-        ] {
-            assert_ne!(ended.code(), 0);
-            assert_eq!(Ended::from_code(ended.code()), ended);
         }
     }
 }
