@@ -2,6 +2,7 @@
 
 mod jobs;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -703,6 +704,7 @@ fn ranks_of_another_release_are_an_error() {
         (b"", "another release"),
     ];
     for (hello, named) in hellos {
+        let done = AtomicUsize::new(0);
         let results = members(3, |member| {
             if member.rank() == 2 {
                 for other in [0, 1] {
@@ -711,9 +713,14 @@ fn ranks_of_another_release_are_an_error() {
                     let endpoint = member.endpoint();
                     endpoint.send(link, tag, hello, How::default()).unwrap();
                 }
+                while done.load(Ordering::Acquire) < 2 {
+                    thread::sleep(Duration::from_millis(5));
+                }
                 return None;
             }
-            Group::new(member, 1, PATIENCE).err()
+            let error = Group::new(member, 1, PATIENCE).err();
+            done.fetch_add(1, Ordering::AcqRel);
+            error
         });
         for error in results.into_iter().take(2) {
             let error = error.unwrap();

@@ -135,6 +135,16 @@ impl<'a> Links<'a> {
         self.others().map(from).collect()
     }
 
+    /// Why members have not met: tells the others, unless another one has given up before and told
+    /// this one why.
+    pub fn explain(&self, error: CompositeError) -> CompositeError {
+        match (&error, self.check(0)) {
+            (CompositeError::Lost { .. }, Err(said)) => return said,
+            _ => self.fail(0, &error),
+        }
+        error
+    }
+
     /// Hears what others have said of why they composite no more.
     pub fn listen(&self) {
         let wanted = Wanted {

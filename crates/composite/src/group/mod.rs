@@ -265,7 +265,8 @@ impl<'a> Group<'a> {
         let links = Links::open(job, number, patience)?;
         // The members meet in any case: those that have nothing to do in any frame must not leave
         // before others have opened their links to them.
-        let shared = Shared::join(&links, may_share)?;
+        let shared = Shared::join(&links, may_share);
+        let shared = shared.map_err(|error| links.explain(error))?;
         Ok(Group {
             links,
             frame: 0,

@@ -338,3 +338,72 @@ impl Peer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::agreed::tests::terms;
+    use crate::Group;
+    use mgn_fabric::job::Job;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    /// Others are about to write to its memory then.
+    #[test]
+    fn a_receiver_may_end_or_stop_when_its_memory_is_ready() {
+        for ends in [true, false] {
+            let name = format!("composite-ready-{}-{ends}", std::process::id());
+            let done = AtomicUsize::new(0);
+            let (name, done) = (&name, &done);
+            let terms = Terms {
+                schedule: Some(Schedule::DirectSend),
+                ..terms()
+            };
+            let rank = |rank: u32| -> Option<CompositeError> {
+                let job = Job::new(name, rank, vec!["localhost".to_owned(); 3]).unwrap();
+                let member = job.join().unwrap();
+                let patience = Duration::from_millis(if ends { 60_000 } else { 700 });
+                let mut group = Group::new(&member, 1, patience).unwrap();
+                if rank > 0 {
+                    let place = group.draw(&terms).unwrap();
+                    place.color.fill(1);
+                    let error = group.composite_drawn(&terms, None).map(drop).err();
+                    done.fetch_add(1, Ordering::AcqRel);
+                    return error;
+                }
+                let (links, shared) = (&group.links, group.shared.as_mut().unwrap());
+                let sizes = sizes(terms.pixels(), terms.format);
+                let result = shared.create(links, 1, sizes).unwrap();
+                let head = Head {
+                    frame: 0,
+                    agreed: Agreed::new(&terms, Mode::Stripes, &[0, 1, 2]),
+                    place: result.place(0),
+                    covered: Covered::whole(terms.width, terms.height),
+                };
+                shared.own(links).write(Which::Result, 0, &head.to_words());
+                shared.result = Some(result);
+                shared.own(links).set(Counter::Ready, 1);
+                if ends {
+                    member.endpoint().stop();
+                }
+                while done.load(Ordering::Acquire) < 2 {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                None
+            };
+            let rank = &rank;
+            let errors = thread::scope(|scope| {
+                let ranks = [0, 1, 2].map(|number| scope.spawn(move || rank(number)));
+                ranks.map(|rank| rank.join().unwrap())
+            });
+            for error in &errors[1..] {
+                let is_right = match error {
+                    Some(CompositeError::Lost { rank: 0, .. }) => ends,
+                    Some(CompositeError::Late { rank: 0, .. }) => !ends,
+                    _ => false,
+                };
+                assert!(is_right, "ends: {ends}: {error:?}");
+            }
+        }
+    }
+}
