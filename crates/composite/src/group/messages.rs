@@ -50,12 +50,11 @@ struct Planned {
 impl Messages {
     /// Memory for the next picture.
     pub fn draw(&mut self, terms: &Terms) -> LayerMut<'_> {
-        let (channel, pixels) = (terms.format.color.channel(), terms.pixels());
-        self.drawn.color.resize(pixels * channel.pixel_bytes(), 0);
-        self.drawn
-            .depth
-            .resize(pixels * terms.format.depth_bytes(), 0);
-        self.drawn.layer_mut(channel)
+        let pixels = terms.pixels();
+        let [color, depth] = terms.format.pixel_bytes();
+        self.drawn.color.resize(pixels * color, 0);
+        self.drawn.depth.resize(pixels * depth, 0);
+        self.drawn.layer_mut(terms.format.color.channel())
     }
 
     /// Merges one picture of each member.

@@ -138,8 +138,7 @@ impl Terms {
             *pixels <= PIXELS_MAX && width.max(height) <= PIXELS_MAX
         });
         let pixels = pixels.ok_or(CompositeError::Size { width, height })?;
-        let format = self.format;
-        Ok([format.color.channel().pixel_bytes(), format.depth_bytes()].map(|one| pixels * one))
+        Ok(self.format.pixel_bytes().map(|pixel| pixels * pixel))
     }
 
     /// That of messages.
@@ -150,11 +149,8 @@ impl Terms {
     /// Whether a picture has the size and format of these terms.
     fn check(&self, picture: PictureRef<'_>) -> Result<(), MergeError> {
         let wanted = self.pixels();
-        let parts = [
-            (picture.color, self.format.color.channel().pixel_bytes()),
-            (picture.depth, self.format.depth_bytes()),
-        ];
-        for (part, pixel) in parts {
+        let parts = [picture.color, picture.depth];
+        for (part, pixel) in parts.into_iter().zip(self.format.pixel_bytes()) {
             let len = part.len();
             if wanted.checked_mul(pixel) != Some(len) {
                 return Err(MergeError::Length { len, pixel, wanted });

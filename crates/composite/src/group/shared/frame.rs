@@ -12,13 +12,11 @@ use crate::group::agreed::{Agreed, Mode};
 use crate::group::ended::Ended;
 use crate::group::links::Links;
 use crate::group::{CompositeError, Own, PictureRef, Terms};
+use crate::plan::stripe;
 use crate::{merge, Format, Layer, LayerMut, MergeError};
 
 /// Pixels of background at a time.
 const BARE: usize = 4096;
-
-/// Stripes begin at multiples of so many pixels, so that no two members write to one cache line.
-const ALIGN: usize = 16;
 
 /// What a frame is about.
 struct Frame<'f, 'a> {
@@ -40,12 +38,7 @@ impl Frame<'_, '_> {
     fn stripe(&self) -> Option<Range<usize>> {
         let mut mergers = self.mergers.iter();
         let at = mergers.position(|rank| *rank == self.links.rank)?;
-        let (count, pixels) = (self.mergers.len(), self.terms.pixels());
-        let border = |at: usize| match at == count {
-            true => pixels,
-            false => (pixels as u64 * at as u64 / count as u64) as usize / ALIGN * ALIGN,
-        };
-        Some(border(at)..border(at + 1))
+        Some(stripe(self.terms.pixels(), at, self.mergers.len()))
     }
 
     /// Who else reads this member's picture.
@@ -176,13 +169,10 @@ impl Shared {
         self.find_place(frame.links, terms)?;
         let covered = Covered::find(picture, size, terms.format, terms.operation);
         let out = self.place_mut(terms)?;
+        let [color, depth] = terms.format.pixel_bytes();
         let parts = [
-            (
-                picture.color,
-                out.color,
-                terms.format.color.channel().pixel_bytes(),
-            ),
-            (picture.depth, out.depth, terms.format.depth_bytes()),
+            (picture.color, out.color, color),
+            (picture.depth, out.depth, depth),
         ];
         let Rectangle { columns, rows } = &covered.rectangle;
         for (from, to, pixel) in parts {
@@ -373,10 +363,10 @@ struct Bare {
 
 impl Bare {
     fn new(pixel: &Pixel, format: Format) -> Bare {
-        let color = format.color.channel().pixel_bytes();
+        let [color, depth] = format.pixel_bytes();
         Bare {
             color: pixel.color[..color].repeat(BARE),
-            depth: pixel.depth[..format.depth_bytes()].repeat(BARE),
+            depth: pixel.depth[..depth].repeat(BARE),
         }
     }
 
