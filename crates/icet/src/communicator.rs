@@ -271,7 +271,8 @@ impl Greeting {
 
 /// A process says what this one does not understand, or that it is of another release.
 fn other_release(rank: usize, release: Option<&str>) -> Problem {
-    let release = release.filter(|release| release.starts_with("Manganese "));
+    let is_name = |name: &&str| name.starts_with("Manganese ") && !name.contains(char::is_control);
+    let release = release.filter(is_name);
     Problem::Operation(format!(
         "process {rank} runs {}, and this one {RELEASE}: all processes must run the same release",
         release.unwrap_or("another release")

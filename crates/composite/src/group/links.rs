@@ -39,7 +39,7 @@ pub(super) struct Links<'a> {
     number: u16,
     /// How long members wait for each other.
     pub patience: Duration,
-    /// What another member has said first of why it composites no more.
+    /// What the member that has come least far has said of why it composites no more.
     farewell: Cell<Option<Farewell>>,
 }
 
@@ -155,10 +155,16 @@ impl<'a> Links<'a> {
             let mut others = self.others();
             let teller = others.find(|(_, link)| *link == message.status.link);
             let words = <[u8; 8]>::try_from(message.to_vec()).map(u64::from_le_bytes);
-            if let (Some((teller, _)), Ok(words), None) = (teller, words, self.farewell.get()) {
+            let (Some((teller, _)), Ok(words)) = (teller, words) else {
+                continue;
+            };
+            let frame = words as u32;
+            let before = self.farewell.get();
+            // Who has come less far is missed first.
+            if before.is_none_or(|before| (frame.wrapping_sub(before.frame) as i32) < 0) {
                 self.farewell.set(Some(Farewell {
                     teller,
-                    frame: words as u32,
+                    frame,
                     why: Ended::from_code((words >> 32) as u32),
                 }));
             }
@@ -227,7 +233,8 @@ impl<'a> Links<'a> {
 fn release(message: Vec<u8>) -> (Option<String>, Vec<u8>) {
     let end = message.iter().take(RELEASE_MAX).position(|byte| *byte == 0);
     let name = end.and_then(|end| std::str::from_utf8(&message[..end]).ok());
-    match name.filter(|name| name.starts_with("Manganese ")) {
+    let is_name = |name: &&str| name.starts_with("Manganese ") && !name.contains(char::is_control);
+    match name.filter(is_name) {
         Some(name) => (Some(name.to_owned()), message[name.len() + 1..].to_vec()),
         None => (None, message),
     }

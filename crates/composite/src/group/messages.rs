@@ -369,10 +369,10 @@ impl Run<'_, '_> {
             .map(|part| (part.as_ptr().cast_mut(), part.len()));
         let (endpoint, tag) = (self.links.endpoint, self.links.tag(self.frame, piece.round));
         // SAFETY: the own picture is borrowed, and the header and what was merged are kept in
-        // `header` and `merged`, unchanged, until the request has ended: `end_sends` waits for that,
-        // and `give_up` ends those of a frame that has failed, also on unwinding.
+        // `header` and `merged`, unchanged, until the request has ended: `end_sends` waits for
+        // that, and `give_up` ends those of a frame that has failed, also on unwinding.
         let sent = unsafe { endpoint.isend(link, tag, not_empty(&memory), How::default()) };
-        let sent = sent.map_err(|source| CompositeError::Lost { rank, source })?;
+        let sent = sent.map_err(|source| self.lost(rank, source))?;
         self.sending.extend(sent.map(|request| (rank, request)));
         Ok(())
     }

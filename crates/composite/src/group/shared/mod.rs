@@ -79,7 +79,8 @@ struct Pictures {
     is_free: bool,
 }
 
-/// What a place, or one of the heads, was last used for: the frame, and the other ranks that read it.
+/// What a place, or one of the heads, was last used for: the frame, and the other ranks that read
+/// it.
 #[derive(Clone, Debug, Default)]
 struct Taken {
     frame: u32,
