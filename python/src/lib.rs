@@ -235,9 +235,9 @@ fn exception(error: CompositeError) -> PyErr {
         CompositeError::Unreachable { .. } | CompositeError::Lost { .. } => {
             LostError::new_err(text)
         }
-        CompositeError::Different { .. } | CompositeError::Misuse(_) => {
-            DifferentError::new_err(text)
-        }
+        CompositeError::Different { .. }
+        | CompositeError::Release { .. }
+        | CompositeError::Misuse(_) => DifferentError::new_err(text),
         CompositeError::Failed => Error::new_err(text),
         CompositeError::Memory(_) => PyMemoryError::new_err(text),
         CompositeError::Order { .. }

@@ -349,6 +349,9 @@ typedef struct {
 // them, for up to timeout milliseconds. So long may a process also make the others wait later. A
 // process that has several compositors opens them in the same order as the others do. While there
 // is one, receive nothing with whatever tag.
+//
+// MGN_ERR_COMPOSITE: another process runs another release. Other errors are those of
+// mgn_composite.
 int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 
 // Merges one picture of each process; all of them have to call this. color and depth are this

@@ -106,6 +106,9 @@ pub struct mgn_merged {
 /// them, for up to timeout milliseconds. So long may a process also make the others wait later. A
 /// process that has several compositors opens them in the same order as the others do. While there
 /// is one, receive nothing with whatever tag.
+///
+/// MGN_ERR_COMPOSITE: another process runs another release. Other errors are those of
+/// mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_compositor_open(
     timeout: c_int,
@@ -338,6 +341,7 @@ impl From<CompositeError> for Fault {
             CompositeError::Lost { .. } => Code::Closed,
             CompositeError::Late { .. } | CompositeError::Stuck { .. } => Code::Timeout,
             CompositeError::Different { .. }
+            | CompositeError::Release { .. }
             | CompositeError::Misuse(_)
             | CompositeError::Failed => Code::Composite,
             CompositeError::Memory(_) => Code::System,

@@ -284,6 +284,13 @@ int main(void)
     IS(mgn_composite_drawn(compositor, &composition, NULL, NULL), MGN_ERR_ARGUMENT);
     IS(mgn_composite_drawn(compositor, &composition, NULL, &merged), MGN_OK);
     IS(merged.pixels == 2 && !memcmp(merged.color, colors, 8), 1);
+    IS(mgn_composite_drawn(compositor, &composition, NULL, &merged), MGN_ERR_ARGUMENT);
+    IS(mgn_composite_draw(compositor, &composition, &color, &depth), MGN_OK);
+    composition.width = 1;
+    composition.height = 2;
+    IS(mgn_composite_drawn(compositor, &composition, NULL, &merged), MGN_ERR_ARGUMENT);
+    composition.width = 2;
+    composition.height = 1;
     mgn_rectangle covered = {.column = 1, .width = 2, .height = 1};
     IS(mgn_composite_draw(compositor, &composition, &color, &depth), MGN_OK);
     memcpy(color, colors, 8);

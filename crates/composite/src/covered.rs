@@ -99,7 +99,7 @@ impl Covered {
         operation: Operation,
     ) -> Covered {
         let whole = Covered::whole(width, height);
-        let (color, depth) = (format.color.channel().pixel_bytes(), format.depth_bytes());
+        let [color, depth] = format.pixel_bytes();
         if width * height == 0 {
             return whole;
         }

@@ -111,6 +111,11 @@ impl Format {
             None => 0,
         }
     }
+
+    /// Bytes of a pixel's colour, and of its depth.
+    pub const fn pixel_bytes(self) -> [usize; 2] {
+        [self.color.channel().pixel_bytes(), self.depth_bytes()]
+    }
 }
 
 impl Color {

@@ -204,13 +204,18 @@ fn share(block: &Range<usize>, pixels: usize, held: &[Range<usize>], next: &mut 
     let mut members: Vec<usize> = block.clone().collect();
     members.sort_by_key(|member| (held[*member].start, *member));
     let count = members.len();
+    for (piece, member) in members.into_iter().enumerate() {
+        next[member] = stripe(pixels, piece, count);
+    }
+}
+
+/// The pixels of one of `count` pieces.
+pub(crate) fn stripe(pixels: usize, piece: usize, count: usize) -> Range<usize> {
     let cut = |piece: usize| match piece == count {
         true => pixels,
-        false => pixels * piece / count / ALIGN * ALIGN,
+        false => (pixels as u64 * piece as u64 / count as u64) as usize / ALIGN * ALIGN,
     };
-    for (piece, member) in members.into_iter().enumerate() {
-        next[member] = cut(piece)..cut(piece + 1);
-    }
+    cut(piece)..cut(piece + 1)
 }
 
 /// What `member` does while the blocks `parts` join.

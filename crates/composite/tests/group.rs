@@ -1,6 +1,8 @@
 //! Groups of processes, as threads with an endpoint each, over the links that jobs make.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+mod jobs;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -8,57 +10,17 @@ use mgn_composite::{
     merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, Operation, Picture,
     Rectangle, Schedule, Terms,
 };
-use mgn_fabric::job::{Job, Member};
+use mgn_fabric::endpoint::How;
+
+use jobs::{members, By};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How members reach each other's pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    Memory,
-    Messages,
-}
-
 const BOTH: [By; 2] = [By::Memory, By::Messages];
-
-impl By {
-    fn group(self, member: &Member, number: u16, patience: Duration) -> Group<'_> {
-        let group = match self {
-            By::Memory => Group::new(member, number, patience),
-            By::Messages => Group::by_messages(member, number, patience),
-        };
-        let group = group.unwrap();
-        assert_eq!(group.is_shared(), self == By::Memory && group.size() > 1);
-        group
-    }
-}
 
 /// Runs `each` as every rank of a job of its own. Gives what the ranks came to, in their order.
 fn job<T: Send>(by: By, size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
     members(size, |member| each(by.group(member, 1, PATIENCE)))
-}
-
-/// Likewise with the members, who make their groups themselves.
-fn members<T: Send>(size: usize, each: impl Fn(&Member) -> T + Sync) -> Vec<T> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("composite-{}-{number}", std::process::id());
-    thread::scope(|scope| {
-        let ranks: Vec<_> = (0..size)
-            .map(|rank| {
-                let (name, each) = (&name, &each);
-                scope.spawn(move || {
-                    let hosts = vec!["localhost".to_owned(); size];
-                    let job = Job::new(name, rank as u32, hosts).unwrap();
-                    let member = job.join().unwrap();
-                    let result = each(&member);
-                    member.leave();
-                    result
-                })
-            })
-            .collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
-    })
 }
 
 const WIDTH: usize = 61;
@@ -497,6 +459,77 @@ fn pictures_may_be_drawn_in_place() {
     }
 }
 
+/// A rank that has its turn only now and then is many frames ahead of a slow display. What it says
+/// of a frame stays until the display has read it.
+#[test]
+fn ranks_may_take_turns() {
+    const TURNS: usize = 8;
+    for by in BOTH {
+        let results = job(by, TURNS + 1, |mut group| {
+            let rank = group.rank();
+            let mut frames = Vec::new();
+            for frame in 0..5 * TURNS {
+                let terms = Terms {
+                    order: Some(vec![frame % TURNS]),
+                    to: Some(TURNS),
+                    ..terms(Operation::Over, Some(Schedule::Tree(8)))
+                };
+                if rank == TURNS {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                let mine = match rank == frame % TURNS {
+                    true => picture(frame, terms.format),
+                    false => Picture::default(),
+                };
+                let (_, merged) = group.composite(mine.borrowed(), &terms).unwrap();
+                frames.push(merged.to_picture());
+            }
+            frames
+        });
+        for (frame, got) in results[TURNS].iter().enumerate() {
+            let want = picture(frame, terms(Operation::Over, None).format);
+            assert!(*got == want, "frame {frame} by {by:?}");
+        }
+    }
+}
+
+/// What was drawn is composited once, on the terms that it was drawn for.
+#[test]
+fn pictures_are_composited_as_they_were_drawn() {
+    for by in BOTH {
+        for schedule in [Schedule::DirectSend, Schedule::BinarySwap] {
+            let results = job(by, 2, |mut group| {
+                let terms = terms(Operation::Nearest, Some(schedule));
+                let others: [fn(&mut Terms); 5] = [
+                    |terms| (terms.width, terms.height) = (10, 10),
+                    |terms| (terms.width, terms.height) = (terms.height, terms.width),
+                    |terms| terms.format.color = Color::Rgba16f,
+                    |terms| terms.format.depth = Some(Depth::Unorm),
+                    |terms| (terms.operation, terms.format.depth) = (Operation::Over, None),
+                ];
+                let is_refused = |group: &mut Group<'_>, terms: &Terms| {
+                    let composited = group.composite_drawn(terms, None).map(drop);
+                    matches!(composited, Err(CompositeError::NotDrawn))
+                };
+                let mine = picture(group.rank(), terms.format);
+                let place = group.draw(&terms).unwrap();
+                place.color.copy_from_slice(&mine.color);
+                place.depth.copy_from_slice(&mine.depth);
+                for (at, change) in others.into_iter().enumerate() {
+                    let mut other = terms.clone();
+                    change(&mut other);
+                    assert!(is_refused(&mut group, &other), "{at} by {by:?}");
+                }
+                let merged = group.composite_drawn(&terms, None).unwrap().1.to_picture();
+                assert!(is_refused(&mut group, &terms), "twice by {by:?}");
+                merged
+            });
+            let want = at_once(&terms(Operation::Nearest, None), &[0, 1]);
+            assert!(results[0] == want, "{schedule} by {by:?}");
+        }
+    }
+}
+
 /// What is outside of a rectangle that was drawn shows nothing, whatever the memory holds there.
 #[test]
 fn rectangles_may_be_drawn() {
@@ -565,23 +598,47 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
         |terms| terms.to = Some(1),
         |terms| terms.order = Some(vec![2, 1, 0]),
     ];
-    for (at, change) in changes.into_iter().enumerate() {
-        let results = job(By::Memory, 3, |mut group| {
-            let mut terms = same();
-            if group.rank() == 2 {
-                change(&mut terms);
+    for by in BOTH {
+        for (at, change) in changes.into_iter().enumerate() {
+            let results = job(by, 3, |mut group| {
+                let mut terms = same();
+                if group.rank() == 2 {
+                    change(&mut terms);
+                }
+                let mine = picture(group.rank(), terms.format);
+                // A rank that merges nothing may be some frames ahead, until the others take no
+                // more of its messages.
+                (0..100_000).try_for_each(|_| group.composite(mine.borrowed(), &terms).map(drop))
+            });
+            for result in results {
+                let error = result.unwrap_err();
+                assert!(
+                    matches!(error, CompositeError::Different { .. }),
+                    "change {at} by {by:?}: {error}"
+                );
             }
-            let mine = picture(group.rank(), terms.format);
-            // A rank that merges nothing may be some frames ahead.
-            (0..9).try_for_each(|_| group.composite(mine.borrowed(), &terms).map(drop))
-        });
-        for result in results {
-            let error = result.unwrap_err();
-            assert!(
-                matches!(error, CompositeError::Different { .. }),
-                "change {at}: {error}"
-            );
         }
+    }
+}
+
+/// Members that are on one host and send messages all the same hear of it from those that do not.
+#[test]
+fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
+    let results = job(By::Memory, 3, |mut group| {
+        let schedule = match group.rank() {
+            2 => Schedule::BinarySwap,
+            _ => Schedule::DirectSend,
+        };
+        let terms = terms(Operation::Nearest, Some(schedule));
+        let mine = picture(group.rank(), terms.format);
+        (0..100_000).try_for_each(|_| group.composite(mine.borrowed(), &terms).map(drop))
+    });
+    for (rank, result) in results.into_iter().enumerate() {
+        let error = result.unwrap_err();
+        assert!(
+            matches!(error, CompositeError::Different { .. }),
+            "rank {rank}: {error}"
+        );
     }
 }
 
@@ -635,5 +692,132 @@ fn a_wrong_call_may_be_made_right() {
                 .to_picture()
         });
         assert!(is_alike(&results[0], &at_once(&terms, &[0, 1])));
+    }
+}
+
+/// Members of other releases would not understand what this one says.
+#[test]
+fn ranks_of_another_release_are_an_error() {
+    let hellos: [(&[u8], &str); 3] = [
+        (b"Manganese 0.0.7\0and more", "Manganese 0.0.7"),
+        (&[7; 24], "another release"),
+        (b"", "another release"),
+    ];
+    for (hello, named) in hellos {
+        let done = AtomicUsize::new(0);
+        let results = members(3, |member| {
+            if member.rank() == 2 {
+                for other in [0, 1] {
+                    let link = member.open(other, PATIENCE).unwrap();
+                    let tag = 0x47 << 56 | 1 << 40 | 0xFFFF;
+                    let endpoint = member.endpoint();
+                    endpoint.send(link, tag, hello, How::default()).unwrap();
+                }
+                while done.load(Ordering::Acquire) < 2 {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                return None;
+            }
+            let error = Group::new(member, 1, PATIENCE).err();
+            done.fetch_add(1, Ordering::AcqRel);
+            error
+        });
+        for error in results.into_iter().take(2) {
+            let error = error.unwrap();
+            let CompositeError::Release { rank: 2, theirs } = &error else {
+                panic!("{error}");
+            };
+            assert_eq!(theirs, named);
+            assert!(error.to_string().contains("same release"), "{error}");
+        }
+    }
+}
+
+/// A depth that is no number is farther than all others, and a colour that is none stays so
+/// wherever it is merged.
+#[test]
+fn values_that_are_no_numbers_are_the_same_in_any_schedule() {
+    let picture = |rank: usize| {
+        let value = |at: usize| match (at + rank) % 5 {
+            0 => f32::NAN,
+            _ => (at * 7 + rank * 13) as f32 % 11.0,
+        };
+        let bytes = |count: usize, step: usize| -> Vec<u8> {
+            let values = (0..count).map(|at| value(at / step));
+            values.flat_map(f32::to_ne_bytes).collect()
+        };
+        Picture {
+            color: bytes(4 * PIXELS, 4),
+            depth: bytes(PIXELS, 1),
+        }
+    };
+    for operation in [Operation::Nearest, Operation::Over, Operation::Add] {
+        let mut terms = terms(operation, None);
+        terms.format = Format {
+            color: Color::Rgba32f,
+            depth: (operation == Operation::Nearest).then_some(Depth::Float),
+        };
+        let pictures = [0, 1, 2, 3, 4].map(|rank| {
+            let mut picture = picture(rank);
+            if terms.format.depth.is_none() {
+                picture.depth.clear();
+            }
+            picture
+        });
+        let layers = [0, 1, 2, 3, 4].map(|rank: usize| pictures[rank].layer(Channel::F32));
+        let mut want = pictures[0].clone();
+        let out = want.layer_mut(Channel::F32);
+        merge(operation, terms.format, &layers, out).unwrap();
+        let floats = |bytes: &[u8]| -> Vec<f32> {
+            let floats = bytes.chunks_exact(4);
+            floats
+                .map(|float| f32::from_ne_bytes(float.try_into().unwrap()))
+                .collect()
+        };
+        for by in BOTH {
+            for schedule in SCHEDULES {
+                terms.schedule = schedule;
+                let results = job(by, 5, |mut group| {
+                    let mine = pictures[group.rank()].borrowed();
+                    group.composite(mine, &terms).unwrap().1.to_picture()
+                });
+                let what = format!("{operation} by {by:?}, {schedule:?}");
+                if operation == Operation::Nearest {
+                    assert!(results[0] == want, "{what}");
+                }
+                let pairs = floats(&results[0].color).into_iter();
+                for (got, want) in pairs.zip(floats(&want.color)) {
+                    let is_near = (got - want).abs() <= 1e-4 * want.abs();
+                    assert!(
+                        is_near || got.is_nan() && want.is_nan(),
+                        "{what}: {got} {want}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// No rank has drawn anything.
+#[test]
+fn all_rectangles_may_be_empty() {
+    for by in BOTH {
+        for schedule in SCHEDULES {
+            let results = job(by, 4, |mut group| {
+                let terms = terms(Operation::Nearest, schedule);
+                let place = group.draw(&terms).unwrap();
+                place.color.fill(9);
+                place.depth.fill(0);
+                let nothing = Rectangle {
+                    columns: 0..0,
+                    rows: 0..0,
+                };
+                let merged = group.composite_drawn(&terms, Some(nothing));
+                merged.unwrap().1.to_picture()
+            });
+            let far = f32::INFINITY.to_ne_bytes();
+            assert_eq!(results[0].color, [0; 4 * PIXELS], "{schedule:?} by {by:?}");
+            assert!(results[0].depth.chunks(4).all(|depth| depth == far));
+        }
     }
 }

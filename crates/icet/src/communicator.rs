@@ -32,7 +32,7 @@ pub(crate) struct Members {
     pub(crate) group: Group<'static>,
 }
 
-/// What each process tells the others.
+/// What each process tells the others, behind its release.
 #[derive(Clone)]
 struct Greeting {
     /// Tells processes apart.
@@ -44,10 +44,16 @@ struct Greeting {
     jobs: u32,
 }
 
-/// Bytes of a greeting: text is followed by zeros.
-const GREETING: usize = 16 + SECRET + HOST + 4;
+/// Bytes of a greeting: text is followed by zeros. All releases send as many, because processes
+/// gather greetings before they know of each other.
+const GREETING: usize = RELEASE_ROOM + 16 + SECRET + HOST + 4;
+const RELEASE_ROOM: usize = 32;
 const SECRET: usize = 512;
-const HOST: usize = 256;
+const HOST: usize = 224;
+
+/// Greetings of other releases may have other contents.
+const RELEASE: &str = concat!("Manganese ", env!("CARGO_PKG_VERSION"));
+const _: () = assert!(RELEASE.len() < RELEASE_ROOM);
 
 impl Processes {
     /// # Safety
@@ -142,7 +148,8 @@ impl Processes {
                 all.as_mut_ptr().cast(),
             )
         }?;
-        let all = all.chunks_exact(GREETING).map(Greeting::from_bytes);
+        let all = all.chunks_exact(GREETING).enumerate();
+        let all = all.map(|(rank, bytes)| Greeting::from_bytes(rank, bytes));
         let all: Vec<Greeting> = all.collect::<Result<_, _>>()?;
         let patience = patience()?;
         let (member, number) = jobs.joined(self.rank, &all)?;
@@ -219,7 +226,9 @@ impl Jobs {
 
 impl Greeting {
     fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
-        let mut bytes = self.nonce.to_vec();
+        let mut bytes = RELEASE.as_bytes().to_vec();
+        bytes.resize(RELEASE_ROOM, 0);
+        bytes.extend(self.nonce);
         for (text, room) in [(&self.secret, SECRET), (&self.host, HOST)] {
             if text.len() >= room {
                 return Err(Problem::Operation(format!(
@@ -234,17 +243,17 @@ impl Greeting {
         Ok(bytes)
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Greeting, Problem> {
+    /// What the process with this rank says.
+    fn from_bytes(rank: usize, bytes: &[u8]) -> Result<Greeting, Problem> {
         let text = |bytes: &[u8]| {
             let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-            String::from_utf8(bytes.to_vec()).map_err(|_| {
-                Problem::Operation(
-                    "another process says something that is not understood: do all of them use \
-                     the same release of Manganese?"
-                        .into(),
-                )
-            })
+            String::from_utf8(bytes.to_vec()).map_err(|_| other_release(rank, None))
         };
+        let (release, bytes) = bytes.split_at(RELEASE_ROOM);
+        let release = text(release)?;
+        if release != RELEASE {
+            return Err(other_release(rank, Some(&release)));
+        }
         let mut nonce = [0; 16];
         nonce.copy_from_slice(&bytes[..16]);
         let (secret, rest) = bytes[16..].split_at(SECRET);
@@ -258,6 +267,16 @@ impl Greeting {
             jobs: u32::from_le_bytes(count),
         })
     }
+}
+
+/// A process says what this one does not understand, or that it is of another release.
+fn other_release(rank: usize, release: Option<&str>) -> Problem {
+    let is_name = |name: &&str| name.starts_with("Manganese ") && !name.contains(char::is_control);
+    let release = release.filter(is_name);
+    Problem::Operation(format!(
+        "process {rank} runs {}, and this one {RELEASE}: all processes must run the same release",
+        release.unwrap_or("another release")
+    ))
 }
 
 fn patience() -> Result<Duration, Problem> {
@@ -290,11 +309,23 @@ mod tests {
         };
         let bytes = greeting.to_bytes().unwrap();
         assert_eq!(bytes.len(), GREETING);
-        let read = Greeting::from_bytes(&bytes).unwrap();
+        let read = Greeting::from_bytes(1, &bytes).unwrap();
         assert_eq!(read.to_bytes().unwrap(), bytes);
         let mut wrong = bytes;
-        wrong[16] = 0xFF;
-        assert!(Greeting::from_bytes(&wrong).is_err());
+        wrong[RELEASE_ROOM + 16] = 0xFF;
+        assert!(Greeting::from_bytes(1, &wrong).is_err());
+        // Of other releases, and of those whose greetings began with the nonce.
+        for (release, named) in [
+            (&b"Manganese 0.0.7"[..], "Manganese 0.0.7"),
+            (&[7; 16], "another"),
+        ] {
+            let mut other = read.to_bytes().unwrap();
+            other[..RELEASE_ROOM].fill(0);
+            other[..release.len()].copy_from_slice(release);
+            let error = Greeting::from_bytes(3, &other).map(drop).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(&format!("process 3 runs {named}")), "{text}");
+        }
         let long = Greeting {
             host: "x".repeat(HOST),
             ..greeting

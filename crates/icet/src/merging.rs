@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mgn_composite::{self as composite, Depth, Format, Operation, PictureRef, Terms};
+use mgn_composite::{self as composite, Depth, Format, Operation, PictureRef, Rectangle, Terms};
 
 use crate::abi::param;
 use crate::communicator::{Members, Processes};
@@ -107,12 +107,9 @@ pub(crate) fn tile(
     // Taken out, so that the result can be written meanwhile.
     let mut drawn = std::mem::take(&mut context.drawn.image);
     let is_lent = std::mem::take(&mut context.is_lent);
-    let prepared = match is_lent {
-        true => {
-            prepare_lent(frame, tile, &mut drawn, is_last);
-            None
-        }
-        false => Some(prepare(frame, tile, &drawn, own, is_last)),
+    let (prepared, covered) = match is_lent {
+        true => (None, prepare_lent(frame, tile, &mut drawn, is_last)),
+        false => (Some(prepare(frame, tile, &drawn, own, is_last)), None),
     };
     let compressed = icetWallTime();
     let result = &mut context.result.image;
@@ -127,7 +124,7 @@ pub(crate) fn tile(
             let terms = terms(frame, size, to);
             let group = &mut members(&mut context.members, &context.processes)?.group;
             let merged = match &prepared {
-                None => group.composite_drawn(&terms, None),
+                None => group.composite_drawn(&terms, covered),
                 Some(prepared) => {
                     let picture = PictureRef {
                         color: pixels::bytes_of(&prepared.color),
@@ -197,19 +194,39 @@ fn terms(frame: &Frame, size: (usize, usize), to: Option<usize>) -> Terms {
     }
 }
 
-/// Makes a picture one that all can merge where it lies: nothing is around what is shown.
-fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) {
+/// Makes a picture one that all can merge where it lies. Gives what of it is shown, unless all is:
+/// the rest costs nothing.
+fn prepare_lent(frame: &Frame, tile: usize, drawn: &mut Image, is_last: bool) -> Option<Rectangle> {
     let (size, shown) = (frame.size_of(tile), frame.shown[tile]);
     let color = drawn.color.words_mut();
-    let nothing = [0; 4];
-    pixels::surround(color, size, shown, &nothing[..frame.color.words()]);
-    if frame.has_depth {
-        let far = [1.0_f32.to_bits()];
-        pixels::surround(drawn.depth.words_mut(), size, shown, &far);
+    if frame.is_blend && is_on_background(frame, is_last) {
+        // The background is everywhere.
+        let nothing = [0; 4];
+        pixels::surround(color, size, shown, &nothing[..frame.color.words()]);
+        if frame.has_depth {
+            let far = [1.0_f32.to_bits()];
+            pixels::surround(drawn.depth.words_mut(), size, shown, &far);
+        }
+        finish_blend(frame, color, is_last);
+        return None;
     }
-    if frame.is_blend {
+    if frame.is_blend && !shown.is_empty() {
         finish_blend(frame, color, is_last);
     }
+    let range = |start: i32, count: i32| match shown.is_empty() {
+        true => 0..0,
+        false => start as usize..(start + count) as usize,
+    };
+    let all = Area::new(0, 0, size.0 as i32, size.1 as i32);
+    (shown != all).then(|| Rectangle {
+        columns: range(shown.x, shown.width),
+        rows: range(shown.y, shown.height),
+    })
+}
+
+/// Whether this process blends its picture on the background.
+fn is_on_background(frame: &Frame, is_last: bool) -> bool {
+    frame.is_on_background && is_last && frame.background != [0.0; 4]
 }
 
 /// What blending asks of a picture.
@@ -217,7 +234,7 @@ fn finish_blend(frame: &Frame, color: &mut [u32], is_last: bool) {
     if pixels::has_glow(frame.color, color) {
         pixels::drop_glow(frame.color, color);
     }
-    if frame.is_on_background && is_last && frame.background != [0.0; 4] {
+    if is_on_background(frame, is_last) {
         pixels::blend_under(frame.color, color, frame.background);
     }
 }
@@ -278,8 +295,8 @@ fn prepare<'p>(
         }
         Color::RgbaBytes | Color::RgbaFloats => cut(color, &nothing),
     };
-    let is_changed = frame.is_on_background && is_last && frame.background != [0.0; 4];
-    if frame.is_blend && (is_changed || pixels::has_glow(frame.color, &color)) {
+    if frame.is_blend && (is_on_background(frame, is_last) || pixels::has_glow(frame.color, &color))
+    {
         finish_blend(frame, color.to_mut(), is_last);
     }
     Prepared { color, depth }

@@ -1,11 +1,23 @@
 //! The links of a group to its other members.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Wanted};
+use mgn_fabric::endpoint::{Endpoint, How, LinkId, Request, Wanted};
 use mgn_fabric::job;
 
+use super::ended::Ended;
 use super::CompositeError;
+
+/// Begins the messages by which members meet. What they say afterwards, in messages and in memory,
+/// differs from release to release.
+pub(super) const RELEASE: &str = concat!("Manganese ", env!("CARGO_PKG_VERSION"));
+
+/// Bytes of a release's name, at most.
+const RELEASE_MAX: usize = 64;
+
+/// How long the peers may take to answer after a composition has failed.
+pub(super) const PARTING: Duration = Duration::from_secs(1);
 
 /// The upper byte of the tags of all messages of groups. Below it are the group's number (16 bits),
 /// the frame's (24) and the round's (16). A program may use the endpoint for messages of its own,
@@ -14,6 +26,9 @@ const TAG: u64 = 0x47 << 56;
 
 /// Instead of a round: the messages by which members meet.
 const MEETING: u16 = 0xFFFF;
+
+/// Likewise: those by which they say that they composite no more.
+const FAREWELL: u16 = 0xFFFE;
 
 #[derive(Debug)]
 pub(super) struct Links<'a> {
@@ -24,6 +39,16 @@ pub(super) struct Links<'a> {
     number: u16,
     /// How long members wait for each other.
     pub patience: Duration,
+    /// What the member that has come least far has said of why it composites no more.
+    farewell: Cell<Option<Farewell>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Farewell {
+    teller: usize,
+    /// The first frame that the teller has not composited.
+    frame: u32,
+    why: Ended,
 }
 
 impl<'a> Links<'a> {
@@ -50,6 +75,7 @@ impl<'a> Links<'a> {
             rank,
             number,
             patience,
+            farewell: Cell::new(None),
         })
     }
 
@@ -80,11 +106,15 @@ impl<'a> Links<'a> {
 
     /// Sends every other member the same words, and gives those that each has sent. All of them
     /// have to do this.
+    ///
+    /// # Errors
+    /// [`CompositeError::Release`], [`CompositeError::Late`], [`CompositeError::Lost`].
     pub fn meet(&self, words: &[u8]) -> Result<Vec<(usize, Vec<u8>)>, CompositeError> {
         let deadline = Instant::now().checked_add(self.patience);
         let tag = self.tag(0, MEETING.into());
+        let words = [RELEASE.as_bytes(), &[0], words].concat();
         for (rank, link) in self.others() {
-            let sent = self.endpoint.send(link, tag, words, How::default());
+            let sent = self.endpoint.send(link, tag, &words, How::default());
             sent.map_err(|source| CompositeError::Lost { rank, source })?;
         }
         let from = |(rank, link)| {
@@ -93,9 +123,120 @@ impl<'a> Links<'a> {
             let met = met.map_err(|source| CompositeError::Lost { rank, source })?;
             let waited = self.patience;
             let message = met.ok_or(CompositeError::Late { rank, waited })?;
-            Ok((rank, message.to_vec()))
+            let (theirs, words) = release(message.to_vec());
+            match theirs.as_deref() {
+                Some(RELEASE) => Ok((rank, words)),
+                theirs => Err(CompositeError::Release {
+                    rank,
+                    theirs: theirs.unwrap_or("another release").to_owned(),
+                }),
+            }
         };
         self.others().map(from).collect()
+    }
+
+    /// Why members have not met: tells the others, unless another one has given up before and told
+    /// this one why.
+    pub fn explain(&self, error: CompositeError) -> CompositeError {
+        match (&error, self.check(0)) {
+            (CompositeError::Lost { .. }, Err(said)) => return said,
+            _ => self.fail(0, &error),
+        }
+        error
+    }
+
+    /// Hears what others have said of why they composite no more.
+    pub fn listen(&self) {
+        let wanted = Wanted {
+            from: None,
+            ..Wanted::new(self.endpoint.own(), self.tag(0, FAREWELL.into()))
+        };
+        while let Ok(Some(message)) = self.endpoint.take(&wanted, Some(Duration::ZERO)) {
+            let mut others = self.others();
+            let teller = others.find(|(_, link)| *link == message.status.link);
+            let words = <[u8; 8]>::try_from(message.to_vec()).map(u64::from_le_bytes);
+            let (Some((teller, _)), Ok(words)) = (teller, words) else {
+                continue;
+            };
+            let frame = words as u32;
+            let before = self.farewell.get();
+            // Who has come less far is missed first.
+            if before.is_none_or(|before| (frame.wrapping_sub(before.frame) as i32) < 0) {
+                self.farewell.set(Some(Farewell {
+                    teller,
+                    frame,
+                    why: Ended::from_code((words >> 32) as u32),
+                }));
+            }
+        }
+    }
+
+    /// Whether this frame can still be composited, as far as others have said.
+    ///
+    /// # Errors
+    /// Theirs.
+    pub fn check(&self, frame: u32) -> Result<(), CompositeError> {
+        self.listen();
+        match self.farewell.get() {
+            // The teller has sent all that others need for earlier frames.
+            Some(said) if frame.wrapping_sub(said.frame) as i32 >= 0 => {
+                Err(said.why.error(said.teller, self))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the others that this member composites no more, and because of whom, unless another
+    /// one has told it.
+    pub fn fail(&self, frame: u32, error: &CompositeError) {
+        if self.check(frame).is_err() {
+            return;
+        }
+        let why = Ended::because(error, self.rank).code();
+        let words = (u64::from(frame) | u64::from(why) << 32).to_le_bytes();
+        let memory = [(words.as_ptr().cast_mut(), words.len())];
+        let tag = self.tag(0, FAREWELL.into());
+        let mut sent = Vec::new();
+        for (rank, link) in self.others() {
+            // SAFETY: the words stay until the request has ended: it does below, at the latest when
+            // its link is closed.
+            let request = unsafe { self.endpoint.isend(link, tag, &memory, How::default()) };
+            // Who is gone needs no farewell.
+            sent.extend(request.ok().flatten().map(|request| (rank, request)));
+        }
+        let deadline = Instant::now() + PARTING;
+        sent.retain(|(_, request)| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            matches!(self.endpoint.wait(*request, Some(left)), Ok(None))
+        });
+        self.give_up(sent);
+    }
+
+    /// Ends what is under way to or from these ranks. Afterwards nobody reads its memory any more,
+    /// or writes to it.
+    pub fn give_up(&self, open: Vec<(usize, Request)>) {
+        for (_, request) in &open {
+            let _ = self.endpoint.cancel(*request);
+        }
+        let deadline = Instant::now() + PARTING;
+        for (rank, request) in open {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if let Ok(None) = self.endpoint.wait(request, Some(left)) {
+                self.endpoint.close(self.to(rank));
+                let _ = self.endpoint.wait(request, None);
+            }
+        }
+    }
+}
+
+/// The release that begins a message, if one does, and what follows.
+fn release(message: Vec<u8>) -> (Option<String>, Vec<u8>) {
+    let end = message.iter().take(RELEASE_MAX).position(|byte| *byte == 0);
+    let name = end.and_then(|end| std::str::from_utf8(&message[..end]).ok());
+    let is_name = |name: &&str| name.starts_with("Manganese ") && !name.contains(char::is_control);
+    match name.filter(is_name) {
+        Some(name) => (Some(name.to_owned()), message[name.len() + 1..].to_vec()),
+        None => (None, message),
     }
 }
 

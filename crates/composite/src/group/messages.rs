@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{How, Request, Wanted};
+use mgn_fabric::endpoint::{Endpoint, How, Request, Wanted};
 
+use super::agreed::{Agreed, Mode};
 use super::links::Links;
 use super::{CompositeError, Own, Picture, PictureRef, Terms};
 use crate::covered::Covered;
@@ -14,8 +15,14 @@ use crate::{merge, Channel, Event, Layer, LayerMut, Member, Outlet, Piece, Plan,
 /// Buffers kept for the next frame, at most.
 const SPARE: usize = 64;
 
-/// How long the peers may take to answer after a composition has failed.
-const PARTING: Duration = Duration::from_secs(1);
+/// Bytes before the pixels of each message: a mark, the frame, and what all have agreed about.
+const HEADER: usize = 8 * (1 + Agreed::WORDS);
+
+/// Begins a header. Memory for one is zeroed before, so that one that has not come is no other.
+const MARK: u32 = 0x4D67_6E70;
+
+/// How often a member that waits looks whether others have said that they composite no more.
+const PULSE: Duration = Duration::from_millis(50);
 
 /// What is kept from frame to frame.
 #[derive(Debug, Default)]
@@ -43,12 +50,11 @@ struct Planned {
 impl Messages {
     /// Memory for the next picture.
     pub fn draw(&mut self, terms: &Terms) -> LayerMut<'_> {
-        let (channel, pixels) = (terms.format.color.channel(), terms.pixels());
-        self.drawn.color.resize(pixels * channel.pixel_bytes(), 0);
-        self.drawn
-            .depth
-            .resize(pixels * terms.format.depth_bytes(), 0);
-        self.drawn.layer_mut(channel)
+        let pixels = terms.pixels();
+        let [color, depth] = terms.format.pixel_bytes();
+        self.drawn.color.resize(pixels * color, 0);
+        self.drawn.depth.resize(pixels * depth, 0);
+        self.drawn.layer_mut(terms.format.color.channel())
     }
 
     /// Merges one picture of each member.
@@ -60,6 +66,7 @@ impl Messages {
         terms: &Terms,
         order: &[usize],
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        links.check(frame)?;
         let own = match own {
             Own::Passed(picture) => picture,
             Own::Drawn(_) if !order.contains(&links.rank) => PictureRef::default(),
@@ -75,9 +82,11 @@ impl Messages {
         };
         let mut spare = std::mem::take(&mut self.spare);
         spare.push(std::mem::take(&mut self.merged));
+        let mode = Mode::Messages(terms.schedule(order));
         let mut run = Run {
             links,
             frame,
+            header: Box::new(header(frame, &Agreed::new(terms, mode, order))),
             terms,
             order,
             own,
@@ -105,6 +114,8 @@ impl Messages {
 struct Pixels {
     range: Range<usize>,
     channel: Channel,
+    /// Bytes before the colours: those of a header, or none.
+    lead: usize,
     picture: Picture,
 }
 
@@ -113,7 +124,10 @@ impl Pixels {
         View {
             start: self.range.start,
             channel: self.channel,
-            picture: self.picture.borrowed(),
+            picture: PictureRef {
+                color: &self.picture.color[self.lead..],
+                depth: &self.picture.depth,
+            },
         }
     }
 
@@ -121,7 +135,7 @@ impl Pixels {
         let [color, depth] = self.view().places(range);
         LayerMut {
             channel: self.channel,
-            color: &mut self.picture.color[color],
+            color: &mut self.picture.color[self.lead..][color],
             depth: &mut self.picture.depth[depth],
         }
     }
@@ -160,6 +174,8 @@ struct Run<'g, 'a> {
     frame: u32,
     terms: &'g Terms,
     order: &'g [usize],
+    /// What all messages of this member begin with.
+    header: Box<[u8; HEADER]>,
     /// This member's picture, and what it had after each round. All of it may be on its way to
     /// others.
     own: PictureRef<'g>,
@@ -180,7 +196,7 @@ impl Run<'_, '_> {
         let is_here = self.terms.to == Some(self.links.rank);
         let members = self.order.len();
         let planned = Planned {
-            schedule: self.terms.schedule.unwrap_or(Schedule::usual(members)),
+            schedule: self.terms.schedule(self.order),
             members,
             mine: place(self.links.rank),
             pixels: self.terms.pixels(),
@@ -202,7 +218,7 @@ impl Run<'_, '_> {
             None if !is_here => Ok((0..0, Picture::default())),
             // Nobody has anything to show.
             None if members == 0 => {
-                let mut clear = self.memory(0..self.terms.pixels(), self.channels().0);
+                let mut clear = self.memory(0..self.terms.pixels(), self.channels().0, 0);
                 let (operation, format) = (self.terms.operation, self.terms.format);
                 let out = clear.picture.layer_mut(clear.channel);
                 merge(operation, format, &[], out)?;
@@ -238,8 +254,8 @@ impl Run<'_, '_> {
 
     /// Memory for pixels, with anything in it: the smallest spare buffer that is large enough, or
     /// else the largest.
-    fn memory(&mut self, range: Range<usize>, channel: Channel) -> Pixels {
-        let color = range.len() * channel.pixel_bytes();
+    fn memory(&mut self, range: Range<usize>, channel: Channel, lead: usize) -> Pixels {
+        let color = lead + range.len() * channel.pixel_bytes();
         let spare = self.spare.iter().enumerate();
         let fit = spare.min_by_key(|(_, picture)| {
             let room = picture.color.capacity();
@@ -256,6 +272,7 @@ impl Run<'_, '_> {
         Pixels {
             range,
             channel,
+            lead,
             picture,
         }
     }
@@ -311,7 +328,7 @@ impl Run<'_, '_> {
             Some(pixels) => Ok((pixels.range, pixels.picture)),
             // There is nobody else.
             None => {
-                let mut alone = self.memory(merged, own);
+                let mut alone = self.memory(merged, own, 0);
                 alone.picture.color.copy_from_slice(self.own.color);
                 alone.picture.depth.copy_from_slice(self.own.depth);
                 Ok((alone.range, alone.picture))
@@ -327,7 +344,8 @@ impl Run<'_, '_> {
     /// Begins to receive a piece from a place in the order.
     fn expect(&mut self, round: usize, from: usize, range: &Range<usize>, channel: Channel) {
         let link = self.links.to(self.rank_of(from));
-        let mut pixels = self.memory(range.clone(), channel);
+        let mut pixels = self.memory(range.clone(), channel, HEADER);
+        pixels.picture.color[..HEADER].fill(0);
         let piece = Piece {
             round,
             other: from,
@@ -347,13 +365,14 @@ impl Run<'_, '_> {
         let rank = self.rank_of(piece.other);
         let link = self.links.to(rank);
         let layer = self.held().layer(&piece.pixels);
-        let memory = [layer.color, layer.depth].map(|part| (part.as_ptr().cast_mut(), part.len()));
+        let memory = [&self.header[..], layer.color, layer.depth]
+            .map(|part| (part.as_ptr().cast_mut(), part.len()));
         let (endpoint, tag) = (self.links.endpoint, self.links.tag(self.frame, piece.round));
-        // SAFETY: the own picture is borrowed, and what was merged is kept in `merged`, unchanged,
-        // until the request has ended: `end_sends` waits for that, and `give_up` ends those
-        // of a frame that has failed, also on unwinding.
+        // SAFETY: the own picture is borrowed, and the header and what was merged are kept in
+        // `header` and `merged`, unchanged, until the request has ended: `end_sends` waits for
+        // that, and `give_up` ends those of a frame that has failed, also on unwinding.
         let sent = unsafe { endpoint.isend(link, tag, not_empty(&memory), How::default()) };
-        let sent = sent.map_err(|source| CompositeError::Lost { rank, source })?;
+        let sent = sent.map_err(|source| self.lost(rank, source))?;
         self.sending.extend(sent.map(|request| (rank, request)));
         Ok(())
     }
@@ -365,32 +384,63 @@ impl Run<'_, '_> {
         let (pieces, requests): (Vec<Piece>, Vec<Request>) = waiting
             .map(|(piece, request)| (piece.clone(), request))
             .unzip();
-        // The members that see nothing come late are the first to say so.
-        let is_watcher = !self.order.contains(&self.links.rank);
-        let waited = self
-            .links
-            .patience
-            .saturating_mul(1 + u32::from(is_watcher));
         let first = pieces.iter().min_by_key(|piece| (piece.round, piece.other));
         let late = first.map_or(self.links.rank, |piece| self.rank_of(piece.other));
-        let ended = self.links.endpoint.wait_any(&requests, Some(waited));
-        let ended = ended.map_err(|source| CompositeError::Lost { rank: late, source })?;
-        let ended = ended.ok_or(CompositeError::Late { rank: late, waited })?;
+        // The members that see nothing come late are the first to say so.
+        let rounds = first.map_or(0, |piece| piece.round);
+        let waited = self.links.patience.saturating_mul(1 + rounds as u32);
+        let ended = self.wait(waited, |endpoint, left| {
+            endpoint.wait_any(&requests, Some(left))
+        });
+        let ended = ended.map_err(|source| self.lost(late, source))?;
+        let ended = ended.ok_or(()).or_else(|()| {
+            self.links.check(self.frame)?;
+            Err(CompositeError::Late { rank: late, waited })
+        })?;
         let piece = pieces[ended.at].clone();
         let rank = self.rank_of(piece.other);
         let (request, pixels) = self.arriving.get_mut(&piece).expect("it was there above");
         *request = None;
-        let wanted = pixels.picture.color.len() + pixels.picture.depth.len();
+        let Picture { color, depth } = &pixels.picture;
+        let wanted = color.len() + depth.len();
+        let came = differs(&color[..HEADER], &self.header);
         let different = |got: usize| CompositeError::Different {
             rank,
-            what: format!("pieces of {got} bytes, where {wanted} were expected"),
+            what: match came {
+                Some(what) => what.to_owned(),
+                None => format!("pieces of {got} bytes, where {wanted} were expected"),
+            },
         };
         match ended.result {
-            Ok(status) if status.len == wanted => Ok(piece),
+            Ok(status) if status.len == wanted && came.is_none() => Ok(piece),
             Ok(status) => Err(different(status.len)),
             Err(mgn_fabric::Error::Truncated { len, .. }) => Err(different(len)),
-            Err(source) => Err(CompositeError::Lost { rank, source }),
+            Err(source) => Err(self.lost(rank, source)),
         }
+    }
+
+    /// Waits until something has come, for a member that composites no more to say so, or until
+    /// time is up.
+    fn wait<T>(
+        &self,
+        most: Duration,
+        once: impl Fn(&Endpoint, Duration) -> Result<Option<T>, mgn_fabric::Error>,
+    ) -> Result<Option<T>, mgn_fabric::Error> {
+        let deadline = Instant::now().checked_add(most);
+        loop {
+            let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            let left = left.unwrap_or(PULSE).min(PULSE);
+            let ended = once(self.links.endpoint, left)?;
+            if ended.is_some() || left.is_zero() || self.links.check(self.frame).is_err() {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// A rank cannot be reached any more. It may have said why.
+    fn lost(&self, rank: usize, source: mgn_fabric::Error) -> CompositeError {
+        let said = self.links.check(self.frame);
+        said.err().unwrap_or(CompositeError::Lost { rank, source })
     }
 
     fn merge(
@@ -404,7 +454,7 @@ impl Run<'_, '_> {
             return Ok(());
         };
         let range = first.pixels.start..last.pixels.end;
-        let mut merged = self.memory(range, channel);
+        let mut merged = self.memory(range, channel, 0);
         let held = self.held();
         let came: HashMap<usize, &Pixels> = self
             .arriving
@@ -431,7 +481,7 @@ impl Run<'_, '_> {
     /// Puts this member's piece of the merged picture together with those of the others.
     fn join(&mut self, mine: &Range<usize>, rounds: usize) {
         let (own, _) = self.channels();
-        let mut whole = self.memory(0..self.terms.pixels(), own);
+        let mut whole = self.memory(0..self.terms.pixels(), own, 0);
         let mut put = |from: View<'_>, range: &Range<usize>| {
             let (layer, out) = (from.layer(range), whole.layer_mut(range));
             out.color.copy_from_slice(layer.color);
@@ -451,16 +501,16 @@ impl Run<'_, '_> {
     /// Waits until all that was sent has left.
     fn end_sends(&mut self) -> Result<(), CompositeError> {
         while let Some((rank, request)) = self.sending.last().copied() {
-            let ended = self.links.endpoint.wait(request, Some(self.links.patience));
-            match ended {
+            let waited = self.links.patience;
+            match self.wait(waited, |endpoint, left| endpoint.wait(request, Some(left))) {
                 Ok(Some(_)) => drop(self.sending.pop()),
                 Ok(None) => {
-                    let waited = self.links.patience;
+                    self.links.check(self.frame)?;
                     return Err(CompositeError::Stuck { rank, waited });
                 }
                 Err(source) => {
                     self.sending.pop();
-                    return Err(CompositeError::Lost { rank, source });
+                    return Err(self.lost(rank, source));
                 }
             }
         }
@@ -478,18 +528,7 @@ impl Run<'_, '_> {
             .map(|(place, request)| (self.rank_of(*place), *request));
         let mut open: Vec<(usize, Request)> = arriving.collect();
         open.append(&mut self.sending);
-        let endpoint = self.links.endpoint;
-        for (_, request) in &open {
-            let _ = endpoint.cancel(*request);
-        }
-        let deadline = Instant::now() + PARTING;
-        for (rank, request) in open {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if let Ok(None) = endpoint.wait(request, Some(left)) {
-                endpoint.close(self.links.to(rank));
-                let _ = endpoint.wait(request, None);
-            }
-        }
+        self.links.give_up(open);
     }
 }
 
@@ -500,10 +539,35 @@ impl Drop for Run<'_, '_> {
 }
 
 /// Messages of one piece of memory go faster than those of several.
-fn not_empty(memory: &[(*mut u8, usize); 2]) -> &[(*mut u8, usize)] {
-    let [_, (_, depth)] = memory;
-    match depth {
-        0 => &memory[..1],
-        _ => memory,
+fn not_empty(memory: &[(*mut u8, usize)]) -> &[(*mut u8, usize)] {
+    match memory {
+        [before @ .., (_, 0)] => before,
+        all => all,
+    }
+}
+
+fn header(frame: u32, agreed: &Agreed) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    let first = u64::from(frame) | u64::from(MARK) << 32;
+    let words = [first].into_iter().chain(agreed.0);
+    for (to, word) in header.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    header
+}
+
+/// What a header that has come says differently, if it has come.
+fn differs(came: &[u8], own: &[u8; HEADER]) -> Option<&'static str> {
+    let read = |header: &[u8]| -> [u64; 1 + Agreed::WORDS] {
+        std::array::from_fn(|at| {
+            let word = header[8 * at..8 * at + 8].try_into();
+            u64::from_le_bytes(word.expect("eight bytes"))
+        })
+    };
+    let ([came_first, came @ ..], [own_first, own @ ..]) = (read(came), read(own));
+    match came_first == own_first {
+        true => Agreed(own).difference(&Agreed(came)),
+        false if came_first >> 32 == u64::from(MARK) => Some("another frame"),
+        false => None,
     }
 }

@@ -3,6 +3,8 @@
 //! Members that are all on one host read each other's pictures where they are, in memory that they
 //! share ([`shared`]). Others send pieces of them ([`messages`]), as their schedule says.
 
+mod agreed;
+mod ended;
 mod links;
 mod messages;
 mod shared;
@@ -13,6 +15,7 @@ use std::time::Duration;
 use mgn_fabric::job;
 
 use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule};
+use agreed::Mode;
 use links::Links;
 use messages::Messages;
 use shared::Shared;
@@ -25,8 +28,20 @@ pub struct Group<'a> {
     /// Where all members are on this host.
     shared: Option<Shared>,
     messages: Messages,
+    /// What this member has drawn in the group's memory for its next picture.
+    drawn: Option<Drawn>,
     /// An earlier frame has failed.
     has_failed: bool,
+}
+
+/// A picture that was drawn: it can be composited as such a one only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Drawn {
+    width: usize,
+    height: usize,
+    format: Format,
+    /// Where: in memory that others read, or in this member's own.
+    is_shared: bool,
 }
 
 /// A picture in memory: rows of pixels, the colours apart from the depths.
@@ -123,18 +138,19 @@ impl Terms {
             *pixels <= PIXELS_MAX && width.max(height) <= PIXELS_MAX
         });
         let pixels = pixels.ok_or(CompositeError::Size { width, height })?;
-        let format = self.format;
-        Ok([format.color.channel().pixel_bytes(), format.depth_bytes()].map(|one| pixels * one))
+        Ok(self.format.pixel_bytes().map(|pixel| pixels * pixel))
+    }
+
+    /// That of messages.
+    fn schedule(&self, order: &[usize]) -> Schedule {
+        self.schedule.unwrap_or(Schedule::usual(order.len()))
     }
 
     /// Whether a picture has the size and format of these terms.
     fn check(&self, picture: PictureRef<'_>) -> Result<(), MergeError> {
         let wanted = self.pixels();
-        let parts = [
-            (picture.color, self.format.color.channel().pixel_bytes()),
-            (picture.depth, self.format.depth_bytes()),
-        ];
-        for (part, pixel) in parts {
+        let parts = [picture.color, picture.depth];
+        for (part, pixel) in parts.into_iter().zip(self.format.pixel_bytes()) {
             let len = part.len();
             if wanted.checked_mul(pixel) != Some(len) {
                 return Err(MergeError::Length { len, pixel, wanted });
@@ -161,6 +177,11 @@ pub enum CompositeError {
     Late { rank: usize, waited: Duration },
     #[error("rank {rank} has not taken its pixels for {waited:?}")]
     Stuck { rank: usize, waited: Duration },
+    #[error(
+        "rank {rank} runs {theirs}, and this rank {}: all ranks must run the same release",
+        links::RELEASE
+    )]
+    Release { rank: usize, theirs: String },
     #[error("rank {rank} composites {what}: all ranks must composite pictures of the same size and format, with the same operation, order and schedule")]
     Different { rank: usize, what: String },
     #[error("the order {order:?} names a rank twice, or one that the job of {size} does not have")]
@@ -173,7 +194,7 @@ pub enum CompositeError {
     Size { width: usize, height: usize },
     #[error("no memory for pictures: {0}")]
     Memory(std::io::Error),
-    #[error("nothing was drawn for these terms: ask for memory of their size and format first")]
+    #[error("nothing was drawn for these terms: draw each picture in memory of their size and format first")]
     NotDrawn,
     #[error("an earlier frame of this group has failed: make a new group")]
     Failed,
@@ -202,10 +223,13 @@ impl CompositeError {
 impl<'a> Group<'a> {
     /// Opens a link to each other member of the job. All of them have to make their group, with the
     /// same number; groups that a job has one after the other need different ones. Waits up to
-    /// `patience` for the others. A composition waits as long for each piece.
+    /// `patience` for the others. A composition waits as long for each piece; for one that others
+    /// have to merge first as many times longer as they need rounds, so that the members that see
+    /// who is late are the first to say so.
     ///
     /// # Errors
-    /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`].
+    /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`],
+    /// [`CompositeError::Release`].
     pub fn new(
         job: &'a job::Member,
         number: u16,
@@ -237,12 +261,14 @@ impl<'a> Group<'a> {
         let links = Links::open(job, number, patience)?;
         // The members meet in any case: those that have nothing to do in any frame must not leave
         // before others have opened their links to them.
-        let shared = Shared::join(&links, may_share)?;
+        let shared = Shared::join(&links, may_share);
+        let shared = shared.map_err(|error| links.explain(error))?;
         Ok(Group {
             links,
             frame: 0,
             shared,
             messages: Messages::default(),
+            drawn: None,
             has_failed: false,
         })
     }
@@ -268,10 +294,15 @@ impl<'a> Group<'a> {
     /// [`CompositeError::Memory`], and what [`Group::composite`] gives.
     pub fn draw(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
         let order = self.check(terms)?;
+        let is_shared = self.mode(terms, &order).is_some();
+        self.drawn = Some(Drawn::on(terms, is_shared));
         match &mut self.shared {
-            Some(shared) if shared.mode(terms, &order).is_some() => {
+            Some(shared) if is_shared => {
                 let drawn = shared.draw(&self.links, terms);
-                drawn.inspect_err(|_| self.has_failed = true)
+                drawn.inspect_err(|error| {
+                    self.has_failed = true;
+                    self.links.fail(self.frame, error);
+                })
             }
             _ => Ok(self.messages.draw(terms)),
         }
@@ -303,9 +334,9 @@ impl<'a> Group<'a> {
     ///
     /// # Errors
     /// [`CompositeError`]. After one that is about other members, the group is of no further use:
-    /// they get errors of their own. Links by which something is still under way after a second
-    /// are closed then: the members at their other ends count as lost. Between hosts, only the
-    /// sizes of pieces tell which members composite something else.
+    /// this member has told the others, which get errors of their own. Links by which something is
+    /// still under way after a second are closed then: the members at their other ends count as
+    /// lost.
     pub fn composite(
         &mut self,
         picture: PictureRef<'_>,
@@ -320,37 +351,53 @@ impl<'a> Group<'a> {
         terms: &Terms,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         let order = self.check(terms)?;
-        if let (Own::Passed(picture), true) = (&own, order.contains(&self.links.rank)) {
-            terms.check(*picture)?;
+        let mode = self.mode(terms, &order);
+        if order.contains(&self.links.rank) {
+            match &own {
+                Own::Passed(picture) => terms.check(*picture)?,
+                Own::Drawn(_) if self.drawn == Some(Drawn::on(terms, mode.is_some())) => {}
+                Own::Drawn(_) => return Err(CompositeError::NotDrawn),
+            }
         }
         let frame = self.frame;
         let next = frame.wrapping_add(1);
-        let mode = self
-            .shared
-            .as_ref()
-            .and_then(|shared| shared.mode(terms, &order));
         let result = match (&mut self.shared, mode) {
             (Some(shared), Some(mode)) => {
                 shared.composite(&self.links, frame, own, terms, (mode, &order))
             }
             (shared, _) => {
-                if let Some(shared) = shared {
-                    shared.pass(&self.links, frame, terms, &order);
-                }
                 let (links, messages) = (&self.links, &mut self.messages);
-                messages.composite(links, frame, own, terms, &order)
+                let passed = shared
+                    .as_mut()
+                    .map_or(Ok(()), |shared| shared.pass(links, frame, terms, &order));
+                let merged =
+                    passed.and_then(|()| messages.composite(links, frame, own, terms, &order));
+                merged.inspect_err(|error| match shared {
+                    Some(shared) if !error.is_of_call() => shared.fail(links, error),
+                    _ => {}
+                })
             }
         };
         match result {
             Ok(merged) => {
                 self.frame = next;
+                self.drawn = None;
                 Ok(merged)
             }
             Err(error) => {
-                self.has_failed = !error.is_of_call();
+                if !error.is_of_call() {
+                    self.has_failed = true;
+                    self.links.fail(frame, &error);
+                }
                 Err(error)
             }
         }
+    }
+
+    /// How a frame is composited in memory; none if not there.
+    fn mode(&self, terms: &Terms, order: &[usize]) -> Option<Mode> {
+        let shared = self.shared.as_ref();
+        shared.and_then(|shared| shared.mode(terms, order))
     }
 
     /// The ranks whose pictures are merged, if the terms make sense.
@@ -381,6 +428,17 @@ impl<'a> Group<'a> {
     }
 }
 
+impl Drawn {
+    fn on(terms: &Terms, is_shared: bool) -> Drawn {
+        Drawn {
+            width: terms.width,
+            height: terms.height,
+            format: terms.format,
+            is_shared,
+        }
+    }
+}
+
 /// Pixels of a picture, at most: about as many as 128 pictures in 8K have.
 const PIXELS_MAX: usize = u32::MAX as usize;
 
@@ -389,5 +447,7 @@ impl Drop for Group<'_> {
         if let Some(shared) = &mut self.shared {
             shared.leave(&self.links);
         }
+        // Nobody else takes what others may have said.
+        self.links.listen();
     }
 }

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use mgn_sys::{futex, memory, Mapping, Protection};
 
-/// The heads of as many frames are kept. A member is never so many frames ahead of those that read
-/// its pictures, because it has fewer places for them.
+/// There are places for the heads of as many frames, which take turns.
 pub(super) const FRAMES: usize = 8;
 
 /// 64-bit words of a head.

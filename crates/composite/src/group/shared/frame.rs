@@ -4,19 +4,19 @@ use std::convert::identity;
 use std::ops::Range;
 
 use super::control::{Counter, Which};
-use super::head::{Agreed, Head, Mode};
+use super::head::Head;
 use super::memory::{layer, layer_mut, sizes, Place};
-use super::{Ended, Shared, Taken};
+use super::{Shared, Taken};
 use crate::covered::{pieces, Covered, Pixel, Rectangle};
+use crate::group::agreed::{Agreed, Mode};
+use crate::group::ended::Ended;
 use crate::group::links::Links;
 use crate::group::{CompositeError, Own, PictureRef, Terms};
+use crate::plan::stripe;
 use crate::{merge, Format, Layer, LayerMut, MergeError};
 
 /// Pixels of background at a time.
 const BARE: usize = 4096;
-
-/// Stripes begin at multiples of so many pixels, so that no two members write to one cache line.
-const ALIGN: usize = 16;
 
 /// What a frame is about.
 struct Frame<'f, 'a> {
@@ -38,12 +38,13 @@ impl Frame<'_, '_> {
     fn stripe(&self) -> Option<Range<usize>> {
         let mut mergers = self.mergers.iter();
         let at = mergers.position(|rank| *rank == self.links.rank)?;
-        let (count, pixels) = (self.mergers.len(), self.terms.pixels());
-        let border = |at: usize| match at == count {
-            true => pixels,
-            false => (pixels as u64 * at as u64 / count as u64) as usize / ALIGN * ALIGN,
-        };
-        Some(border(at)..border(at + 1))
+        Some(stripe(self.terms.pixels(), at, self.mergers.len()))
+    }
+
+    /// Who else reads this member's picture.
+    fn readers(&self) -> Vec<usize> {
+        let mergers = self.mergers.iter().copied();
+        mergers.filter(|rank| *rank != self.links.rank).collect()
     }
 
     /// Whether this member keeps merged pixels: as the receiver, or because there is none.
@@ -132,8 +133,7 @@ impl Shared {
         }
         self.own(links).set(Counter::Ready, next);
         if let Some(head) = head {
-            self.own(links)
-                .write(Which::Picture, frame.number, &head.to_words());
+            self.tell(links, &head, frame.readers())?;
         }
         self.own(links).set(Counter::Drawn, next);
         if let Some(stripe) = stripe.clone().filter(|stripe| !stripe.is_empty()) {
@@ -169,13 +169,10 @@ impl Shared {
         self.find_place(frame.links, terms)?;
         let covered = Covered::find(picture, size, terms.format, terms.operation);
         let out = self.place_mut(terms)?;
+        let [color, depth] = terms.format.pixel_bytes();
         let parts = [
-            (
-                picture.color,
-                out.color,
-                terms.format.color.channel().pixel_bytes(),
-            ),
-            (picture.depth, out.depth, terms.format.depth_bytes()),
+            (picture.color, out.color, color),
+            (picture.depth, out.depth, depth),
         ];
         let Rectangle { columns, rows } = &covered.rectangle;
         for (from, to, pixel) in parts {
@@ -196,10 +193,9 @@ impl Shared {
     fn take_place(&mut self, frame: &Frame<'_, '_>) -> Option<Place> {
         let pictures = self.pictures.as_mut()?;
         let at = pictures.next;
-        let is_other = |rank: &usize| *rank != frame.links.rank;
         pictures.places[at] = Taken {
             frame: frame.number,
-            readers: frame.mergers.iter().copied().filter(is_other).collect(),
+            readers: frame.readers(),
         };
         pictures.next = (at + 1) % pictures.places.len();
         pictures.is_free = false;
@@ -367,10 +363,10 @@ struct Bare {
 
 impl Bare {
     fn new(pixel: &Pixel, format: Format) -> Bare {
-        let color = format.color.channel().pixel_bytes();
+        let [color, depth] = format.pixel_bytes();
         Bare {
             color: pixel.color[..color].repeat(BARE),
-            depth: pixel.depth[..format.depth_bytes()].repeat(BARE),
+            depth: pixel.depth[..depth].repeat(BARE),
         }
     }
 

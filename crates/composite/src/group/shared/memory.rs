@@ -36,7 +36,7 @@ pub(super) struct Own {
 
 /// Bytes of a picture's colours and of its depths.
 pub(super) fn sizes(pixels: usize, format: Format) -> [usize; 2] {
-    [format.color.channel().pixel_bytes(), format.depth_bytes()].map(|pixel| pixels * pixel)
+    format.pixel_bytes().map(|pixel| pixels * pixel)
 }
 
 impl Own {
@@ -134,10 +134,11 @@ fn parts(
         (is_aligned && start >= ALIGN && end <= mapping.len())
             .then(|| (mapping.range(start, len), len))
     };
-    let color = part(place.color, format.color.channel().pixel_bytes())?;
-    match format.depth {
-        None => Some([color, (color.0, 0)]),
-        Some(_) => Some([color, part(place.depth, format.depth_bytes())?]),
+    let [color, depth] = format.pixel_bytes();
+    let color = part(place.color, color)?;
+    match depth {
+        0 => Some([color, (color.0, 0)]),
+        depth => Some([color, part(place.depth, depth)?]),
     }
 }
 

@@ -16,19 +16,18 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::Spinner;
 
+use super::agreed::{Agreed, Mode};
+use super::ended::Ended;
 use super::links::Links;
 use super::{CompositeError, Terms};
 use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
 use control::{Control, Counter, Invitation, Which, FRAMES};
-use head::{Agreed, Head};
+use head::Head;
 use memory::{layer_mut, sizes, Own, Place, Seen};
 
-pub(super) use head::Mode;
-
-/// Places of a member for its pictures: so many frames it can be ahead of those that read them.
+/// Places of a member for its pictures: by so many of them it can be ahead of those that read them.
 const PLACES: usize = 3;
-const _: () = assert!(PLACES < FRAMES);
 
 /// Pictures of more bytes have two places. Eight members with three would be slower, because the
 /// pictures leave the processor's cache before they are read.
@@ -52,6 +51,8 @@ pub(super) struct Shared {
     /// How often this member has made memory.
     memories: u32,
     pictures: Option<Pictures>,
+    /// Who reads what this member last said of a picture, in each place for that.
+    told: [Taken; FRAMES],
     /// Where the merged picture is.
     result: Option<Own>,
     spinner: Spinner,
@@ -78,7 +79,8 @@ struct Pictures {
     is_free: bool,
 }
 
-/// What a place was last used for: the frame, and the other ranks that read it.
+/// What a place, or one of the heads, was last used for: the frame, and the other ranks that read
+/// it.
 #[derive(Clone, Debug, Default)]
 struct Taken {
     frame: u32,
@@ -122,41 +124,74 @@ impl Shared {
         };
         let joined: Option<Vec<Peer>> = met.iter().map(|(_, words)| join(words)).collect();
         let can_share = created.is_some() && joined.is_some();
-        let met = links.meet(&[u8::from(can_share)])?;
+        // Processors may be fewer for some than for others.
+        let is_crowded = links.size() > mgn_sys::cpu::cores();
+        let met = links.meet(&[u8::from(can_share), u8::from(is_crowded)])?;
         let (Some((control, page, invitation)), Some(mut members)) = (created, joined) else {
             return Ok(None);
         };
-        if met.iter().any(|(_, words)| *words != [1]) {
+        if met.iter().any(|(_, words)| words.first() != Some(&1)) {
             return Ok(None);
         }
+        let is_crowded = is_crowded || met.iter().any(|(_, words)| words.get(1) == Some(&1));
         members.insert(links.rank, Peer::new(control, invitation));
         Ok(Some(Shared {
             members,
             _page: page,
             memories: 0,
             pictures: None,
+            told: Default::default(),
             result: None,
             // No yielding: with more members than processors that takes the time of those that
             // draw.
             spinner: Spinner::default(),
-            small: SMALL[usize::from(links.size() > mgn_sys::cpu::cores())],
+            small: SMALL[usize::from(is_crowded)],
         }))
     }
 
     /// Counts a frame that is not composited here, and says so to those who believe that it is.
-    pub fn pass(&self, links: &Links<'_>, number: u32, terms: &Terms, order: &[usize]) {
+    ///
+    /// # Errors
+    /// [`CompositeError::Late`], [`CompositeError::Lost`]: others still read what was said earlier.
+    pub fn pass(
+        &mut self,
+        links: &Links<'_>,
+        number: u32,
+        terms: &Terms,
+        order: &[usize],
+    ) -> Result<(), CompositeError> {
         let head = Head {
             frame: number,
-            agreed: Agreed::new(terms, Mode::Messages, order),
+            agreed: Agreed::new(terms, Mode::Messages(terms.schedule(order)), order),
             place: Place::default(),
             covered: Covered::whole(terms.width, terms.height),
         };
-        for which in [Which::Result, Which::Picture] {
-            self.own(links).write(which, number, &head.to_words());
-        }
+        self.own(links)
+            .write(Which::Result, number, &head.to_words());
+        let told = self.tell(links, &head, Vec::new());
+        told.inspect_err(|error| self.fail(links, error))?;
         for counter in Counter::ALL {
             self.own(links).set(counter, number.wrapping_add(1));
         }
+        Ok(())
+    }
+
+    /// Says where this member's picture is, once all have read what was said before in that place:
+    /// in frames in which a member shows nothing, it waits for nobody. What is said of merged
+    /// pixels needs no waiting, because who keeps them has waited for those that write them.
+    fn tell(
+        &mut self,
+        links: &Links<'_>,
+        head: &Head,
+        readers: Vec<usize>,
+    ) -> Result<(), CompositeError> {
+        let frame = head.frame;
+        let at = frame as usize % FRAMES;
+        let before = std::mem::replace(&mut self.told[at], Taken { frame, readers });
+        self.wait_for(links, &before)?;
+        self.own(links)
+            .write(Which::Picture, frame, &head.to_words());
+        Ok(())
     }
 
     /// Says that this member composites no more. Waits until others have read its pictures.
@@ -288,7 +323,7 @@ impl Shared {
     }
 
     /// Tells the others that this member composites no more, and because of whom.
-    fn fail(&self, links: &Links<'_>, error: &CompositeError) {
+    pub fn fail(&self, links: &Links<'_>, error: &CompositeError) {
         self.own(links)
             .end(Ended::because(error, links.rank).code());
     }
@@ -305,85 +340,71 @@ impl Peer {
     }
 }
 
-/// Why a member composites no more. All who wait for it then blame the same rank as it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    Left,
-    Lost { rank: usize },
-    Late { rank: usize },
-    Different { rank: usize },
-}
-
-impl Ended {
-    fn because(error: &CompositeError, own: usize) -> Ended {
-        match error {
-            CompositeError::Late { rank, .. } => Ended::Late { rank: *rank },
-            CompositeError::Different { rank, .. } => Ended::Different { rank: *rank },
-            CompositeError::Lost { rank, .. } => Ended::Lost { rank: *rank },
-            _ => Ended::Lost { rank: own },
-        }
-    }
-
-    fn code(self) -> u32 {
-        let (kind, rank) = match self {
-            Ended::Left => (1, 0),
-            Ended::Lost { rank } => (2, rank),
-            Ended::Late { rank } => (3, rank),
-            Ended::Different { rank } => (4, rank),
-        };
-        kind | (rank as u32) << 8
-    }
-
-    fn from_code(code: u32) -> Ended {
-        let rank = (code >> 8) as usize;
-        match code & 0xFF {
-            2 => Ended::Lost { rank },
-            3 => Ended::Late { rank },
-            4 => Ended::Different { rank },
-            _ => Ended::Left,
-        }
-    }
-
-    /// What that means to a member that waits for `teller`.
-    fn error(self, teller: usize, links: &Links<'_>) -> CompositeError {
-        let closed = |rank: usize| CompositeError::Lost {
-            rank,
-            source: mgn_fabric::Error::Closed(format!("rank {rank}")),
-        };
-        match self {
-            Ended::Left => closed(teller),
-            Ended::Lost { rank } => closed(rank),
-            Ended::Late { rank } if rank == links.rank => CompositeError::Lost {
-                rank: teller,
-                source: mgn_fabric::Error::TimedOut(format!("it waited for rank {rank}")),
-            },
-            Ended::Late { rank } => CompositeError::Late {
-                rank,
-                waited: links.patience,
-            },
-            Ended::Different { rank } => CompositeError::Different {
-                rank,
-                what: format!("something else, as rank {teller} says"),
-            },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::group::agreed::tests::terms;
+    use crate::Group;
+    use mgn_fabric::job::Job;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
 
+    /// Others are about to write to its memory then.
     #[test]
-    fn reasons_are_read_as_they_are_written() {
-        let (rank, other) = (511, 0);
-        for ended in [
-            Ended::Left,
-            Ended::Lost { rank },
-            Ended::Late { rank },
-            Ended::Different { rank: other },
-        ] {
-            assert_ne!(ended.code(), 0);
-            assert_eq!(Ended::from_code(ended.code()), ended);
+    fn a_receiver_may_end_or_stop_when_its_memory_is_ready() {
+        for ends in [true, false] {
+            let name = format!("composite-ready-{}-{ends}", std::process::id());
+            let done = AtomicUsize::new(0);
+            let (name, done) = (&name, &done);
+            let terms = Terms {
+                schedule: Some(Schedule::DirectSend),
+                ..terms()
+            };
+            let rank = |rank: u32| -> Option<CompositeError> {
+                let job = Job::new(name, rank, vec!["localhost".to_owned(); 3]).unwrap();
+                let member = job.join().unwrap();
+                let patience = Duration::from_millis(if ends { 60_000 } else { 700 });
+                let mut group = Group::new(&member, 1, patience).unwrap();
+                if rank > 0 {
+                    let place = group.draw(&terms).unwrap();
+                    place.color.fill(1);
+                    let error = group.composite_drawn(&terms, None).map(drop).err();
+                    done.fetch_add(1, Ordering::AcqRel);
+                    return error;
+                }
+                let (links, shared) = (&group.links, group.shared.as_mut().unwrap());
+                let sizes = sizes(terms.pixels(), terms.format);
+                let result = shared.create(links, 1, sizes).unwrap();
+                let head = Head {
+                    frame: 0,
+                    agreed: Agreed::new(&terms, Mode::Stripes, &[0, 1, 2]),
+                    place: result.place(0),
+                    covered: Covered::whole(terms.width, terms.height),
+                };
+                shared.own(links).write(Which::Result, 0, &head.to_words());
+                shared.result = Some(result);
+                shared.own(links).set(Counter::Ready, 1);
+                if ends {
+                    member.endpoint().stop();
+                }
+                while done.load(Ordering::Acquire) < 2 {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                None
+            };
+            let rank = &rank;
+            let errors = thread::scope(|scope| {
+                let ranks = [0, 1, 2].map(|number| scope.spawn(move || rank(number)));
+                ranks.map(|rank| rank.join().unwrap())
+            });
+            for error in &errors[1..] {
+                let is_right = match error {
+                    Some(CompositeError::Lost { rank: 0, .. }) => ends,
+                    Some(CompositeError::Late { rank: 0, .. }) => !ends,
+                    _ => false,
+                };
+                assert!(is_right, "ends: {ends}: {error:?}");
+            }
         }
     }
 }

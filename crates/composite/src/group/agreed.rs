@@ -1,0 +1,135 @@
+//! What all members of a group have to say alike of a frame. Each says it to those that get its
+//! pixels, which compare it with their own.
+
+use super::Terms;
+use crate::Schedule;
+
+/// How the pixels of a frame come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// By messages.
+    Messages(Schedule),
+    /// In memory that all share: the receiver merges all.
+    Gather,
+    /// Likewise: each member merges its stripe.
+    Stripes,
+}
+
+impl Mode {
+    /// A number for each, and that of the schedule.
+    fn to_word(self) -> u64 {
+        let (kind, k) = match self {
+            Mode::Gather => (0, 0),
+            Mode::Stripes => (1, 0),
+            Mode::Messages(Schedule::DirectSend) => (2, 0),
+            Mode::Messages(Schedule::BinarySwap) => (3, 0),
+            Mode::Messages(Schedule::TwoThreeSwap) => (4, 0),
+            Mode::Messages(Schedule::RadixK(k)) => (5, k),
+            Mode::Messages(Schedule::Tree(k)) => (6, k),
+        };
+        kind | (k as u64) << 8
+    }
+}
+
+/// What members agree about, in words that can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Agreed(pub [u64; Agreed::WORDS]);
+
+/// Names of what the words of [`Agreed`] hold.
+const WHAT: [&str; Agreed::WORDS] = [
+    "pictures of another size",
+    "pictures of another format, or with another operation",
+    "by another schedule",
+    "for another receiver",
+    "pictures in another order",
+];
+
+impl Agreed {
+    pub const WORDS: usize = 5;
+
+    pub fn new(terms: &Terms, mode: Mode, order: &[usize]) -> Agreed {
+        let size = (terms.width as u64) << 32 | terms.height as u64;
+        let to = terms.to.map_or(u64::MAX, |to| to as u64);
+        // FNV-1a, of whole ranks.
+        let hash = |hash: u64, rank: &usize| (hash ^ *rank as u64).wrapping_mul(0x0100_0000_01b3);
+        let order = order.iter().fold(0xcbf2_9ce4_8422_2325, hash);
+        let depth = terms.format.depth.map_or(0, |depth| 1 + depth as u64);
+        let kind = [terms.format.color as u64, depth, terms.operation as u64];
+        let kind = kind.iter().fold(0, |kind, one| kind << 8 | one);
+        Agreed([size, kind, mode.to_word(), to, order])
+    }
+
+    /// What is different, in words for whom it concerns.
+    pub fn difference(&self, other: &Agreed) -> Option<&'static str> {
+        let differs = self
+            .0
+            .iter()
+            .zip(&other.0)
+            .position(|(one, other)| one != other);
+        differs.map(|at| WHAT[at])
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::{Color, Depth, Format, Operation};
+
+    pub fn terms() -> Terms {
+        Terms {
+            width: 640,
+            height: 480,
+            format: Format {
+                color: Color::Rgba8,
+                depth: Some(Depth::Float),
+            },
+            operation: Operation::Nearest,
+            schedule: None,
+            order: None,
+            to: Some(0),
+        }
+    }
+
+    #[test]
+    fn each_difference_is_named() {
+        let order = [0, 1];
+        let agreed = Agreed::new(&terms(), Mode::Gather, &order);
+        assert_eq!(agreed.difference(&agreed), None);
+        let mut wide = terms();
+        (wide.width, wide.height) = (480, 640);
+        let mut unorm = terms();
+        unorm.format.depth = Some(Depth::Unorm);
+        let mut spread = terms();
+        spread.to = None;
+        let others = [
+            (Agreed::new(&wide, Mode::Gather, &order), WHAT[0]),
+            (Agreed::new(&unorm, Mode::Gather, &order), WHAT[1]),
+            (Agreed::new(&terms(), Mode::Stripes, &order), WHAT[2]),
+            (Agreed::new(&spread, Mode::Gather, &order), WHAT[3]),
+            (Agreed::new(&terms(), Mode::Gather, &[1, 0]), WHAT[4]),
+            (Agreed::new(&terms(), Mode::Gather, &[0]), WHAT[4]),
+        ];
+        for (other, what) in others {
+            assert_eq!(agreed.difference(&other), Some(what));
+        }
+    }
+
+    #[test]
+    fn each_schedule_is_another() {
+        let modes = [
+            Mode::Gather,
+            Mode::Stripes,
+            Mode::Messages(Schedule::DirectSend),
+            Mode::Messages(Schedule::BinarySwap),
+            Mode::Messages(Schedule::TwoThreeSwap),
+            Mode::Messages(Schedule::RadixK(4)),
+            Mode::Messages(Schedule::RadixK(8)),
+            Mode::Messages(Schedule::Tree(8)),
+        ];
+        for (at, mode) in modes.iter().enumerate() {
+            for other in &modes[at + 1..] {
+                assert_ne!(mode.to_word(), other.to_word());
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Ranks that end, or stop, in each phase: all others get an error that says who it was, and give
+//! all memory back.
+
+mod jobs;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Schedule, Terms};
+use mgn_fabric::endpoint::How;
+use mgn_fabric::job::Member;
+
+use jobs::{members, By};
+
+const RANKS: usize = 4;
+const VICTIM: usize = 2;
+
+/// How long a rank waits for one that has stopped.
+const SHORT: Duration = Duration::from_millis(700);
+const LONG: Duration = Duration::from_secs(60);
+/// How long ranks wait for one that has never been there.
+const WHILE: Duration = Duration::from_secs(5);
+
+/// What becomes of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Its links close.
+    Ends,
+    /// Nothing is heard of it any more.
+    Stops,
+}
+
+const FATES: [Fate; 2] = [Fate::Ends, Fate::Stops];
+
+impl Fate {
+    fn patience(self) -> Duration {
+        match self {
+            Fate::Ends => LONG,
+            Fate::Stops => SHORT,
+        }
+    }
+
+    /// Stays as it is until all others have come to their end.
+    fn befall(self, member: &Member, done: &AtomicUsize) {
+        if self == Fate::Ends {
+            member.endpoint().stop();
+        }
+        while done.load(Ordering::Acquire) < RANKS - 1 {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Descriptors of this process for memory of groups, and mappings of it.
+fn held() -> [usize; 2] {
+    let links = std::fs::read_dir("/proc/self/fd").unwrap();
+    let links = links.filter_map(|link| std::fs::read_link(link.ok()?.path()).ok());
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let is_ours = |name: &str| name.contains("mgn-composite");
+    [
+        links.filter(|to| is_ours(&to.to_string_lossy())).count(),
+        maps.lines().filter(|line| is_ours(line)).count(),
+    ]
+}
+
+/// Runs a job in which one rank has a fate, which it calls for. All others get an error.
+fn without_victim(
+    fate: Fate,
+    victim: impl Fn(&Member, &dyn Fn()) + Sync,
+    other: impl Fn(&Member) -> Result<(), CompositeError> + Sync,
+    may_blame_others: bool,
+    what: &str,
+) {
+    // One job at a time, so that memory can be counted.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = held();
+    let done = AtomicUsize::new(0);
+    let results = members(RANKS, |member| match member.rank() as usize {
+        VICTIM => {
+            victim(member, &|| fate.befall(member, &done));
+            Ok(())
+        }
+        _ => {
+            let result = other(member);
+            done.fetch_add(1, Ordering::AcqRel);
+            result
+        }
+    });
+    for (rank, result) in results.into_iter().enumerate() {
+        match (rank, result) {
+            (VICTIM, _) => {}
+            (_, Ok(())) => panic!("{what}: rank {rank} has no error"),
+            (_, Err(error)) => {
+                let is_right = blames(&error, VICTIM) || may_blame_others && blames_any(&error);
+                assert!(is_right, "{what}: rank {rank}: {error}");
+            }
+        }
+    }
+    assert_eq!(held(), before, "{what}");
+}
+
+fn blames(error: &CompositeError, who: usize) -> bool {
+    match error {
+        CompositeError::Late { rank, .. }
+        | CompositeError::Lost { rank, .. }
+        | CompositeError::Stuck { rank, .. }
+        | CompositeError::Unreachable { rank, .. } => *rank == who,
+        _ => false,
+    }
+}
+
+fn blames_any(error: &CompositeError) -> bool {
+    (0..RANKS).any(|rank| blames(error, rank))
+}
+
+fn terms(schedule: Schedule, to: usize) -> Terms {
+    Terms {
+        width: 64,
+        height: 512,
+        format: Format {
+            color: Color::Rgba8,
+            depth: Some(Depth::Float),
+        },
+        operation: Operation::Nearest,
+        schedule: Some(schedule),
+        order: None,
+        to: Some(to),
+    }
+}
+
+/// Draws and composites a frame.
+fn composite(group: &mut Group<'_>, terms: &Terms) -> Result<(), CompositeError> {
+    let place = group.draw(terms)?;
+    place.color.fill(1);
+    place.depth.fill(2);
+    group.composite_drawn(terms, None).map(drop)
+}
+
+/// The message by which a rank of this release, on another host, begins to meet the others.
+fn begin_to_meet(member: &Member, number: u64) {
+    let words = concat!("Manganese ", env!("CARGO_PKG_VERSION"), "\0");
+    let tag = 0x47 << 56 | number << 40 | 0xFFFF;
+    for other in (0..RANKS as u32).filter(|other| *other != member.rank()) {
+        let link = member.open(other, LONG).unwrap();
+        let endpoint = member.endpoint();
+        endpoint
+            .send(link, tag, words.as_bytes(), How::default())
+            .unwrap();
+    }
+    member.endpoint().flush(Some(LONG));
+}
+
+#[test]
+fn while_the_others_make_their_group() {
+    for fate in FATES {
+        for has_begun in [false, true] {
+            let victim = |member: &Member, befall: &dyn Fn()| {
+                if has_begun {
+                    begin_to_meet(member, 1);
+                }
+                befall();
+            };
+            let patience = fate.patience().min(WHILE);
+            let other = |member: &Member| Group::new(member, 1, patience).map(drop);
+            let what = format!("{fate:?}, has begun: {has_begun}");
+            // Who has no links yet cannot tell others why it gives up.
+            without_victim(fate, victim, other, !has_begun, &what);
+        }
+    }
+}
+
+/// By which way, and in how many rounds.
+const WAYS: [(By, Schedule); 4] = [
+    (By::Memory, Schedule::DirectSend),
+    (By::Memory, Schedule::Tree(8)),
+    (By::Messages, Schedule::DirectSend),
+    (By::Messages, Schedule::BinarySwap),
+];
+
+#[test]
+fn between_drawing_and_compositing() {
+    for fate in FATES {
+        for (by, schedule) in WAYS {
+            // As a renderer, and as the receiver.
+            for to in [0, VICTIM] {
+                let terms = terms(schedule, to);
+                let victim = |member: &Member, befall: &dyn Fn()| {
+                    let mut group = by.group(member, 1, LONG);
+                    composite(&mut group, &terms).unwrap();
+                    let place = group.draw(&terms).unwrap();
+                    place.color.fill(3);
+                    // The group is closed only when the others have come to their end.
+                    befall();
+                };
+                let other = |member: &Member| {
+                    let mut group = by.group(member, 1, fate.patience());
+                    // A rank that only draws may be some frames ahead.
+                    (0..100_000).try_for_each(|_| composite(&mut group, &terms))
+                };
+                let what = format!("{fate:?}, {schedule} by {by:?}, to {to}");
+                without_victim(fate, victim, other, false, &what);
+            }
+        }
+    }
+}
