@@ -160,6 +160,8 @@ pub struct Shared {
     pub views: HashMap<u32, u32>,
     /// The driver's names of deleted buffers that may still be attached somewhere.
     pub deleted_buffers: HashSet<u32>,
+    /// Whether parts of buffers have been bound, or attached to textures.
+    pub has_parts: bool,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,
 }

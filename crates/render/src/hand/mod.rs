@@ -4,6 +4,7 @@
 pub(crate) mod accumulation;
 pub(crate) mod arrays;
 mod assembly;
+pub(crate) mod buffer_parts;
 mod buffers;
 mod debug;
 mod draws;
