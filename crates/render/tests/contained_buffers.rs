@@ -445,3 +445,139 @@ fn transform_feedback_writes_nothing_beside_its_buffer() {
         }
     }
 }
+
+#[test]
+fn arguments_of_draws_lie_in_their_buffers() {
+    let arguments = [1u32; 5 * 4];
+    let one = Data::Bytes(arguments.as_ptr().cast(), 4);
+    const LAST: u64 = 80;
+    let beside: [fn(&mut Encoder) -> u32; 21] = [
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 0x4000_0001, 16);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 6, 0);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 0x1000_0001, 64);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, 0, 0x4000_0001, 20);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 0, 0x4000_0001, 16);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            let most = 0x4000_0001;
+            e.gl_multi_draw_elements_indirect_count(GL_POINTS, GL_UNSIGNED_INT, 0, 0, most, 32);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, -4, 1, 0);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_elements_indirect_count(GL_POINTS, GL_UNSIGNED_INT, 0, -4, 1, 0);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 4, 1, 0);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, i64::MAX - 3, 1, 0);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect(GL_POINTS, 64, 2, -16);
+            GL_INVALID_VALUE
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, -1, 16);
+            GL_INVALID_VALUE
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 0, -1, 16);
+            GL_INVALID_VALUE
+        },
+        |e| unsafe {
+            e.gl_draw_arrays_indirect(GL_POINTS, -16i64 as u64);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_draw_arrays_indirect(GL_POINTS, LAST - 12);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, -20i64 as u64);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, LAST - 16);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_multi_draw_arrays_indirect(GL_POINTS, -32i64 as u64, 2, 16);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_dispatch_compute_indirect(-12);
+            GL_INVALID_VALUE
+        },
+        |e| unsafe {
+            e.gl_dispatch_compute_indirect(LAST as i64 - 8);
+            GL_INVALID_OPERATION
+        },
+        |e| unsafe {
+            e.gl_dispatch_compute_indirect(i64::MAX - 3);
+            GL_INVALID_OPERATION
+        },
+    ];
+    let within: [fn(&mut Encoder); 7] = [
+        |e| unsafe { e.gl_draw_arrays_indirect(GL_POINTS, LAST - 16) },
+        |e| unsafe { e.gl_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, LAST - 20) },
+        |e| unsafe { e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 5, 0) },
+        |e| unsafe { e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 2, 64) },
+        |e| unsafe { e.gl_multi_draw_elements_indirect(GL_POINTS, GL_UNSIGNED_INT, 0, 4, 20) },
+        |e| unsafe { e.gl_multi_draw_arrays_indirect_count(GL_POINTS, 0, 0, 5, 16) },
+        |e| unsafe { e.gl_multi_draw_arrays_indirect(GL_POINTS, 0, 0, 16) },
+    ];
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        for (name, target) in [
+            (1, GL_DRAW_INDIRECT_BUFFER),
+            (2, GL_ELEMENT_ARRAY_BUFFER),
+            (4, GL_DISPATCH_INDIRECT_BUFFER),
+        ] {
+            e.gl_bind_buffer(target, name);
+            let all = Data::Bytes(arguments.as_ptr().cast(), LAST as usize);
+            e.gl_buffer_data(target, LAST as i64, all, GL_STATIC_DRAW);
+        }
+        e.gl_bind_buffer(GL_PARAMETER_BUFFER, 3);
+        e.gl_buffer_data(GL_PARAMETER_BUFFER, 4, one, GL_STATIC_DRAW);
+        e.mgn_get_error(1);
+    });
+    assert_eq!(s.answer_array::<u32>(), [GL_NO_ERROR]);
+    for (n, draw) in within.into_iter().enumerate() {
+        s.encode(|e| unsafe {
+            draw(e);
+            e.mgn_get_error(1);
+        });
+        assert_eq!(s.answer_array::<u32>(), [GL_NO_ERROR], "{n}");
+    }
+    for (n, draw) in beside.into_iter().enumerate() {
+        let mut error = 0;
+        // One that draws elsewhere may crash the driver, and is to be known then.
+        println!("draw {n}");
+        s.encode(|e| unsafe {
+            error = draw(e);
+            e.mgn_get_error(1);
+        });
+        assert_eq!(s.answer_array::<u32>(), [error], "{n}");
+    }
+}
