@@ -20,6 +20,7 @@ const MARK: u32 = 0x5ec4_e75a;
 const VICTIM: u32 = 1;
 const TOLD: u32 = 2;
 const PROGRAM: u32 = 9;
+const TEXTURE: u32 = 3;
 
 /// Blocks of memory that a driver's buffers come to lie among.
 struct Neighbours(Vec<Vec<u32>>);
@@ -380,6 +381,112 @@ fn a_deleted_buffer_stays_bound_in_another_context() {
         });
         s.context = 1;
         assert_eq!(found(&mut s), [0, 7], "{sight:?}");
+    }
+}
+
+/// Commands that have the texture show a part of the victim.
+const SHOWINGS: [fn(&mut Encoder, i64); 3] = [
+    |e, offset| unsafe { e.gl_tex_buffer_range(GL_TEXTURE_BUFFER, GL_R32UI, VICTIM, offset, 64) },
+    |e, offset| unsafe { e.gl_texture_buffer_range(TEXTURE, GL_R32UI, VICTIM, offset, 64) },
+    |e, offset| unsafe {
+        let target = GL_TEXTURE_BUFFER;
+        e.gl_texture_buffer_range_ext(TEXTURE, target, GL_R32UI, VICTIM, offset, 64);
+    },
+];
+
+#[test]
+fn images_of_buffer_textures_show_nothing_beside_the_buffer() {
+    let source = format!(
+        "#version 430
+        layout(r32ui, binding = 0) uniform uimageBuffer A;
+        layout(std430, binding = 0) buffer B {{ uint found; uint first; }};
+        layout(local_size_x = 1) in;
+        void main() {{
+            first = imageLoad(A, 0).x;
+            for (int i = 0; i < 16; i++) if (imageLoad(A, i).x == {MARK}u) {{
+                found++;
+                imageStore(A, i, uvec4(1u));
+            }}
+        }}"
+    );
+    for showing in SHOWINGS {
+        for (shared, deleted) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut neighbours = Neighbours::new();
+            let mut s = session(&source);
+            neighbours.make_room();
+            s.encode(|e| unsafe {
+                fill(e, GL_ARRAY_BUFFER, 1 << 16);
+                e.gl_gen_textures(([TEXTURE].as_ptr(), 1));
+                e.gl_bind_texture(GL_TEXTURE_BUFFER, TEXTURE);
+                e.gl_tex_buffer(GL_TEXTURE_BUFFER, GL_R32UI, VICTIM);
+                e.gl_bind_image_texture(0, TEXTURE, 0, 0, 0, GL_READ_WRITE, GL_R32UI);
+            });
+            if shared {
+                second_context(&mut s);
+                s.encode(|e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, VICTIM) });
+            }
+            for offset in [256, 512, 1024, 4096, 16384] {
+                s.context = 1;
+                s.encode(|e| unsafe {
+                    fill(e, GL_ARRAY_BUFFER, 1 << 16);
+                    showing(e, offset);
+                });
+                assert_eq!(found(&mut s), [0, 7]);
+                s.context = 1 + u32::from(shared);
+                s.encode(|e| unsafe {
+                    if deleted && offset == 16384 {
+                        // It stays bound in the other context, if there is one.
+                        e.gl_delete_buffers(([VICTIM].as_ptr(), 1));
+                        e.gl_bind_buffer(GL_ARRAY_BUFFER, 0);
+                        e.gl_delete_textures(([TEXTURE].as_ptr(), 1));
+                    } else {
+                        fill(e, GL_ARRAY_BUFFER, 64);
+                    }
+                });
+                s.context = 1;
+                if deleted && shared && offset == 16384 {
+                    s.encode(|e| unsafe { fill(e, GL_ARRAY_BUFFER, 64) });
+                }
+                assert_eq!(found(&mut s), [0, 0]);
+            }
+            assert!(neighbours.are_intact());
+        }
+    }
+}
+
+#[test]
+fn a_texture_shows_its_part_again_when_the_buffer_has_it() {
+    let source = "#version 430
+        layout(r32ui, binding = 0) uniform uimageBuffer A;
+        layout(std430, binding = 0) buffer B { uint found; uint first; };
+        layout(local_size_x = 1) in;
+        void main() { first = imageLoad(A, 0).x; found = uint(imageSize(A)); }";
+    for showing in SHOWINGS {
+        let mut s = session(source);
+        s.encode(|e| unsafe {
+            fill(e, GL_ARRAY_BUFFER, 4096);
+            e.gl_gen_textures(([TEXTURE].as_ptr(), 1));
+            e.gl_bind_texture(GL_TEXTURE_BUFFER, TEXTURE);
+            showing(e, 0);
+            showing(e, 1024);
+            e.gl_bind_image_texture(0, TEXTURE, 0, 0, 0, GL_READ_WRITE, GL_R32UI);
+        });
+        assert_eq!(found(&mut s), [16, 7]);
+        for (size, seen) in [
+            (256, [0, 0]),
+            (1056, [8, 7]),
+            (1024, [0, 0]),
+            (2048, [16, 7]),
+        ] {
+            s.encode(|e| unsafe { fill(e, GL_ARRAY_BUFFER, size) });
+            assert_eq!(found(&mut s), seen, "{size}");
+        }
+        s.encode(|e| unsafe {
+            fill(e, GL_ARRAY_BUFFER, 512);
+            e.gl_tex_buffer(GL_TEXTURE_BUFFER, GL_R32UI, 0);
+            fill(e, GL_ARRAY_BUFFER, 4096);
+        });
+        assert_eq!(found(&mut s), [0, 0]);
     }
 }
 

@@ -408,6 +408,7 @@ impl Renderer {
         for cx in others.chain(&mut self.cx) {
             cx.parts.sized(buffer, named, bytes);
         }
+        self.shown_sized(buffer, named, bytes)?;
         self.settle_parts()
     }
 
@@ -465,5 +466,6 @@ impl Renderer {
         for cx in self.contexts.values_mut().filter(|cx| cx.group == group) {
             cx.parts.deleted_elsewhere(buffers);
         }
+        self.shown_deleted(buffers);
     }
 }
