@@ -4,6 +4,7 @@ use crate::counts::{Counts, Results};
 use crate::debug::Debug;
 use crate::egl;
 use crate::hand::arrays::OwnArrays;
+use crate::hand::buffer_parts::Parts;
 use crate::hand::elements::Elements;
 use crate::hand::pixel_store::PixelStore;
 use crate::hand::render_modes::Words;
@@ -122,6 +123,8 @@ pub(crate) struct Context {
     /// Whether there are program pipelines.
     pub has_pipelines: bool,
     pub vertex_arrays: VertexArrays,
+    /// Parts of buffers that shaders see.
+    pub parts: Parts,
     pub pixel_store: PixelStore,
     /// The driver knows where it is until the context ends.
     pub debug: Arc<Debug>,
@@ -182,6 +185,7 @@ impl Context {
             has_viewports: false,
             has_pipelines: false,
             vertex_arrays: VertexArrays::default(),
+            parts: Parts::default(),
             pixel_store: PixelStore::default(),
             debug: Arc::default(),
             has_debug: false,

@@ -5,6 +5,7 @@
 //! in when the context becomes current and out when it no longer is, so a look-up is an index into
 //! a vector.
 
+use crate::hand::buffer_textures::Shown;
 use crate::hand::split_lists::SplitLists;
 use crate::snapshot::lists::Lists;
 use std::collections::{HashMap, HashSet};
@@ -160,6 +161,12 @@ pub struct Shared {
     pub views: HashMap<u32, u32>,
     /// The driver's names of deleted buffers that may still be attached somewhere.
     pub deleted_buffers: HashSet<u32>,
+    /// Textures that show a part of a buffer, by the driver's names of them.
+    pub shown: HashMap<u32, Shown>,
+    /// The driver's names of deleted textures that may still be bound somewhere.
+    pub deleted_textures: HashSet<u32>,
+    /// Whether parts of buffers have been bound, or attached to textures.
+    pub has_parts: bool,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,
 }

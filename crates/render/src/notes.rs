@@ -5,6 +5,7 @@
 //! each command.
 
 use crate::context::Api;
+use crate::hand::buffer_parts::{self, State};
 use crate::renderer::Renderer;
 use mgn_wire::gl::*;
 
@@ -63,7 +64,58 @@ impl Renderer {
             let what = "the vertex array object";
             same(what, program.into(), GL_VERTEX_ARRAY_BINDING)?;
         }
+        self.compare_parts()?;
         self.compare_arrays()
+    }
+
+    /// The parts of buffers that shaders see, none of which begins behind its buffer.
+    fn compare_parts(&mut self) -> Result<(), String> {
+        for target in [
+            GL_UNIFORM_BUFFER,
+            GL_SHADER_STORAGE_BUFFER,
+            GL_ATOMIC_COUNTER_BUFFER,
+        ] {
+            let Some([binding, start, most]) = buffer_parts::pnames(target) else {
+                continue;
+            };
+            // Tests bind to the first points; the others need more time than all else.
+            let most = self.asked(most).unwrap_or(0).clamp(0, 256) as u32;
+            let cx = self.cx.as_deref();
+            let points = cx.into_iter().flat_map(|cx| cx.parts.at.keys());
+            let noted = points
+                .filter(|(at, _)| *at == target)
+                .map(|(_, index)| *index);
+            let indices: Vec<u32> = noted.chain(0..most.min(4)).collect();
+            for index in indices {
+                let (buffer, from) = self.bound_at(binding, start, index);
+                let part = self
+                    .cx
+                    .as_deref()
+                    .and_then(|cx| cx.parts.at.get(&(target, index)));
+                let noted = match part {
+                    Some(part) if part.state != State::Stray => (part.buffer, part.offset),
+                    _ if from <= 0 => continue,
+                    _ => (0, 0),
+                };
+                if part.is_some_and(|part| matches!(part.state, State::Changed(_))) {
+                    return Err(format!("a part of buffer {buffer} is as it should not be"));
+                }
+                if noted != (buffer, from) {
+                    return Err(format!(
+                        "the part at point {index} of {target:#x} is noted as {noted:?}, and the \
+                         driver says {:?}",
+                        (buffer, from)
+                    ));
+                }
+                if part.is_some_and(|part| part.state == State::Bound) {
+                    let bytes = self.bytes_of(buffer);
+                    if from >= bytes {
+                        return Err(format!("a part at {from} of a buffer of {bytes} is bound"));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The arrays of the bound object, and of the renderer's own.

@@ -293,7 +293,8 @@ impl Renderer {
         }
         self.errors.enter(cx.error, cx.debug.clone());
         self.cx = Some(cx);
-        self.bind()
+        self.bind()?;
+        self.settle_parts()
     }
 
     /// Puts the current context away; none is current afterwards.

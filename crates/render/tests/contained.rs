@@ -298,7 +298,8 @@ fn indices_are_never_at_an_address() {
 fn parts_of_textures_beside_the_texture_are_refused() {
     let noise = [0xabu8; 256];
     let noise = || Data::Bytes(noise.as_ptr(), 64);
-    let attacks: [(u32, &dyn Fn(&mut Encoder)); 11] = [
+    type Attack<'a> = (u32, &'a dyn Fn(&mut Encoder));
+    let attacks: [Attack<'_>; 11] = [
         (GL_INVALID_VALUE, &|e| unsafe {
             e.gl_copy_multi_tex_sub_image2dext(
                 GL_TEXTURE1,

@@ -95,6 +95,14 @@ const BUFFERS: [u32; 7] = [
     GL_TRANSFORM_FEEDBACK_BUFFER,
     GL_UNIFORM_BUFFER,
 ];
+/// Buffers that shaders see, and offsets of their parts.
+const SEEN: [u32; 4] = [
+    GL_UNIFORM_BUFFER,
+    GL_UNIFORM_BUFFER,
+    GL_SHADER_STORAGE_BUFFER,
+    GL_ATOMIC_COUNTER_BUFFER,
+];
+const PLACES: [i64; 8] = [0, 64, 128, 256, 512, 3, -16, 1 << 40];
 const CLIENT_STATES: [u32; 9] = [
     GL_VERTEX_ARRAY,
     GL_NORMAL_ARRAY,
@@ -153,7 +161,7 @@ unsafe fn program(e: &mut Encoder, glsl: &str) {
 /// A number of a command below. Those of the fixed function are rarer where the API has none.
 fn number(r: &mut Random, api: u32) -> u64 {
     let fixed = api == api::COMPAT || api == api::ES1;
-    let number = r.below(56);
+    let number = r.below(62);
     let is_fixed = matches!(number, 0..=10 | 20..=22 | 25 | 26 | 31 | 40 | 41 | 49 | 52 | 53);
     if !is_fixed || fixed || r.below(4) == 0 {
         number
@@ -391,6 +399,29 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 }
                 e.gl_draw_arrays(GL_POINTS, 0, 3);
                 "an array, and a draw"
+            }
+            56..=58 => {
+                let (offset, size) = (r.of(&PLACES), r.of(&[-1, 16, 256, 1 << 30]));
+                e.gl_bind_buffer_range(r.of(&SEEN), r.of(&[0, 1, 3, 99]), r.name(), offset, size);
+                "glBindBufferRange"
+            }
+            59 | 60 => {
+                let size = r.of(&[0, 16, 64, 256, 257, 1024, 4096]);
+                e.gl_buffer_data(r.of(&BUFFERS), size, Data::Null, GL_STATIC_DRAW);
+                "glBufferData of another size"
+            }
+            61 => {
+                let (names, offsets) = ([r.name(), r.name()], [r.of(&PLACES), r.of(&PLACES)]);
+                let sizes = [r.of(&[-1, 16, 256]), 64];
+                e.gl_bind_buffers_range(
+                    r.of(&SEEN),
+                    r.of(&[0, 1, 99]),
+                    2,
+                    (names.as_ptr(), 2),
+                    (offsets.as_ptr(), 2),
+                    (sizes.as_ptr(), 2),
+                );
+                "glBindBuffersRange"
             }
             52 | 53 if !compiles => {
                 e.gl_begin(r.of(&MODES));

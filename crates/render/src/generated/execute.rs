@@ -6851,10 +6851,7 @@ impl Commands for Renderer {
         self.hand_gl_multi_draw_elements_indirect_count(mode, type_, indirect, drawcount, maxdrawcount, stride)
     }
     fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let buffer = self.object(Class::Buffer, buffer);
-        unsafe { (self.gl.glMultiTexBufferEXT)(texunit, target, internalformat, buffer) };
-        Ok(())
+        self.hand_gl_multi_tex_buffer_ext(texunit, target, internalformat, buffer)
     }
     fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) -> Result<(), Fault> {
         self.needs_context()?;
@@ -10203,18 +10200,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_tex_buffer(&mut self, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let buffer = self.object(Class::Buffer, buffer);
-        unsafe { (self.gl.glTexBuffer)(target, internalformat, buffer) };
-        Ok(())
+        self.hand_gl_tex_buffer(target, internalformat, buffer)
     }
     fn gl_tex_buffer_range(&mut self, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
         let offset = crate::bounds::bytes(offset);
         let size = crate::bounds::bytes(size);
-        self.needs_context()?;
-        let buffer = self.object(Class::Buffer, buffer);
-        unsafe { (self.gl.glTexBufferRange)(target, internalformat, buffer, offset, size) };
-        Ok(())
+        self.hand_gl_tex_buffer_range(target, internalformat, buffer, offset, size)
     }
     fn gl_tex_coord1d(&mut self, s: f64) -> Result<(), Fault> {
         self.needs_context()?;
@@ -11121,27 +11112,15 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_texture_buffer(&mut self, texture: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let texture = self.object(Class::Texture, texture);
-        let buffer = self.object(Class::Buffer, buffer);
-        unsafe { (self.gl.glTextureBuffer)(texture, internalformat, buffer) };
-        Ok(())
+        self.hand_gl_texture_buffer(texture, internalformat, buffer)
     }
     fn gl_texture_buffer_ext(&mut self, texture: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
-        let buffer = self.object(Class::Buffer, buffer);
-        unsafe { (self.gl.glTextureBufferEXT)(texture, target, internalformat, buffer) };
-        Ok(())
+        self.hand_gl_texture_buffer_ext(texture, target, internalformat, buffer)
     }
     fn gl_texture_buffer_range(&mut self, texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
         let offset = crate::bounds::bytes(offset);
         let size = crate::bounds::bytes(size);
-        self.needs_context()?;
-        let texture = self.object(Class::Texture, texture);
-        let buffer = self.object(Class::Buffer, buffer);
-        unsafe { (self.gl.glTextureBufferRange)(texture, internalformat, buffer, offset, size) };
-        Ok(())
+        self.hand_gl_texture_buffer_range(texture, internalformat, buffer, offset, size)
     }
     fn gl_texture_buffer_range_ext(
         &mut self,
@@ -11154,11 +11133,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         let offset = crate::bounds::bytes(offset);
         let size = crate::bounds::bytes(size);
-        self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
-        let buffer = self.object(Class::Buffer, buffer);
-        unsafe { (self.gl.glTextureBufferRangeEXT)(texture, target, internalformat, buffer, offset, size) };
-        Ok(())
+        self.hand_gl_texture_buffer_range_ext(texture, target, internalformat, buffer, offset, size)
     }
     fn gl_texture_image1dext(
         &mut self,

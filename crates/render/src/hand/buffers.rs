@@ -32,6 +32,7 @@ impl Renderer {
         }
         cx.vertex_arrays.buffers_deleted();
         cx.array_buffer = None;
+        self.parts_deleted(drivers);
     }
 
     pub(crate) fn hand_gl_bind_buffer_base(
@@ -42,9 +43,10 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glBindBufferBase)(target, index, buffer) };
-        Ok(())
+        self.bind_part((target, index), (buffer, 0, 0), |r| {
+            // SAFETY: the context is current.
+            unsafe { (r.gl.glBindBufferBase)(target, index, buffer) }
+        })
     }
 
     pub(crate) fn hand_gl_bind_buffer_range(
@@ -57,9 +59,11 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glBindBufferRange)(target, index, buffer, offset, size) };
-        Ok(())
+        self.bind_part((target, index), (buffer, offset, size), |r| {
+            // SAFETY: the context is current, and a part that the buffer does not have is bound to
+            // nothing that the driver uses before it is unbound.
+            unsafe { (r.gl.glBindBufferRange)(target, index, buffer, offset, size) }
+        })
     }
 
     pub(crate) fn hand_gl_bind_buffer_offset_ext(
@@ -85,9 +89,12 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffers = self.name_array(Class::Buffer, buffers);
-        // SAFETY: the decoder has seen to it that the array holds `count` names, if it is there.
-        unsafe { (self.gl.glBindBuffersBase)(target, first, count, pointer(&buffers)) };
-        Ok(())
+        let parts = parts(count, &buffers, &None, &None);
+        self.bind_parts(target, first, &parts, |r| {
+            // SAFETY: the decoder has seen to it that the array holds `count` names, if it is
+            // there.
+            unsafe { (r.gl.glBindBuffersBase)(target, first, count, pointer(&buffers)) }
+        })
     }
 
     pub(crate) fn hand_gl_bind_buffers_range(
@@ -105,19 +112,21 @@ impl Renderer {
         if buffers.is_some() && (offsets.is_none() || sizes.is_none()) {
             return Err(Fault::ShortArray);
         }
-        // SAFETY: the decoder has seen to it that each array that is there holds `count` elements;
-        // without `buffers` the others are not read.
-        unsafe {
-            (self.gl.glBindBuffersRange)(
-                target,
-                first,
-                count,
-                pointer(&buffers),
-                pointer(&offsets),
-                pointer(&sizes),
-            )
-        };
-        Ok(())
+        let parts = parts(count, &buffers, &offsets, &sizes);
+        self.bind_parts(target, first, &parts, |r| {
+            // SAFETY: the decoder has seen to it that each array that is there holds `count`
+            // elements; without `buffers` the others are not read.
+            unsafe {
+                (r.gl.glBindBuffersRange)(
+                    target,
+                    first,
+                    count,
+                    pointer(&buffers),
+                    pointer(&offsets),
+                    pointer(&sizes),
+                )
+            }
+        })
     }
 
     pub(crate) fn hand_gl_buffer_data(
@@ -130,9 +139,11 @@ impl Renderer {
         self.needs_context()?;
         let data = inline(data, usize::try_from(size).unwrap_or(0))?;
         let _refusing = self.storage.make_buffer(size);
-        // SAFETY: `data` is null or holds `size` bytes; a negative size is refused by the driver.
-        unsafe { (self.gl.glBufferData)(target, size, data.cast(), usage) };
-        Ok(())
+        self.storing(target, |r| {
+            // SAFETY: `data` is null or holds `size` bytes; a negative size is refused by the
+            // driver.
+            unsafe { (r.gl.glBufferData)(target, size, data.cast(), usage) }
+        })
     }
 
     pub(crate) fn hand_gl_buffer_storage(
@@ -148,15 +159,17 @@ impl Renderer {
         // it and writes to it.
         let flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT;
         let _refusing = self.storage.make_buffer(size);
-        // SAFETY: `data` is null or holds `size` bytes; the driver refuses what is not positive.
-        unsafe {
-            (self.gl.glBufferStorage)(target, size, data.cast(), flags);
-            if data.is_null() {
-                // A client that maps it sees zeros, and sends only what differs.
-                self.clear_storage(target, size);
+        self.storing(target, |r| {
+            // SAFETY: `data` is null or holds `size` bytes; the driver refuses what is not
+            // positive.
+            unsafe {
+                (r.gl.glBufferStorage)(target, size, data.cast(), flags);
+                if data.is_null() {
+                    // A client that maps it sees zeros, and sends only what differs.
+                    r.clear_storage(target, size);
+                }
             }
-        }
-        Ok(())
+        })
     }
 
     /// Fills the storage of the buffer bound to `target` with zeros.
@@ -318,6 +331,28 @@ impl Renderer {
         }
         Ok(())
     }
+}
+
+/// Each buffer with the offset and size of its part; nothing is bound without `buffers`.
+fn parts(
+    count: i32,
+    buffers: &Option<Vec<u32>>,
+    offsets: &Option<Vec<i64>>,
+    sizes: &Option<Vec<i64>>,
+) -> Vec<(u32, i64, i64)> {
+    /// More points than any driver has.
+    const MOST: usize = 1 << 10;
+    let count = usize::try_from(count).unwrap_or(0).min(MOST);
+    let at = |values: &Option<Vec<i64>>, n| values.as_ref().and_then(|v| v.get(n).copied());
+    let part = |n: usize| match buffers.as_ref().and_then(|names| names.get(n)) {
+        Some(buffer) => (
+            *buffer,
+            at(offsets, n).unwrap_or(0),
+            at(sizes, n).unwrap_or(0),
+        ),
+        None => (0, 0, 0),
+    };
+    (0..count).map(part).collect()
 }
 
 /// Bytes of one pixel; enough for any if the format is one that no table knows.

@@ -6,6 +6,62 @@ use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Slice};
 use std::ffi::c_void;
 
+/// Where the arguments of draws lie in a buffer.
+#[derive(Clone, Copy)]
+struct Arguments {
+    at: u64,
+    /// Bytes of one draw's.
+    each: i32,
+    draws: i32,
+    /// From one draw's to the next; 0 if they follow each other.
+    stride: i32,
+    /// Where the number of draws lies in another buffer.
+    count: Option<i64>,
+}
+
+/// Bytes of the arguments of one draw or computation.
+const OF_ARRAYS: i32 = 16;
+const OF_ELEMENTS: i32 = 20;
+const OF_COMPUTING: i32 = 12;
+
+impl Arguments {
+    fn one(at: u64, each: i32) -> Arguments {
+        Arguments {
+            at,
+            each,
+            draws: 1,
+            stride: 0,
+            count: None,
+        }
+    }
+
+    /// The error, if not all of them are in a buffer of `bytes`, and the number of draws in one of
+    /// `parameters`. Mesa's own sums of them overflow.
+    fn error(&self, bytes: i64, parameters: i64) -> Option<u32> {
+        let unaligned = |place: i128| place % 4 != 0;
+        let (at, count) = (i128::from(self.at), self.count.map(i128::from));
+        if self.draws < 0
+            || self.stride < 0
+            || unaligned(at)
+            || unaligned(self.stride.into())
+            || count.is_some_and(unaligned)
+        {
+            return Some(GL_INVALID_VALUE);
+        }
+        let each = i128::from(self.each);
+        let stride = match self.stride {
+            0 => each,
+            stride => stride.into(),
+        };
+        let end = match self.draws {
+            0 => 0,
+            draws => at + i128::from(draws - 1) * stride + each,
+        };
+        let is_counted = count.is_none_or(|at| at >= 0 && at + 4 <= i128::from(parameters));
+        (end > i128::from(bytes) || !is_counted).then_some(GL_INVALID_OPERATION)
+    }
+}
+
 /// What a draw reads besides vertex arrays, which must then be a buffer object.
 #[derive(Clone, Copy, PartialEq)]
 enum Reads {
@@ -57,6 +113,32 @@ impl Renderer {
         }
         self.show_unbacked(hidden);
         Ok(())
+    }
+
+    /// Runs `draw` when its arguments lie in the buffers that are bound for them.
+    fn draw_indirectly(
+        &mut self,
+        reads: Reads,
+        arguments: Arguments,
+        draw: impl FnOnce(&Renderer),
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.is_in_primitive() {
+            return Ok(());
+        }
+        // Without a buffer the session ends below.
+        if let Some(bytes) = self.bytes_at(GL_DRAW_INDIRECT_BUFFER) {
+            let parameters = arguments
+                .count
+                .and_then(|_| self.bytes_at(GL_PARAMETER_BUFFER));
+            let is_known = arguments.count.is_none() || parameters.is_some();
+            let error = arguments.error(bytes, parameters.unwrap_or(0));
+            if let Some(error) = error.filter(|_| is_known) {
+                self.set_error(error);
+                return Ok(());
+            }
+        }
+        self.draw_from_buffers(reads, &[], draw)
     }
 
     pub(crate) fn hand_gl_multi_draw_arrays(
@@ -143,6 +225,16 @@ impl Renderer {
 
     pub(crate) fn hand_gl_dispatch_compute_indirect(&mut self, indirect: i64) -> Result<(), Fault> {
         self.needs_context()?;
+        if let Some(bytes) = self.bytes_at(GL_DISPATCH_INDIRECT_BUFFER) {
+            let error = match u64::try_from(indirect) {
+                Ok(at) => Arguments::one(at, OF_COMPUTING).error(bytes, 0),
+                Err(_) => Some(GL_INVALID_VALUE),
+            };
+            if let Some(error) = error {
+                self.set_error(error);
+                return Ok(());
+            }
+        }
         // SAFETY: without a bound buffer the driver refuses this command, which never takes an
         // address.
         unsafe { (self.gl.glDispatchComputeIndirect)(indirect) };
@@ -243,14 +335,36 @@ draws! {
     hand_gl_draw_elements_instanced_base_vertex_base_instance = glDrawElementsInstancedBaseVertexBaseInstance[Indices Span::Indices(type_, indices, count, vertex)]
         (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, vertex: i32, base: u32)
         (mode, count, type_, at(indices), instances, vertex, base);
-    hand_gl_draw_arrays_indirect = glDrawArraysIndirect[Indirect](mode: u32, indirect: u64)(mode, at(indirect));
-    hand_gl_draw_elements_indirect = glDrawElementsIndirect[IndirectIndices](mode: u32, type_: u32, indirect: u64)(mode, type_, at(indirect));
-    hand_gl_multi_draw_arrays_indirect = glMultiDrawArraysIndirect[Indirect]
+}
+
+/// Draws whose arguments lie in a buffer: in brackets what they read, and where.
+macro_rules! indirect_draws {
+    ($($hand:ident = $gl:ident[$reads:ident $arguments:expr]($($arg:ident: $ty:ty),*)($($value:expr),*);)*) => {
+        impl Renderer {
+            $(pub(crate) fn $hand(&mut self, $($arg: $ty),*) -> Result<(), Fault> {
+                // SAFETY: all arguments are in the buffers that are bound for them, or the driver
+                // is not asked.
+                self.draw_indirectly(Reads::$reads, $arguments, |r| unsafe { (r.gl.$gl)($($value),*) })
+            })*
+        }
+    };
+}
+
+indirect_draws! {
+    hand_gl_draw_arrays_indirect = glDrawArraysIndirect[Indirect Arguments::one(indirect, OF_ARRAYS)]
+        (mode: u32, indirect: u64)(mode, at(indirect));
+    hand_gl_draw_elements_indirect = glDrawElementsIndirect[IndirectIndices Arguments::one(indirect, OF_ELEMENTS)]
+        (mode: u32, type_: u32, indirect: u64)(mode, type_, at(indirect));
+    hand_gl_multi_draw_arrays_indirect = glMultiDrawArraysIndirect
+        [Indirect Arguments { at: indirect, each: OF_ARRAYS, draws, stride, count: None }]
         (mode: u32, indirect: u64, draws: i32, stride: i32)(mode, at(indirect), draws, stride);
-    hand_gl_multi_draw_elements_indirect = glMultiDrawElementsIndirect[IndirectIndices]
+    hand_gl_multi_draw_elements_indirect = glMultiDrawElementsIndirect
+        [IndirectIndices Arguments { at: indirect, each: OF_ELEMENTS, draws, stride, count: None }]
         (mode: u32, type_: u32, indirect: u64, draws: i32, stride: i32)(mode, type_, at(indirect), draws, stride);
-    hand_gl_multi_draw_arrays_indirect_count = glMultiDrawArraysIndirectCount[IndirectCount]
+    hand_gl_multi_draw_arrays_indirect_count = glMultiDrawArraysIndirectCount
+        [IndirectCount Arguments { at: indirect, each: OF_ARRAYS, draws: most, stride, count: Some(draws) }]
         (mode: u32, indirect: u64, draws: i64, most: i32, stride: i32)(mode, at(indirect), draws, most, stride);
-    hand_gl_multi_draw_elements_indirect_count = glMultiDrawElementsIndirectCount[IndirectCountIndices]
+    hand_gl_multi_draw_elements_indirect_count = glMultiDrawElementsIndirectCount
+        [IndirectCountIndices Arguments { at: indirect, each: OF_ELEMENTS, draws: most, stride, count: Some(draws) }]
         (mode: u32, type_: u32, indirect: u64, draws: i64, most: i32, stride: i32)(mode, type_, at(indirect), draws, most, stride);
 }

@@ -4,6 +4,8 @@
 pub(crate) mod accumulation;
 pub(crate) mod arrays;
 mod assembly;
+pub(crate) mod buffer_parts;
+pub(crate) mod buffer_textures;
 mod buffers;
 mod debug;
 mod draws;

@@ -66,9 +66,9 @@ impl Renderer {
 }
 
 /// Queries; in brackets the pname among the arguments, and the object that they name if there is
-/// one.
+/// one, and the number of what is bound.
 macro_rules! queries {
-    ($($hand:ident = $gl:ident<$ty:ty>($($arg:ident: $argty:ty),*) [$pname:ident $(, $object:ident: $find:ident $class:ident)?];)*) => {
+    ($($hand:ident = $gl:ident<$ty:ty>($($arg:ident: $argty:ty),*) [$pname:ident $(, $object:ident: $find:ident $class:ident)? $(; $index:ident)?];)*) => {
         impl Renderer {
             $(pub(crate) fn $hand(&mut self, $($arg: $argty,)* count: u32, reply: &mut Reply) -> Result<(), Fault> {
                 self.needs_context()?;
@@ -78,6 +78,9 @@ macro_rules! queries {
                 // SAFETY: there is room for more values than any query writes.
                 unsafe { (self.gl.$gl)($($arg,)* values.as_mut_ptr()) };
                 let failed = self.failed();
+                $(if let (Some(stray), Some(first)) = (self.stray($pname, $index), values.first_mut()) {
+                    *first = stray as $ty;
+                })?
                 let values = self.translated($pname, values, |v| v as u32, |v| v as $ty);
                 reply.array(&values, if failed { 0 } else { count });
                 Ok(())
@@ -87,10 +90,10 @@ macro_rules! queries {
 }
 
 queries! {
-    hand_gl_get_integeri_v = glGetIntegeri_v<i32>(target: u32, index: u32) [target];
-    hand_gl_get_integer64i_v = glGetInteger64i_v<i64>(target: u32, index: u32) [target];
-    hand_gl_get_floati_v = glGetFloati_v<f32>(target: u32, index: u32) [target];
-    hand_gl_get_doublei_v = glGetDoublei_v<f64>(target: u32, index: u32) [target];
+    hand_gl_get_integeri_v = glGetIntegeri_v<i32>(target: u32, index: u32) [target; index];
+    hand_gl_get_integer64i_v = glGetInteger64i_v<i64>(target: u32, index: u32) [target; index];
+    hand_gl_get_floati_v = glGetFloati_v<f32>(target: u32, index: u32) [target; index];
+    hand_gl_get_doublei_v = glGetDoublei_v<f64>(target: u32, index: u32) [target; index];
     hand_gl_get_queryiv = glGetQueryiv<i32>(target: u32, pname: u32) [pname];
     hand_gl_get_query_indexediv = glGetQueryIndexediv<i32>(target: u32, index: u32, pname: u32) [pname];
     hand_gl_get_tex_level_parameteriv = glGetTexLevelParameteriv<i32>(target: u32, level: i32, pname: u32) [pname];

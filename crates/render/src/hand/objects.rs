@@ -104,6 +104,9 @@ impl Renderer {
         if class == Class::Query {
             drivers.extend(self.cx()?.counts.delete(&names));
         }
+        if class == Class::Texture {
+            self.before_textures_deleted(&drivers)?;
+        }
         let gl = &self.gl;
         let delete = match class {
             Class::Buffer => gl.glDeleteBuffers,

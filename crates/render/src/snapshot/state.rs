@@ -6,6 +6,7 @@ use super::programs::parameters;
 use super::script::{bytes, list, say, Script};
 use super::{refusal, textures, why_not_now, Objects, Own};
 use crate::context::Api;
+use crate::hand::buffer_parts::Part;
 use crate::names::Class;
 use mgn_wire::{gl::*, Fault};
 
@@ -793,6 +794,17 @@ pub(super) fn indexed(
 ) -> Result<(), Fault> {
     for index in 0..driver.integer(most).clamp(0, 256) as u32 {
         let object = driver.number_at(binding, index);
+        let stray = own.cx.parts.at.get(&(target, index));
+        if let Some(part) = stray.filter(|part| part.is_stray()) {
+            if let Some(name) = own.names.table(Class::Buffer).client(part.buffer) {
+                let Part { offset, size, .. } = *part;
+                say!(
+                    script,
+                    gl_bind_buffer_range(target, index, name, offset, size)
+                );
+            }
+            continue;
+        }
         if object == 0 {
             continue;
         }

@@ -1,0 +1,471 @@
+//! Parts of buffers that shaders see: as uniforms, storage or atomic counters.
+//!
+//! A part may be bound before the buffer has it, and the buffer may lose it. Mesa does not look at
+//! that when it draws: it takes the offset from the size without a sign, and shaders then read and
+//! write whatever lies behind the buffer. So the driver never has a part bound that begins at the
+//! end of the buffer or behind it, a *stray* one. It gets such a part when the buffer has it.
+
+use crate::renderer::Renderer;
+use mgn_wire::{gl::*, Fault};
+use std::collections::BTreeMap;
+
+/// Where a part is bound: a target and a number.
+pub(crate) type Point = (u32, u32);
+
+/// A part that begins behind the start of its buffer. Others are always in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Part {
+    /// The driver's name.
+    pub buffer: u32,
+    pub offset: i64,
+    pub size: i64,
+    pub state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum State {
+    Bound,
+    /// The driver has no buffer there, because this one does not have the part.
+    Stray,
+    /// The driver has it, but another context has deleted the buffer's name.
+    Nameless,
+    /// Another context has made it stray, or the buffer has the part now. It is looked at before
+    /// the context's next command.
+    Changed(Change),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Change {
+    Lost,
+    Nameless,
+    Found,
+}
+
+/// The parts that a context has bound.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub at: BTreeMap<Point, Part>,
+    /// Whether some of them have changed.
+    pub changed: bool,
+}
+
+/// What asks for the buffer at a numbered point and without a number, its start, and how many
+/// points there are; none for other targets.
+pub(crate) fn pnames(target: u32) -> Option<[u32; 3]> {
+    Some(match target {
+        GL_UNIFORM_BUFFER => [
+            GL_UNIFORM_BUFFER_BINDING,
+            GL_UNIFORM_BUFFER_START,
+            GL_MAX_UNIFORM_BUFFER_BINDINGS,
+        ],
+        GL_SHADER_STORAGE_BUFFER => [
+            GL_SHADER_STORAGE_BUFFER_BINDING,
+            GL_SHADER_STORAGE_BUFFER_START,
+            GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS,
+        ],
+        GL_ATOMIC_COUNTER_BUFFER => [
+            GL_ATOMIC_COUNTER_BUFFER_BINDING,
+            GL_ATOMIC_COUNTER_BUFFER_START,
+            GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
+        ],
+        _ => return None,
+    })
+}
+
+/// What asks for the buffer bound to a target.
+fn binding(target: u32) -> Option<u32> {
+    Some(match target {
+        GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
+        GL_ELEMENT_ARRAY_BUFFER => GL_ELEMENT_ARRAY_BUFFER_BINDING,
+        GL_PIXEL_PACK_BUFFER => GL_PIXEL_PACK_BUFFER_BINDING,
+        GL_PIXEL_UNPACK_BUFFER => GL_PIXEL_UNPACK_BUFFER_BINDING,
+        GL_COPY_READ_BUFFER => GL_COPY_READ_BUFFER_BINDING,
+        GL_COPY_WRITE_BUFFER => GL_COPY_WRITE_BUFFER_BINDING,
+        GL_DRAW_INDIRECT_BUFFER => GL_DRAW_INDIRECT_BUFFER_BINDING,
+        GL_DISPATCH_INDIRECT_BUFFER => GL_DISPATCH_INDIRECT_BUFFER_BINDING,
+        GL_PARAMETER_BUFFER => GL_PARAMETER_BUFFER_BINDING,
+        GL_QUERY_BUFFER => GL_QUERY_BUFFER_BINDING,
+        GL_TEXTURE_BUFFER => GL_TEXTURE_BUFFER_BINDING,
+        GL_TRANSFORM_FEEDBACK_BUFFER => GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+        _ => return pnames(target).map(|[binding, ..]| binding),
+    })
+}
+
+impl Part {
+    /// Whether the driver has no buffer in its place.
+    pub fn is_stray(&self) -> bool {
+        matches!(self.state, State::Stray | State::Changed(Change::Found))
+    }
+
+    /// What becomes of it when its buffer has `bytes`.
+    fn sized(&mut self, bytes: i64) {
+        let has = self.offset < bytes;
+        self.state = match self.state {
+            State::Bound if !has => State::Changed(Change::Lost),
+            State::Nameless if !has => State::Changed(Change::Nameless),
+            State::Stray if has => State::Changed(Change::Found),
+            // The driver has it until it is looked at.
+            State::Changed(Change::Lost) if has => State::Bound,
+            State::Changed(Change::Found) if !has => State::Stray,
+            state => state,
+        };
+    }
+}
+
+impl Parts {
+    /// Their buffer, which has its name still, or has lost it, has now so many bytes. A nameless
+    /// buffer cannot be told from another that got its name, so it has the fewest.
+    fn sized(&mut self, buffer: u32, named: i64, nameless: i64) {
+        for part in self.at.values_mut().filter(|part| part.buffer == buffer) {
+            part.sized(match part.state {
+                State::Nameless => nameless,
+                _ => named,
+            });
+            self.changed |= matches!(part.state, State::Changed(_));
+        }
+    }
+
+    /// The driver has unbound the buffers here, where they were deleted.
+    fn deleted(&mut self, buffers: &[u32]) {
+        self.at.retain(|_, part| {
+            let is_nameless = matches!(
+                part.state,
+                State::Nameless | State::Changed(Change::Nameless)
+            );
+            is_nameless || !buffers.contains(&part.buffer)
+        });
+    }
+
+    /// Another context has deleted the buffers, which live on here.
+    fn deleted_elsewhere(&mut self, buffers: &[u32]) {
+        self.at.retain(|_, part| {
+            if !buffers.contains(&part.buffer) {
+                return true;
+            }
+            part.state = match part.state {
+                State::Bound => State::Nameless,
+                State::Changed(Change::Lost) => State::Changed(Change::Nameless),
+                State::Stray | State::Changed(Change::Found) => return false,
+                state => state,
+            };
+            true
+        });
+    }
+}
+
+impl Renderer {
+    /// Binds a part, or a whole buffer from offset 0, by `bind`, and notes it.
+    pub(super) fn bind_part(
+        &mut self,
+        (target, index): Point,
+        (buffer, offset, size): (u32, i64, i64),
+        bind: impl FnOnce(&Renderer),
+    ) -> Result<(), Fault> {
+        let has_none = self.cx.as_deref().is_some_and(|cx| cx.parts.at.is_empty());
+        if pnames(target).is_none() || offset <= 0 && has_none {
+            bind(self);
+            return Ok(());
+        }
+        if self.is_in_primitive() {
+            return Ok(());
+        }
+        self.error();
+        bind(self);
+        if self.failed() {
+            return Ok(());
+        }
+        // It is bound to the target as well.
+        let bytes = self.bytes_at(target).unwrap_or(0);
+        self.note_part((target, index), (buffer, offset, size), bytes)
+    }
+
+    /// The same of several parts. Some of them may be refused, and others not.
+    pub(super) fn bind_parts(
+        &mut self,
+        target: u32,
+        first: u32,
+        parts: &[(u32, i64, i64)],
+        bind: impl FnOnce(&Renderer),
+    ) -> Result<(), Fault> {
+        let has_none = self.cx.as_deref().is_some_and(|cx| cx.parts.at.is_empty());
+        let are_whole = parts.iter().all(|(_, offset, _)| *offset <= 0);
+        let Some([binding, start, most]) = pnames(target).filter(|_| !(are_whole && has_none))
+        else {
+            bind(self);
+            return Ok(());
+        };
+        if self.is_in_primitive() {
+            return Ok(());
+        }
+        self.error();
+        bind(self);
+        let failed = self.failed();
+        let most = self.driver_integer(most) as u32;
+        for (index, &part) in (first..most).zip(parts) {
+            let (buffer, offset, _) = part;
+            let (is, from) = self.bound_at(binding, start, index);
+            let point = (target, index);
+            let is_bound = (is, from) == (buffer, offset);
+            if failed && self.is_nameless(point) {
+                // The buffer that is bound now may be either of two of this name.
+                self.unbind(point)?;
+                self.forget_part(point);
+            } else if buffer == 0 || !is_bound && !failed {
+                self.forget_part(point);
+            } else if is_bound {
+                let bytes = self.bytes_of(buffer);
+                self.note_part(point, part, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_nameless(&self, point: Point) -> bool {
+        let part = self.cx.as_deref().and_then(|cx| cx.parts.at.get(&point));
+        part.is_some_and(|part| {
+            matches!(
+                part.state,
+                State::Nameless | State::Changed(Change::Nameless)
+            )
+        })
+    }
+
+    fn forget_part(&mut self, point: Point) {
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.parts.at.remove(&point);
+        }
+    }
+
+    /// Notes what the driver has bound, and unbinds it if the buffer does not have it.
+    fn note_part(
+        &mut self,
+        point: Point,
+        (buffer, offset, size): (u32, i64, i64),
+        bytes: i64,
+    ) -> Result<(), Fault> {
+        if buffer == 0 || offset <= 0 {
+            self.forget_part(point);
+            return Ok(());
+        }
+        let state = match offset < bytes {
+            true => State::Bound,
+            false => {
+                self.unbind(point)?;
+                State::Stray
+            }
+        };
+        self.names.shared.has_parts = true;
+        let part = Part {
+            buffer,
+            offset,
+            size,
+            state,
+        };
+        self.cx()?.parts.at.insert(point, part);
+        Ok(())
+    }
+
+    /// Takes the buffer from a point in the driver.
+    fn unbind(&mut self, point: Point) -> Result<(), Fault> {
+        self.rebind(point, (0, 0, 0))
+    }
+
+    /// Binds at a point, and leaves what is bound to its target.
+    fn rebind(
+        &mut self,
+        (target, index): Point,
+        (buffer, offset, size): (u32, i64, i64),
+    ) -> Result<(), Fault> {
+        let is_desktop = self.cx()?.api.is_desktop();
+        let is_done = self.unheard(|r| {
+            r.error();
+            let Some([binding, ..]) = pnames(target) else {
+                return true;
+            };
+            if is_desktop {
+                // SAFETY: the context is current; there is one of each.
+                unsafe {
+                    (r.gl.glBindBuffersRange)(target, index, 1, &buffer, &offset, &size);
+                    if (r.gl.glGetError)() == GL_NO_ERROR {
+                        return true;
+                    }
+                }
+            }
+            let bound = r.driver_integer(binding) as u32;
+            // SAFETY: the context is current.
+            unsafe {
+                match buffer {
+                    0 => (r.gl.glBindBufferBase)(target, index, 0),
+                    _ => (r.gl.glBindBufferRange)(target, index, buffer, offset, size),
+                }
+                let is_done = (r.gl.glGetError)() == GL_NO_ERROR;
+                // One without a name cannot be bound again.
+                let bound = match (r.gl.glIsBuffer)(bound) {
+                    0 => 0,
+                    _ => bound,
+                };
+                (r.gl.glBindBuffer)(target, bound);
+                is_done
+            }
+        });
+        match is_done {
+            true => Ok(()),
+            // Nothing keeps the driver from using it as it is.
+            false => Err(Fault::refused("a buffer without what is bound of it")),
+        }
+    }
+
+    /// The program's offset and size at a point at which the driver has nothing: what is asked for
+    /// by `pname`.
+    pub(super) fn stray(&self, pname: u32, index: u32) -> Option<i64> {
+        let of = |target: u32, which: fn(&Part) -> i64| {
+            let part = self.cx.as_deref()?.parts.at.get(&(target, index))?;
+            part.is_stray().then(|| which(part))
+        };
+        let buffer = |part: &Part| part.buffer.into();
+        match pname {
+            GL_UNIFORM_BUFFER_BINDING => of(GL_UNIFORM_BUFFER, buffer),
+            GL_UNIFORM_BUFFER_START => of(GL_UNIFORM_BUFFER, |part| part.offset),
+            GL_UNIFORM_BUFFER_SIZE => of(GL_UNIFORM_BUFFER, |part| part.size),
+            GL_SHADER_STORAGE_BUFFER_BINDING => of(GL_SHADER_STORAGE_BUFFER, buffer),
+            GL_SHADER_STORAGE_BUFFER_START => of(GL_SHADER_STORAGE_BUFFER, |part| part.offset),
+            GL_SHADER_STORAGE_BUFFER_SIZE => of(GL_SHADER_STORAGE_BUFFER, |part| part.size),
+            GL_ATOMIC_COUNTER_BUFFER_BINDING => of(GL_ATOMIC_COUNTER_BUFFER, buffer),
+            GL_ATOMIC_COUNTER_BUFFER_START => of(GL_ATOMIC_COUNTER_BUFFER, |part| part.offset),
+            GL_ATOMIC_COUNTER_BUFFER_SIZE => of(GL_ATOMIC_COUNTER_BUFFER, |part| part.size),
+            _ => None,
+        }
+    }
+
+    /// The buffer and the offset that the driver has at a point.
+    pub(crate) fn bound_at(&self, binding: u32, start: u32, index: u32) -> (u32, i64) {
+        let (mut buffer, mut from) = ([0i32; 16], [0i64; 16]);
+        // SAFETY: the context is current; one number each is written.
+        unsafe {
+            (self.gl.glGetIntegeri_v)(binding, index, buffer.as_mut_ptr());
+            (self.gl.glGetInteger64i_v)(start, index, from.as_mut_ptr());
+        }
+        (buffer[0] as u32, from[0])
+    }
+
+    /// The size of the buffer bound to a target; none if there is none, or no such target.
+    pub(super) fn bytes_at(&mut self, target: u32) -> Option<i64> {
+        const UNTOUCHED: i64 = -0x5a17;
+        let mut bytes = UNTOUCHED;
+        self.unheard(|r| {
+            r.error();
+            // SAFETY: one number is written; the error is no program's.
+            unsafe {
+                (r.gl.glGetBufferParameteri64v)(target, GL_BUFFER_SIZE, &mut bytes);
+                (r.gl.glGetError)();
+            }
+        });
+        (bytes != UNTOUCHED).then_some(bytes)
+    }
+
+    /// The size of a buffer that has a name.
+    pub(crate) fn bytes_of(&mut self, buffer: u32) -> i64 {
+        let bound = self.driver_integer(GL_COPY_READ_BUFFER_BINDING) as u32;
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, buffer) };
+        let bytes = self.bytes_at(GL_COPY_READ_BUFFER).unwrap_or(0);
+        // SAFETY: likewise.
+        unsafe { (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, bound) };
+        bytes
+    }
+
+    /// Does what may give the buffer bound to a target other storage.
+    pub(super) fn storing(
+        &mut self,
+        target: u32,
+        store: impl FnOnce(&mut Renderer),
+    ) -> Result<(), Fault> {
+        if !self.names.shared.has_parts {
+            store(self);
+            return Ok(());
+        }
+        let before = self.bytes_at(target);
+        store(self);
+        let after = self.bytes_at(target);
+        if before == after {
+            return Ok(());
+        }
+        let Some(buffer) = binding(target).and_then(|pname| self.asked(pname)) else {
+            return Err(Fault::refused("storage for a buffer that nobody knows"));
+        };
+        self.buffer_sized(buffer as u32, after.unwrap_or(0))
+    }
+
+    /// Some buffer of this name, which may be deleted, has now `bytes`.
+    fn buffer_sized(&mut self, buffer: u32, bytes: i64) -> Result<(), Fault> {
+        let Some(group) = self.cx.as_deref().map(|cx| cx.group) else {
+            return Ok(());
+        };
+        // SAFETY: the context is current.
+        let is_named = unsafe { (self.gl.glIsBuffer)(buffer) } != 0;
+        let named = if is_named { self.bytes_of(buffer) } else { 0 };
+        let others = self.contexts.values_mut().filter(|cx| cx.group == group);
+        for cx in others.chain(&mut self.cx) {
+            cx.parts.sized(buffer, named, bytes);
+        }
+        self.shown_sized(buffer, named, bytes)?;
+        self.settle_parts()
+    }
+
+    /// Gives the driver the parts that buffers have again, and takes those that they have lost.
+    pub(crate) fn settle_parts(&mut self) -> Result<(), Fault> {
+        let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.parts.changed) else {
+            return Ok(());
+        };
+        let changed = cx.parts.at.iter();
+        let changed: Vec<(Point, Part, Change)> = changed
+            .filter_map(|(point, part)| match part.state {
+                State::Changed(change) => Some((*point, *part, change)),
+                _ => None,
+            })
+            .collect();
+        cx.parts.changed = false;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        if !self.has_no_primitive() {
+            if changed.iter().all(|(.., change)| *change == Change::Found) {
+                self.cx()?.parts.changed = true;
+                return Ok(());
+            }
+            // What the primitive has begun with cannot be taken from it.
+            return Err(Fault::refused(
+                "a buffer that gets other storage while a primitive is drawn from it",
+            ));
+        }
+        for (point, part, change) in changed {
+            match change {
+                Change::Lost | Change::Nameless => self.unbind(point)?,
+                Change::Found => self.rebind(point, (part.buffer, part.offset, part.size))?,
+            }
+            let parts = &mut self.cx()?.parts;
+            match (change, parts.at.get_mut(&point)) {
+                (Change::Lost, Some(part)) => part.state = State::Stray,
+                (Change::Found, Some(part)) => part.state = State::Bound,
+                _ => drop(parts.at.remove(&point)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Buffers were deleted, which unbinds them in the current context only.
+    pub(super) fn parts_deleted(&mut self, buffers: &[u32]) {
+        if !self.names.shared.has_parts {
+            return;
+        }
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
+        cx.parts.deleted(buffers);
+        let group = cx.group;
+        for cx in self.contexts.values_mut().filter(|cx| cx.group == group) {
+            cx.parts.deleted_elsewhere(buffers);
+        }
+        self.shown_deleted(buffers);
+    }
+}
