@@ -506,6 +506,7 @@ impl Commands for Renderer {
     fn gl_bind_image_textures(&mut self, first: u32, count: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
         let textures = self.name_array(Class::Texture, textures);
+        let count = count.max(-1);
         unsafe { (self.gl.glBindImageTextures)(first, count, textures.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
         Ok(())
     }
@@ -561,6 +562,7 @@ impl Commands for Renderer {
     fn gl_bind_samplers(&mut self, first: u32, count: i32, samplers: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
         let samplers = self.name_array(Class::Sampler, samplers);
+        let count = count.max(-1);
         unsafe { (self.gl.glBindSamplers)(first, count, samplers.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
         Ok(())
     }
@@ -579,6 +581,7 @@ impl Commands for Renderer {
     fn gl_bind_textures(&mut self, first: u32, count: i32, textures: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
         let textures = self.name_array(Class::Texture, textures);
+        let count = count.max(-1);
         unsafe { (self.gl.glBindTextures)(first, count, textures.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
         Ok(())
     }
@@ -1337,7 +1340,8 @@ impl Commands for Renderer {
         bits: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, image_size, bits.cast()) };
@@ -1356,7 +1360,8 @@ impl Commands for Renderer {
         bits: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
@@ -1379,7 +1384,8 @@ impl Commands for Renderer {
         bits: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let depth = depth.min(crate::storage::TOO_LONG);
@@ -1412,7 +1418,8 @@ impl Commands for Renderer {
         bits: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedMultiTexSubImage1DEXT)(texunit, target, level, xoffset, width, format, image_size, bits.cast()) };
         Ok(())
     }
@@ -1430,7 +1437,8 @@ impl Commands for Renderer {
         bits: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedMultiTexSubImage2DEXT)(
                 texunit,
@@ -1463,7 +1471,8 @@ impl Commands for Renderer {
         bits: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedMultiTexSubImage3DEXT)(
                 texunit,
@@ -1493,7 +1502,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage1D)(target, level, internalformat, width, border, image_size, data.cast()) };
@@ -1511,7 +1521,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
@@ -1531,7 +1542,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let depth = depth.min(crate::storage::TOO_LONG);
@@ -1552,7 +1564,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let depth = depth.min(crate::storage::TOO_LONG);
@@ -1573,7 +1586,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTexSubImage1D)(target, level, xoffset, width, format, image_size, data.cast()) };
         Ok(())
     }
@@ -1590,7 +1604,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTexSubImage2D)(target, level, xoffset, yoffset, width, height, format, image_size, data.cast()) };
         Ok(())
     }
@@ -1609,7 +1624,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTexSubImage3D)(
                 target,
@@ -1642,7 +1658,8 @@ impl Commands for Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTexSubImage3DOES)(
                 target,
@@ -1673,7 +1690,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTextureImage1DEXT)(texture, target, level, internalformat, width, border, image_size, bits.cast()) };
@@ -1693,7 +1711,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
@@ -1717,7 +1736,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let depth = depth.min(crate::storage::TOO_LONG);
@@ -1750,7 +1770,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTextureSubImage1D)(texture, level, xoffset, width, format, image_size, data.cast()) };
         Ok(())
     }
@@ -1767,7 +1788,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTextureSubImage1DEXT)(texture, target, level, xoffset, width, format, image_size, bits.cast()) };
         Ok(())
     }
@@ -1785,7 +1807,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage2D)(texture, level, xoffset, yoffset, width, height, format, image_size, data.cast())
         };
@@ -1806,7 +1829,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage2DEXT)(
                 texture,
@@ -1839,7 +1863,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage3D)(
                 texture,
@@ -1874,7 +1899,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage3DEXT)(
                 texture,
@@ -2496,6 +2522,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let v = v.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glDepthRangeArraydvNV)(first, count, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -2504,6 +2531,7 @@ impl Commands for Renderer {
         if v.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glDepthRangeArrayfvOES)(first, count, v.as_ptr().cast()) };
         Ok(())
     }
@@ -2513,6 +2541,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let v = v.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glDepthRangeArrayv)(first, count, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -3260,14 +3289,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetActiveAtomicCounterBufferiv)(program, buffer_index, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_active_atomic_counter_bufferiv(program, buffer_index, pname, params_count, reply)
     }
     fn gl_get_active_attrib(
         &mut self,
@@ -3370,14 +3392,7 @@ impl Commands for Renderer {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut values = crate::renderer::out::<i32>(values_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetActiveSubroutineUniformiv)(program, shadertype, index, pname, values.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&values, if failed { 0 } else { values_count });
-        Ok(())
+        self.hand_gl_get_active_subroutine_uniformiv(program, shadertype, index, pname, values_count, reply)
     }
     fn gl_get_active_uniform(
         &mut self,
@@ -3453,14 +3468,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetActiveUniformBlockiv)(program, uniform_block_index, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_active_uniform_blockiv(program, uniform_block_index, pname, params_count, reply)
     }
     fn gl_get_active_uniform_name(
         &mut self,
@@ -4495,32 +4503,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        if props.is_null() && prop_count > 0 {
-            return Err(Fault::ShortArray);
-        }
-        let program = self.object(Class::Program, program);
-        let props = props.copied();
-        let mut length = crate::renderer::out::<i32>(length_count, 1)?;
-        length[0] = -1;
-        let mut params = crate::renderer::out::<i32>(params_count, lens::times(count as i64, 1))?;
-        self.error();
-        unsafe {
-            (self.gl.glGetProgramResourceiv)(
-                program,
-                program_interface,
-                index,
-                prop_count,
-                props.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast(),
-                count,
-                length.as_mut_ptr().cast(),
-                params.as_mut_ptr().cast(),
-            )
-        };
-        let failed = self.failed();
-        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
-        reply.array(&params, if failed { 0 } else { crate::renderer::written(length[0], 0, params_count) });
-        Ok(())
+        self.hand_gl_get_program_resourceiv(program, program_interface, index, prop_count, props, count, length_count, params_count, reply)
     }
     fn gl_get_program_stageiv(
         &mut self,
@@ -4809,6 +4792,7 @@ impl Commands for Renderer {
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         length[0] = -1;
         let mut values = crate::renderer::out::<i32>(values_count, lens::times(count as i64, 1))?;
+        let count = count.max(-1);
         self.error();
         unsafe { (self.gl.glGetSynciv)(sync, pname, count, length.as_mut_ptr().cast(), values.as_mut_ptr().cast()) };
         let failed = self.failed();
@@ -7765,6 +7749,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform1dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -7775,6 +7760,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform1dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7792,6 +7778,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform1fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -7820,6 +7807,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform1i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7832,6 +7820,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform1i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7844,6 +7833,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform1iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -7872,6 +7862,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform1ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7884,6 +7875,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform1ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7896,6 +7888,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform1uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7920,6 +7913,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform2dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -7930,6 +7924,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform2dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7947,6 +7942,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform2fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -7975,6 +7971,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform2i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7987,6 +7984,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform2i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -7999,6 +7997,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform2iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -8027,6 +8026,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform2ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8039,6 +8039,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform2ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8051,6 +8052,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform2uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8075,6 +8077,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform3dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -8085,6 +8088,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform3dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8102,6 +8106,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform3fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8130,6 +8135,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform3i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8142,6 +8148,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform3i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8154,6 +8161,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform3iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -8182,6 +8190,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform3ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8194,6 +8203,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform3ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8206,6 +8216,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform3uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8230,6 +8241,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform4dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -8240,6 +8252,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform4dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8257,6 +8270,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform4fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8285,6 +8299,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform4i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8297,6 +8312,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform4i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8309,6 +8325,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniform4iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -8337,6 +8354,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform4ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8349,6 +8367,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform4ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8361,6 +8380,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniform4uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -8380,6 +8400,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix2dv)(
                 program,
@@ -8405,6 +8426,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix2dvEXT)(
                 program,
@@ -8429,6 +8451,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8446,6 +8469,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix2x3dv)(
                 program,
@@ -8471,6 +8495,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix2x3dvEXT)(
                 program,
@@ -8495,6 +8520,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix2x3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8512,6 +8538,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix2x4dv)(
                 program,
@@ -8537,6 +8564,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix2x4dvEXT)(
                 program,
@@ -8561,6 +8589,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix2x4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8578,6 +8607,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix3dv)(
                 program,
@@ -8603,6 +8633,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix3dvEXT)(
                 program,
@@ -8627,6 +8658,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8644,6 +8676,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix3x2dv)(
                 program,
@@ -8669,6 +8702,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix3x2dvEXT)(
                 program,
@@ -8693,6 +8727,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix3x2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8710,6 +8745,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix3x4dv)(
                 program,
@@ -8735,6 +8771,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix3x4dvEXT)(
                 program,
@@ -8759,6 +8796,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix3x4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8776,6 +8814,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix4dv)(
                 program,
@@ -8801,6 +8840,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix4dvEXT)(
                 program,
@@ -8825,6 +8865,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8842,6 +8883,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix4x2dv)(
                 program,
@@ -8867,6 +8909,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix4x2dvEXT)(
                 program,
@@ -8891,6 +8934,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix4x2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8908,6 +8952,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix4x3dv)(
                 program,
@@ -8933,6 +8978,7 @@ impl Commands for Renderer {
         }
         let program = self.object(Class::Program, program);
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glProgramUniformMatrix4x3dvEXT)(
                 program,
@@ -8957,6 +9003,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let program = self.object(Class::Program, program);
+        let count = count.max(-1);
         unsafe { (self.gl.glProgramUniformMatrix4x3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -9498,6 +9545,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let v = v.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glScissorArrayv)(first, count, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11317,6 +11365,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11330,6 +11379,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11354,6 +11404,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11363,6 +11414,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11372,6 +11424,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11396,6 +11449,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11405,6 +11459,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11414,6 +11469,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform1uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11428,6 +11484,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11441,6 +11498,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11465,6 +11523,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11474,6 +11533,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11483,6 +11543,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11507,6 +11568,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11516,6 +11578,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11525,6 +11588,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform2uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11539,6 +11603,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11552,6 +11617,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11576,6 +11642,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11585,6 +11652,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11594,6 +11662,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11618,6 +11687,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11627,6 +11697,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11636,6 +11707,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform3uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11650,6 +11722,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11663,6 +11736,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11687,6 +11761,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11696,6 +11771,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11705,6 +11781,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11729,6 +11806,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11738,6 +11816,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11747,6 +11826,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniform4uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
@@ -11762,6 +11842,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11772,6 +11853,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix2fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11781,6 +11863,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix2x3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11791,6 +11874,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix2x3fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11800,6 +11884,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix2x4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11810,6 +11895,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix2x4fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11819,6 +11905,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11829,6 +11916,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix3fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11838,6 +11926,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix3x2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11848,6 +11937,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix3x2fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11857,6 +11947,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix3x4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11867,6 +11958,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix3x4fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11876,6 +11968,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11886,6 +11979,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix4fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11895,6 +11989,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix4x2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11905,6 +12000,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix4x2fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11914,6 +12010,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let value = value.copied();
+        let count = count.max(-1);
         unsafe {
             (self.gl.glUniformMatrix4x3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
         };
@@ -11924,6 +12021,7 @@ impl Commands for Renderer {
         if value.is_null() && count > 0 {
             return Ok(());
         }
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformMatrix4x3fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -11933,6 +12031,7 @@ impl Commands for Renderer {
             return Ok(());
         }
         let indices = indices.copied();
+        let count = count.max(-1);
         unsafe { (self.gl.glUniformSubroutinesuiv)(shadertype, count, indices.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
