@@ -20,6 +20,9 @@ use support::Session;
 /// What an attacker looks for in the renderer's memory.
 static SECRET: [f32; 256] = [0.75; 256];
 
+/// A command with an image.
+type Attack<'a> = &'a dyn Fn(&mut Encoder, Data);
+
 const DXT5: u32 = GL_COMPRESSED_RGBA_S3TC_DXT5_EXT;
 
 fn address() -> u64 {
@@ -166,7 +169,7 @@ fn no_compressed_image_of_a_list_comes_from_an_address() {
 #[test]
 fn uncompressed_images_of_lists_are_bounded_by_the_driver() {
     let (rgba, of_bytes) = (GL_RGBA, GL_UNSIGNED_BYTE);
-    let attacks: [&dyn Fn(&mut Encoder, Data); 7] = [
+    let attacks: [Attack; 7] = [
         &|e, d| unsafe { e.gl_draw_pixels(8, 8, rgba, of_bytes, d) },
         &|e, d| unsafe { e.gl_polygon_stipple(d) },
         &|e, d| unsafe {

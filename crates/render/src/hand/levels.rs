@@ -194,7 +194,12 @@ impl Renderer {
                 ));
             };
             let to = self.pack_target(offset)?;
-            if wanted.pixels.is_some() || self.may_pack_blocks(wanted.of, wanted.level, offset) {
+            let is_there = |r: &mut Renderer| r.level_to_pack(wanted.of, wanted.level).is_some();
+            let may_pack = match wanted.pixels {
+                Some(_) => is_there(self),
+                None => self.may_pack_blocks(wanted.of, wanted.level, offset),
+            };
+            if may_pack {
                 fetch(&self.gl, i32::MAX, to);
             }
             nothing(reply, true);
@@ -236,15 +241,9 @@ impl Renderer {
     /// Whether the driver keeps within the pack buffer. Mesa adds the size of compressed blocks to
     /// the offset before it compares, and multiplies parts of that size as 32 bits.
     fn may_pack_blocks(&mut self, of: Of, level: i32, offset: u64) -> bool {
-        let [width, height, depth] = self.unheard(|r| {
-            r.error();
-            let sides = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH];
-            let sides = sides.map(|pname| i128::from(of.parameter(&r.gl, level, pname)));
-            // What is wrong with the question is wrong with the command, too.
-            // SAFETY: no arguments.
-            unsafe { (r.gl.glGetError)() };
-            sides
-        });
+        let Some([width, height, depth]) = self.level_to_pack(of, level) else {
+            return false;
+        };
         let Some(cx) = self.cx.as_deref() else {
             return false;
         };
@@ -274,6 +273,23 @@ impl Renderer {
             self.set_error(GL_INVALID_OPERATION);
         }
         may
+    }
+
+    /// The extent of a level; none, and an error, if there is no such texture or level, which Mesa
+    /// does not notice in all commands.
+    fn level_to_pack(&mut self, of: Of, level: i32) -> Option<[i128; 3]> {
+        let (sides, error) = self.unheard(|r| {
+            r.error();
+            let sides = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH];
+            let sides = sides.map(|pname| i128::from(of.parameter(&r.gl, level, pname)));
+            // SAFETY: no arguments.
+            (sides, unsafe { (r.gl.glGetError)() })
+        });
+        if error != GL_NO_ERROR {
+            self.set_error(error);
+            return None;
+        }
+        Some(sides)
     }
 
     /// Calls a command of the active texture unit for another one.
