@@ -10,7 +10,7 @@
 pub(crate) const TOO_LONG: i32 = (1 << 15) + 1;
 
 /// A place or size in bytes that is in no buffer.
-const TOO_FAR: i64 = 1 << 61;
+pub(crate) const TOO_FAR: i64 = 1 << 61;
 
 /// A place or side in pixels that is in no image.
 const OUTSIDE: i32 = 1 << 29;

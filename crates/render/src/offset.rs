@@ -333,6 +333,8 @@ impl Renderer {
         let asked = v.to_vec();
         let asked = asked.chunks_exact(4).filter_map(|v| v.try_into().ok());
         let mut values: Vec<f32> = asked.flat_map(|asked| self.in_place_of(asked)).collect();
+        // Lists multiply the count, which may become positive.
+        let count = count.max(-1);
         // SAFETY: `count` times four values, as decoded.
         unsafe { (self.gl.glViewportArrayv)(first, count, values.as_mut_ptr()) };
         Ok(())

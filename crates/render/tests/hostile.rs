@@ -7,6 +7,7 @@
 
 mod support;
 
+use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, hello::api, ops};
 use support::fuzz::{Random, Settings};
 use support::{message, Session};
@@ -56,13 +57,21 @@ const WORDS: [u32; 40] = [
     GL_SAMPLES_PASSED,
 ];
 
-/// A session with one object of each kind by name 1, bound where that is possible.
-fn furnished(api: u32) -> Session {
+/// A session with one object of each kind by name 1, bound where that is possible; with buffers for
+/// images in every other one.
+fn furnished(api: u32, with_buffers: bool) -> Session {
     let mut s = Session::new(api, 0);
     s.renderer.limit_storage(256 << 20);
     s.encode(|e| unsafe {
         e.gl_bind_texture(GL_TEXTURE_2D, 1);
         e.gl_bind_buffer(GL_ARRAY_BUFFER, 1);
+        if with_buffers {
+            for (target, name) in [(GL_PIXEL_UNPACK_BUFFER, 2), (GL_PIXEL_PACK_BUFFER, 3)] {
+                e.gl_gen_buffers(([name].as_ptr(), 1));
+                e.gl_bind_buffer(target, name);
+                e.gl_buffer_data(target, 256, Data::Null, GL_STATIC_DRAW);
+            }
+        }
         e.gl_create_shader(GL_FRAGMENT_SHADER, 1);
         e.gl_create_program(2);
         e.gl_new_list(1, GL_COMPILE);
@@ -104,13 +113,15 @@ fn no_command_brings_the_renderer_down() {
 /// Every command, with many arguments.
 fn attack(api: u32, seed: u64, traces: bool) {
     let mut random = Random::new(seed);
-    let mut s = furnished(api);
+    let mut with_buffers = false;
+    let mut s = furnished(api, with_buffers);
     let mut refused = 0;
     for op in (ops::FIRST..).take(ops::NAMES.len()) {
         // What one command has left behind is not to hide what another does.
         if op % 16 == 0 {
+            with_buffers = !with_buffers;
             drop(s);
-            s = furnished(api);
+            s = furnished(api, with_buffers);
         }
         let constant = [0, 1, u32::MAX].into_iter();
         let mut bodies: Vec<Vec<u32>> = constant
@@ -125,10 +136,23 @@ fn attack(api: u32, seed: u64, traces: bool) {
                 let name = ops::NAMES[usize::from(op - ops::FIRST)];
                 eprintln!("seed {seed}: {name} {body:x?}");
             }
+            // Some go into a list, which is called.
+            let in_list = api == api::COMPAT && random.below(4) == 0;
+            if in_list {
+                s.encode(|e| unsafe { e.gl_new_list(2, GL_COMPILE) });
+            }
             refused += usize::from(s.perform(&record(op, body.into_iter())).is_err());
+            if in_list {
+                let call = message(1, |e| unsafe {
+                    e.gl_end_list();
+                    e.gl_call_list(2);
+                });
+                // There may be no context left.
+                let _ = s.perform(&call);
+            }
             if !recover(&mut s) {
                 drop(s);
-                s = furnished(api);
+                s = furnished(api, with_buffers);
             }
         }
     }

@@ -187,18 +187,21 @@ fn body(c: &Command) -> String {
                 format!("{n}.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()")
             }
             WireType::Data => {
-                let bytes = match (is_compressed(c), extent.as_deref()) {
-                    (true, _) => "Some(usize::try_from(image_size).unwrap_or(0))".to_string(),
-                    (false, extent) => {
-                        let mut sides = extent.unwrap_or_default().to_vec();
+                let mut sides = extent.clone().unwrap_or_default();
+                prepare += &match is_compressed(c) {
+                    true => format!(
+                        "let bytes = usize::try_from(image_size).unwrap_or(0);\n\
+                         let Some({n}) = self.block_image({n}, bytes, &[{}])? else {{ return Ok(()) }};\n",
+                        sides.join(", ")
+                    ),
+                    false => {
                         sides.resize(3, "1");
                         format!(
-                            "mgn_wire::sizes::image::tight_image_bytes({}, format, type_)",
+                            "let {n} = self.image({n}, mgn_wire::sizes::image::tight_image_bytes({}, format, type_))?;\n",
                             sides.join(", ")
                         )
                     }
                 };
-                prepare += &format!("let {n} = self.image({n}, {bytes})?;\n");
                 format!("{n}.cast()")
             }
         });

@@ -1403,7 +1403,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, image_size, bits.cast()) };
@@ -1424,7 +1425,8 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
@@ -1450,7 +1452,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let height = height.min(crate::bounds::TOO_LONG);
         let depth = depth.min(crate::bounds::TOO_LONG);
@@ -1485,7 +1488,8 @@ impl Commands for Renderer {
         let xoffset = crate::bounds::pixels(xoffset);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedMultiTexSubImage1DEXT)(texunit, target, level, xoffset, width, format, image_size, bits.cast()) };
         Ok(())
     }
@@ -1507,7 +1511,8 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedMultiTexSubImage2DEXT)(
                 texunit,
@@ -1546,7 +1551,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedMultiTexSubImage3DEXT)(
                 texunit,
@@ -1577,7 +1583,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage1D)(target, level, internalformat, width, border, image_size, data.cast()) };
@@ -1597,7 +1604,8 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
@@ -1620,7 +1628,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let height = height.min(crate::bounds::TOO_LONG);
         let depth = depth.min(crate::bounds::TOO_LONG);
@@ -1644,7 +1653,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let height = height.min(crate::bounds::TOO_LONG);
         let depth = depth.min(crate::bounds::TOO_LONG);
@@ -1667,7 +1677,8 @@ impl Commands for Renderer {
         let xoffset = crate::bounds::pixels(xoffset);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTexSubImage1D)(target, level, xoffset, width, format, image_size, data.cast()) };
         Ok(())
     }
@@ -1688,7 +1699,8 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTexSubImage2D)(target, level, xoffset, yoffset, width, height, format, image_size, data.cast()) };
         Ok(())
     }
@@ -1713,7 +1725,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTexSubImage3D)(
                 target,
@@ -1752,7 +1765,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTexSubImage3DOES)(
                 target,
@@ -1784,7 +1798,8 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTextureImage1DEXT)(texture, target, level, internalformat, width, border, image_size, bits.cast()) };
@@ -1806,7 +1821,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let height = height.min(crate::bounds::TOO_LONG);
         let _refusing = self.storage.make();
@@ -1833,7 +1849,8 @@ impl Commands for Renderer {
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         let width = width.min(crate::bounds::TOO_LONG);
         let height = height.min(crate::bounds::TOO_LONG);
         let depth = depth.min(crate::bounds::TOO_LONG);
@@ -1868,7 +1885,8 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTextureSubImage1D)(texture, level, xoffset, width, format, image_size, data.cast()) };
         Ok(())
     }
@@ -1887,7 +1905,8 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width])? else { return Ok(()) };
         unsafe { (self.gl.glCompressedTextureSubImage1DEXT)(texture, target, level, xoffset, width, format, image_size, bits.cast()) };
         Ok(())
     }
@@ -1909,7 +1928,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage2D)(texture, level, xoffset, yoffset, width, height, format, image_size, data.cast())
         };
@@ -1934,7 +1954,8 @@ impl Commands for Renderer {
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage2DEXT)(
                 texture,
@@ -1973,7 +1994,8 @@ impl Commands for Renderer {
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
-        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(data) = self.block_image(data, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage3D)(
                 texture,
@@ -2014,7 +2036,8 @@ impl Commands for Renderer {
         let depth = crate::bounds::pixels(depth);
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
-        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let bytes = usize::try_from(image_size).unwrap_or(0);
+        let Some(bits) = self.block_image(bits, bytes, &[width, height, depth])? else { return Ok(()) };
         unsafe {
             (self.gl.glCompressedTextureSubImage3DEXT)(
                 texture,
@@ -3556,14 +3579,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetActiveAtomicCounterBufferiv)(program, buffer_index, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_active_atomic_counter_bufferiv(program, buffer_index, pname, params_count, reply)
     }
     fn gl_get_active_attrib(
         &mut self,
@@ -3666,14 +3682,7 @@ impl Commands for Renderer {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut values = crate::renderer::out::<i32>(values_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetActiveSubroutineUniformiv)(program, shadertype, index, pname, values.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&values, if failed { 0 } else { values_count });
-        Ok(())
+        self.hand_gl_get_active_subroutine_uniformiv(program, shadertype, index, pname, values_count, reply)
     }
     fn gl_get_active_uniform(
         &mut self,
@@ -3749,14 +3758,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.object(Class::Program, program);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetActiveUniformBlockiv)(program, uniform_block_index, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_active_uniform_blockiv(program, uniform_block_index, pname, params_count, reply)
     }
     fn gl_get_active_uniform_name(
         &mut self,
@@ -4802,32 +4804,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         let count = crate::bounds::count(count);
-        self.needs_context()?;
-        if props.is_null() && prop_count > 0 {
-            return Err(Fault::ShortArray);
-        }
-        let program = self.object(Class::Program, program);
-        let props = props.copied();
-        let mut length = crate::renderer::out::<i32>(length_count, 1)?;
-        length[0] = -1;
-        let mut params = crate::renderer::out::<i32>(params_count, lens::times(count as i64, 1))?;
-        self.error();
-        unsafe {
-            (self.gl.glGetProgramResourceiv)(
-                program,
-                program_interface,
-                index,
-                prop_count,
-                props.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast(),
-                count,
-                length.as_mut_ptr().cast(),
-                params.as_mut_ptr().cast(),
-            )
-        };
-        let failed = self.failed();
-        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
-        reply.array(&params, if failed { 0 } else { crate::renderer::written(length[0], 0, params_count) });
-        Ok(())
+        self.hand_gl_get_program_resourceiv(program, program_interface, index, prop_count, props, count, length_count, params_count, reply)
     }
     fn gl_get_program_stageiv(
         &mut self,

@@ -7,7 +7,6 @@
 
 use crate::names::Class;
 use crate::renderer::Renderer;
-use crate::storage::TOO_FAR;
 use mgn_wire::{gl::*, Fault};
 
 /// What a texture shows, from behind the start of its buffer.
@@ -226,7 +225,6 @@ impl Renderer {
             return Ok(());
         }
         let buffer = self.object(Class::Buffer, buffer);
-        let (offset, size) = (offset.min(TOO_FAR), size.min(TOO_FAR));
         let Some(texture) = self.bound_texture() else {
             return Ok(());
         };
@@ -309,7 +307,6 @@ impl Renderer {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let buffer = self.object(Class::Buffer, buffer);
-        let (offset, size) = (offset.min(TOO_FAR), size.min(TOO_FAR));
         self.attach(texture, (format, buffer, offset, size), |r| {
             // SAFETY: the context is current; the driver refuses what the buffer does not have.
             unsafe { (r.gl.glTextureBufferRange)(texture, format, buffer, offset, size) }
@@ -328,7 +325,6 @@ impl Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let buffer = self.object(Class::Buffer, buffer);
-        let (offset, size) = (offset.min(TOO_FAR), size.min(TOO_FAR));
         self.attach(texture, (format, buffer, offset, size), |r| {
             // SAFETY: likewise.
             unsafe {

@@ -138,7 +138,7 @@ impl Renderer {
     }
 
     /// A part of a buffer; none if it is not all there.
-    fn contents(&mut self, buffer: u32, offset: u64, bytes: i64) -> Option<Vec<u8>> {
+    pub(super) fn contents(&mut self, buffer: u32, offset: u64, bytes: i64) -> Option<Vec<u8>> {
         let all = Place {
             buffer,
             start: i64::try_from(offset).ok()?,

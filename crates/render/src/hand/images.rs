@@ -2,9 +2,12 @@
 
 use crate::names::Class;
 use crate::renderer::Renderer;
-use mgn_wire::gl::GL_RENDERBUFFER;
+use mgn_wire::gl::{GL_INVALID_VALUE, GL_OUT_OF_MEMORY, GL_RENDERBUFFER};
 use mgn_wire::sizes::image::{tight_bitmap_bytes, tight_image_bytes};
 use mgn_wire::{Data, Fault};
+
+/// The greatest side of a bitmap.
+const HIGHEST_BITMAP: i32 = u16::MAX as i32;
 
 macro_rules! copy_images {
     ($($name:ident = $gl:ident;)*) => {$(
@@ -106,10 +109,22 @@ impl Renderer {
         bitmap: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bitmap = self.image(bitmap, tight_bitmap_bytes(width, height))?;
-        // SAFETY: `bitmap` is null, which only moves the raster position, an offset into the bound
-        // buffer, or holds the image.
-        unsafe { (self.gl.glBitmap)(width, height, xorig, yorig, xmove, ymove, bitmap) };
+        if width < 0 || height < 0 {
+            // Mesa's lists make a texture of it.
+            self.set_error(GL_INVALID_VALUE);
+            return Ok(());
+        }
+        if width.max(height) > HIGHEST_BITMAP {
+            // Mesa makes one of less height, and fills more.
+            self.set_error(GL_OUT_OF_MEMORY);
+            return Ok(());
+        }
+        let bytes = tight_bitmap_bytes(width, height);
+        if let Some(bitmap) = self.bitmap_image(bitmap, [width, height], bytes)? {
+            // SAFETY: `bitmap` is null, which only moves the raster position, or holds the image,
+            // or is an offset into the bound buffer, and no list is compiled.
+            unsafe { (self.gl.glBitmap)(width, height, xorig, yorig, xmove, ymove, bitmap.cast()) };
+        }
         Ok(())
     }
 

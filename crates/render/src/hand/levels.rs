@@ -1,6 +1,7 @@
 //! Images of textures on their way back to the client, in answers or into pixel buffer objects.
 
 use super::readback::nothing;
+use crate::bounds::TOO_FAR;
 use crate::generated::driver::Gl;
 use crate::names::Class;
 use crate::renderer::Renderer;
@@ -193,7 +194,14 @@ impl Renderer {
                 ));
             };
             let to = self.pack_target(offset)?;
-            fetch(&self.gl, i32::MAX, to);
+            let is_there = |r: &mut Renderer| r.level_to_pack(wanted.of, wanted.level).is_some();
+            let may_pack = match wanted.pixels {
+                Some(_) => is_there(self),
+                None => self.may_pack_blocks(wanted.of, wanted.level, offset),
+            };
+            if may_pack {
+                fetch(&self.gl, i32::MAX, to);
+            }
             nothing(reply, true);
             return Ok(());
         }
@@ -228,6 +236,60 @@ impl Renderer {
             nothing(reply, true);
         }
         Ok(())
+    }
+
+    /// Whether the driver keeps within the pack buffer. Mesa adds the size of compressed blocks to
+    /// the offset before it compares, and multiplies parts of that size as 32 bits.
+    fn may_pack_blocks(&mut self, of: Of, level: i32, offset: u64) -> bool {
+        let Some([width, height, depth]) = self.level_to_pack(of, level) else {
+            return false;
+        };
+        let Some(cx) = self.cx.as_deref() else {
+            return false;
+        };
+        let number = |pname| cx.pixel_store.number(pname);
+        let block = number(GL_PACK_COMPRESSED_BLOCK_SIZE);
+        let blocks = |side: i128, per_block: i128| side / per_block.max(1) + 1;
+        // No format has blocks of less than three pixels, or of more than 16 bytes.
+        let row = (blocks(width, 3) * 16).max(
+            block
+                * blocks(
+                    number(GL_PACK_ROW_LENGTH),
+                    number(GL_PACK_COMPRESSED_BLOCK_WIDTH),
+                ),
+        );
+        let up = number(GL_PACK_COMPRESSED_BLOCK_HEIGHT);
+        let rows = [
+            blocks(height, 3),
+            blocks(height, up),
+            blocks(number(GL_PACK_IMAGE_HEIGHT), up),
+        ];
+        let rows = rows.into_iter().max().unwrap_or(0);
+        let skipped = number(GL_PACK_SKIP_IMAGES) * rows + number(GL_PACK_SKIP_ROWS);
+        let most = (depth.max(6) * rows + skipped) * row + number(GL_PACK_SKIP_PIXELS) * block;
+        let fits = block == 0 || most < i128::from(i32::MAX);
+        let may = fits && offset <= TOO_FAR as u64;
+        if !may {
+            self.set_error(GL_INVALID_OPERATION);
+        }
+        may
+    }
+
+    /// The extent of a level; none, and an error, if there is no such texture or level, which Mesa
+    /// does not notice in all commands.
+    fn level_to_pack(&mut self, of: Of, level: i32) -> Option<[i128; 3]> {
+        let (sides, error) = self.unheard(|r| {
+            r.error();
+            let sides = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH];
+            let sides = sides.map(|pname| i128::from(of.parameter(&r.gl, level, pname)));
+            // SAFETY: no arguments.
+            (sides, unsafe { (r.gl.glGetError)() })
+        });
+        if error != GL_NO_ERROR {
+            self.set_error(error);
+            return None;
+        }
+        Some(sides)
     }
 
     /// Calls a command of the active texture unit for another one.
@@ -333,9 +395,11 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
-        // SAFETY: the address is an offset into the bound pack buffer, within which the driver
-        // keeps.
-        unsafe { (self.gl.glGetCompressedTexImage)(target, level, to) };
+        if self.may_pack_blocks(Of::Target(target), level, offset) {
+            // SAFETY: the address is an offset into the bound pack buffer, within which the driver
+            // keeps.
+            unsafe { (self.gl.glGetCompressedTexImage)(target, level, to) };
+        }
         Ok(())
     }
 }

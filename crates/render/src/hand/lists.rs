@@ -1,9 +1,10 @@
 //! Display lists, evaluators, pixel maps.
 
 use crate::hand::elements::Elements;
+use crate::hand::listed_images::Image;
 use crate::hand::split_lists::{Compiling, Step};
 use crate::renderer::{out, Renderer};
-use mgn_wire::gl::{GL_COMPILE, GL_COMPILE_AND_EXECUTE, GL_LIST_MODE};
+use mgn_wire::gl::{GL_COMPILE, GL_COMPILE_AND_EXECUTE, GL_LIST_MODE, GL_MAX_PIXEL_MAP_TABLE};
 use mgn_wire::sizes::gets::pixel_map_counted_by;
 use mgn_wire::sizes::image::{call_lists_bytes, map_components};
 use mgn_wire::{Data, Fault, Plain, Reply, Slice};
@@ -11,6 +12,8 @@ use mgn_wire::{Data, Fault, Plain, Reply, Slice};
 /// The most display lists that one command may generate or delete: each takes memory and time in
 /// the driver.
 const MOST_LISTS: i32 = 1 << 20;
+/// More than the highest order of any driver's evaluators.
+const MOST_ORDER: i32 = 64;
 /// The longest pixel map of any driver.
 const LONGEST_MAP: usize = 1 << 16;
 
@@ -120,6 +123,7 @@ impl Renderer {
         if self.has_split_lists() && n > 0 && call_lists_bytes(n, type_).is_some() {
             self.call(Step::Calls(type_, lists))?;
         } else {
+            self.unpack_lists()?;
             // SAFETY: the array holds `n` names; the driver refuses types without a size.
             unsafe { (self.gl.glCallLists)(n, type_, lists.as_ptr().cast()) };
         }
@@ -131,6 +135,7 @@ impl Renderer {
         match step {
             // The driver calls a list that it has whole, or compiles the call of it.
             Step::Call(list) if !self.has_split_lists() => {
+                self.unpack_lists()?;
                 // SAFETY: the context is current.
                 unsafe { (self.gl.glCallList)(list) };
                 Ok(())
@@ -140,13 +145,30 @@ impl Renderer {
         }
     }
 
-    /// The length of a pixel map's values, checked, and prepared for the driver.
-    fn pixel_map<T: Plain>(&mut self, size: i32, values: Data<'_>) -> Result<*const T, Fault> {
+    /// The values of a pixel map for the driver; none if the command is done.
+    fn pixel_map<T: Plain>(
+        &mut self,
+        map: u32,
+        size: i32,
+        values: Data<'_>,
+    ) -> Result<Option<Image>, Fault> {
         self.needs_context()?;
+        let is_table =
+            |r: &Renderer| (1..=r.driver_integer(GL_MAX_PIXEL_MAP_TABLE)).contains(&size);
+        if self.compiles() && !is_table(self) {
+            // Mesa's lists copy any number of values to a table of that length. An empty map is the
+            // same error when the list is called.
+            // SAFETY: no value is read.
+            unsafe { (self.gl.glPixelMapfv)(map, 0, [0.0].as_ptr()) };
+            return Ok(None);
+        }
         let bytes = usize::try_from(size)
             .unwrap_or(0)
             .saturating_mul(size_of::<T>());
-        Ok(self.image(values, Some(bytes))?.cast())
+        let values = self.listed_image(values, bytes)?;
+        // Mesa's lists read there, too.
+        let is_missing = |values: &Image| self.compiles() && values.cast::<T>().is_null();
+        Ok(values.filter(|values| !is_missing(values)))
     }
 
     pub(crate) fn hand_gl_pixel_mapfv(
@@ -155,10 +177,11 @@ impl Renderer {
         size: i32,
         values: Data<'_>,
     ) -> Result<(), Fault> {
-        let values = self.pixel_map(size, values)?;
-        // SAFETY: `values` is an offset into the bound buffer, or holds `size` values, or there are
-        // none.
-        unsafe { (self.gl.glPixelMapfv)(map, size, values) };
+        if let Some(values) = self.pixel_map::<f32>(map, size, values)? {
+            // SAFETY: `values` is an offset into the bound buffer, and no list is compiled, or it
+            // holds `size` values, or there are none, and no list is compiled.
+            unsafe { (self.gl.glPixelMapfv)(map, size, values.cast()) };
+        }
         Ok(())
     }
 
@@ -168,9 +191,10 @@ impl Renderer {
         size: i32,
         values: Data<'_>,
     ) -> Result<(), Fault> {
-        let values = self.pixel_map(size, values)?;
-        // SAFETY: as for floats.
-        unsafe { (self.gl.glPixelMapuiv)(map, size, values) };
+        if let Some(values) = self.pixel_map::<u32>(map, size, values)? {
+            // SAFETY: as for floats.
+            unsafe { (self.gl.glPixelMapuiv)(map, size, values.cast()) };
+        }
         Ok(())
     }
 
@@ -180,9 +204,10 @@ impl Renderer {
         size: i32,
         values: Data<'_>,
     ) -> Result<(), Fault> {
-        let values = self.pixel_map(size, values)?;
-        // SAFETY: as for floats.
-        unsafe { (self.gl.glPixelMapusv)(map, size, values) };
+        if let Some(values) = self.pixel_map::<u16>(map, size, values)? {
+            // SAFETY: as for floats.
+            unsafe { (self.gl.glPixelMapusv)(map, size, values.cast()) };
+        }
         Ok(())
     }
 
@@ -237,24 +262,30 @@ impl Renderer {
     }
 }
 
-/// Fails if the control points are fewer than the driver reads: it reads up to the last component
-/// of the last point.
-fn points<T: Plain>(target: u32, u: (i32, i32), v: (i32, i32), points: &[T]) -> Result<(), Fault> {
-    // The driver refuses what is no evaluator, orders below 1 and strides below the number of
-    // components.
+/// Whether the driver may be told of control points, of which a stride and an order are known in
+/// each direction: its lists read and write anywhere if they are not in order. Fails if the points
+/// are fewer than the driver reads: up to the last component of the last point.
+fn are_points<T: Plain>(
+    target: u32,
+    u: (i32, i32),
+    v: (i32, i32),
+    points: &[T],
+) -> Result<bool, Fault> {
+    // The driver refuses what is no evaluator, and reads nothing.
     let Some(components) = map_components(target) else {
-        return Ok(());
+        return Ok(true);
     };
     let reaches = |(stride, order): (i32, i32)| {
-        i64::from(order.max(1) - 1).saturating_mul(i64::from(stride.max(0)))
+        let order = (1..=MOST_ORDER).contains(&order).then_some(order)?;
+        Some(usize::try_from(stride).ok()? * (order as usize - 1))
     };
-    let end = reaches(u)
-        .saturating_add(reaches(v))
-        .saturating_add(components as i64);
-    if end > points.len() as i64 && u.1 >= 1 && v.1 >= 1 {
-        return Err(Fault::ShortArray);
+    let (Some(u), Some(v)) = (reaches(u), reaches(v)) else {
+        return Ok(false);
+    };
+    match u + v + components > points.len() {
+        true => Err(Fault::ShortArray),
+        false => Ok(true),
     }
-    Ok(())
 }
 
 macro_rules! evaluators {
@@ -263,9 +294,13 @@ macro_rules! evaluators {
             $(pub(crate) fn $one(&mut self, target: u32, u1: $ty, u2: $ty, stride: i32, order: i32, values: Slice<'_, $ty>) -> Result<(), Fault> {
                 self.needs_context()?;
                 let values = values.to_vec();
-                points(target, (stride, order), (0, 1), &values)?;
-                // SAFETY: all control points are there.
-                unsafe { (self.gl.$gl1)(target, u1, u2, stride, order, values.as_ptr()) };
+                let (order, values) = match are_points(target, (stride, order), (0, 1), &values)? {
+                    true => (order, values.as_ptr()),
+                    false => (0, std::ptr::null()),
+                };
+                // SAFETY: all control points are there. None are read if the order is 0, and the
+                // driver refuses it.
+                unsafe { (self.gl.$gl1)(target, u1, u2, stride, order, values) };
                 Ok(())
             }
 
@@ -285,9 +320,13 @@ macro_rules! evaluators {
             ) -> Result<(), Fault> {
                 self.needs_context()?;
                 let values = values.to_vec();
-                points(target, (ustride, uorder), (vstride, vorder), &values)?;
-                // SAFETY: all control points are there.
-                unsafe { (self.gl.$gl2)(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, values.as_ptr()) };
+                let are_points = are_points(target, (ustride, uorder), (vstride, vorder), &values)?;
+                let (uorder, vorder, values) = match are_points {
+                    true => (uorder, vorder, values.as_ptr()),
+                    false => (0, 0, std::ptr::null()),
+                };
+                // SAFETY: as above.
+                unsafe { (self.gl.$gl2)(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, values) };
                 Ok(())
             })*
         }
@@ -306,18 +345,17 @@ mod tests {
 
     #[test]
     fn control_points_are_counted() {
-        let values = [0.0f32; 12];
-        assert!(points(GL_MAP1_VERTEX_3, (3, 4), (0, 1), &values).is_ok());
-        assert!(points(GL_MAP1_VERTEX_3, (3, 5), (0, 1), &values).is_err());
-        assert!(points(GL_MAP2_VERTEX_3, (6, 2), (3, 2), &values).is_ok());
-        assert!(points(GL_MAP2_VERTEX_3, (7, 2), (3, 2), &values).is_err());
-        assert!(points(
-            GL_MAP2_VERTEX_3,
-            (i32::MAX, i32::MAX),
-            (i32::MAX, i32::MAX),
-            &values
-        )
-        .is_err());
-        assert!(points(GL_TEXTURE_2D, (i32::MAX, i32::MAX), (0, 1), &values).is_ok());
+        let are_points = |target, u, v| are_points(target, u, v, &[0.0f32; 12]).ok();
+        let [line, patch] = [GL_MAP1_VERTEX_3, GL_MAP2_VERTEX_3];
+        assert_eq!(are_points(line, (3, 4), (0, 1)), Some(true));
+        assert_eq!(are_points(line, (3, 5), (0, 1)), None);
+        assert_eq!(are_points(patch, (6, 2), (3, 2)), Some(true));
+        assert_eq!(are_points(patch, (7, 2), (3, 2)), None);
+        assert_eq!(are_points(patch, (i32::MAX, 64), (i32::MAX, 64)), None);
+        for (u, v) in [((-1, 2), (3, 2)), ((3, 0), (3, 2)), ((0, 1), (0, 65))] {
+            assert_eq!(are_points(patch, u, v), Some(false));
+        }
+        let of_any = are_points(GL_TEXTURE_2D, (i32::MAX, i32::MAX), (0, 1));
+        assert_eq!(of_any, Some(true));
     }
 }

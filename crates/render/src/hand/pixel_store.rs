@@ -4,6 +4,7 @@
 //! pixel buffer objects are laid out as the program says. So the driver's state is the one or the
 //! other, and changes only when the other kind comes.
 
+use crate::context::Context;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Data, Fault};
 
@@ -126,7 +127,18 @@ impl PixelStore {
         of(&self.unpack).chain(of(&self.pack))
     }
 
-    fn note(&mut self, pname: u32, value: i32) {
+    /// Whether the driver reads compressed images in a layout of blocks.
+    fn lays_out_blocks(&self) -> bool {
+        let size = self.unpack.position(GL_UNPACK_COMPRESSED_BLOCK_SIZE);
+        size.is_some_and(|i| self.unpack.driver[i] != 0)
+    }
+
+    /// A parameter as the program has set it, where it counts something.
+    pub fn number(&self, pname: u32) -> i128 {
+        self.value(pname).unwrap_or(0).into()
+    }
+
+    pub(super) fn note(&mut self, pname: u32, value: i32) {
         if let Some(i) = self.unpack.position(pname) {
             (self.unpack.program[i], self.unpack.driver[i]) = (value, value);
         } else if let Some(i) = self.pack.position(pname) {
@@ -219,6 +231,22 @@ impl Renderer {
             (Data::Inline(data), Some(bytes)) if data.len() >= bytes => Ok(data.as_ptr()),
             (Data::Inline(_), Some(_)) => Err(Fault::ShortArray),
             (Data::Inline(_), None) | (Data::Null, _) => Ok(std::ptr::null()),
+        }
+    }
+
+    /// Prepares the driver for display lists, whose images are tight: Mesa reads compressed ones in
+    /// the layout of blocks that it has when a list is called.
+    pub(crate) fn unpack_lists(&mut self) -> Result<(), Fault> {
+        let lays_out = |cx: &Context| cx.pixel_store.lays_out_blocks();
+        if !self.cx.as_deref().is_some_and(lays_out) {
+            return Ok(());
+        }
+        // The driver takes no layout between glBegin and glEnd, but the list may end the primitive.
+        match self.has_no_primitive() {
+            true => self.unpack(true),
+            false => Err(Fault::refused(
+                "a display list between glBegin and glEnd while compressed images have a layout",
+            )),
         }
     }
 

@@ -199,6 +199,7 @@ impl Renderer {
         *left = left.checked_sub(1).ok_or_else(endless)?;
         match step {
             Step::Part(part) => {
+                self.unpack_lists()?;
                 // SAFETY: the context is current.
                 unsafe { (self.gl.glCallList)(*part) };
                 Ok(())
