@@ -52,8 +52,11 @@ fn furnished() -> Session {
     s
 }
 
+/// The error that it raises, and an attack.
+type Attack = (u32, fn(&mut Encoder));
+
 /// Each attack is an error, also when a list is called that it was compiled into.
-fn are_refused(attacks: &[(u32, fn(&mut Encoder))]) {
+fn are_refused(attacks: &[Attack]) {
     for (i, (error, attack)) in attacks.iter().enumerate() {
         for in_list in [false, true] {
             let mut s = furnished();
