@@ -115,6 +115,12 @@ impl Sender {
         self.commit(&mut reservation, bytes.len())
     }
 
+    /// Ends the connection for both ends, in both directions. Threads that wait in `reserve` or
+    /// `commit` get [`Error::Closed`] within a second.
+    pub fn hang_up(&self) {
+        self.end.hang_up();
+    }
+
     pub(crate) fn end(&self) -> &Arc<dyn SendEnd> {
         &self.end
     }
@@ -255,6 +261,9 @@ pub(crate) trait SendEnd: Send + Sync {
     fn close(&self);
     fn max(&self) -> usize;
     fn waited(&self) -> u64;
+
+    /// Nothing to do for what leads to no other process.
+    fn hang_up(&self) {}
 
     /// The sender by shared memory that this is, if it is one.
     fn shm(self: Arc<Self>) -> Option<Arc<ShmSender>> {

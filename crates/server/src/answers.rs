@@ -14,7 +14,7 @@ use std::sync::Arc;
 const HEADER: usize = 20;
 
 pub(crate) struct Answers {
-    sender: Sender,
+    sender: Arc<Sender>,
     errors: Rc<Errors>,
     /// Whether this renderer answers what all of its wall know alike.
     speaks: Rc<Cell<bool>>,
@@ -38,13 +38,18 @@ impl Answers {
         activity: Arc<Activity>,
     ) -> Answers {
         Answers {
-            sender,
+            sender: Arc::new(sender),
             errors,
             speaks,
             message: Cell::default(),
             kept: RefCell::default(),
             activity,
         }
+    }
+
+    /// Where they go.
+    pub fn sender(&self) -> Arc<Sender> {
+        self.sender.clone()
     }
 
     /// The next message is executed.

@@ -22,6 +22,7 @@ mod recording;
 mod replay;
 mod sandbox;
 mod tile;
+mod turns;
 mod watchdog;
 mod window;
 mod worker;

@@ -162,6 +162,13 @@ impl FramesSlot {
         untold.len() / HEADER
     }
 
+    /// Ends the connection, whoever waits for the client to take something.
+    pub fn hang_up(&self) {
+        if let Some(way) = self.lock().way.clone() {
+            way.sender.hang_up();
+        }
+    }
+
     /// Tells the client why its session ends.
     pub fn farewell(&self, end: &End) {
         // A client that does not hear of that hears of nothing.
@@ -325,7 +332,7 @@ impl Pictures for FramesEnd {
             }),
             Some(Room::Message(mut reservation)) => {
                 self.activity.count_frame();
-                self.slot.tell()?;
+                self.activity.wait(|| self.slot.tell())?;
                 reservation.write(0, &header.encode());
                 let used = HEADER + header.payload as usize;
                 self.activity

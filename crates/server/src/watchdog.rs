@@ -17,6 +17,8 @@ pub(crate) struct Activity {
     now: AtomicU8,
     frames: AtomicU64,
     bytes: AtomicU64,
+    /// How often it has begun to wait for its client.
+    waits: AtomicU64,
     /// Whether somebody wants to know for how long: it turns to something else with every message,
     /// and a look at the clock is not free.
     is_timed: AtomicBool,
@@ -35,6 +37,7 @@ impl Default for Activity {
             now: AtomicU8::default(),
             frames: AtomicU64::default(),
             bytes: AtomicU64::default(),
+            waits: AtomicU64::default(),
             is_timed: AtomicBool::default(),
             began: Instant::now(),
             since: AtomicU64::default(),
@@ -79,6 +82,9 @@ impl Activity {
     }
 
     fn turn_to(&self, what: u8) -> u8 {
+        if what == WAITING {
+            self.waits.fetch_add(1, Ordering::Relaxed);
+        }
         let before = self.now.swap(what, Ordering::Relaxed);
         if self.is_timed.load(Ordering::Relaxed) {
             let spent = self.lap();
@@ -128,6 +134,12 @@ impl Activity {
 
     fn is_working(&self) -> bool {
         self.now.load(Ordering::Relaxed) == WORKING
+    }
+
+    /// While it waits for its client, the number of this wait.
+    pub fn waiting(&self) -> Option<u64> {
+        let is_waiting = self.now.load(Ordering::Relaxed) == WAITING;
+        is_waiting.then(|| self.waits.load(Ordering::Relaxed))
     }
 
     #[cfg(test)]
@@ -237,8 +249,13 @@ mod tests {
         let activity = Activity::default();
         activity.work(|| {
             assert!(activity.is_working());
-            activity.wait(|| assert!(!activity.is_working()));
+            activity.wait(|| {
+                assert!(!activity.is_working());
+                assert_eq!(activity.waiting(), Some(1));
+            });
             assert!(activity.is_working());
+            assert_eq!(activity.waiting(), None);
+            activity.wait(|| assert_eq!(activity.waiting(), Some(2)));
         });
         assert!(activity.is_idle());
     }

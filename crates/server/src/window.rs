@@ -9,6 +9,7 @@ use crate::answers::{gone, Answers};
 use crate::control::{Cause, FromWorker, Session};
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::replay::Ending;
+use crate::turns::Turns;
 use crate::watchdog::Activity;
 use crate::worker::{open_session, tell};
 use mgn_fabric::{Message, Receiver, Sender};
@@ -121,6 +122,7 @@ pub(crate) struct Table {
     desk: Arc<Desk>,
     slots: Slots,
     activity: Arc<Activity>,
+    turns: Arc<Turns>,
     control: Arc<UnixStream>,
     seats: BTreeMap<u64, Seat>,
     /// The number of the next renderer.
@@ -151,6 +153,8 @@ struct Seat {
 }
 
 impl Table {
+    /// # Errors
+    /// If no thread can be started that watches how long clients take nothing.
     pub fn new(
         mut renderer: Renderer,
         session: &Session,
@@ -158,10 +162,11 @@ impl Table {
         slots: Slots,
         activity: Arc<Activity>,
         control: Arc<UnixStream>,
-    ) -> Table {
+    ) -> std::io::Result<Table> {
         let window = session.window.as_ref();
         let patience = window.map_or(0, |window: &SharedWindow| window.patience);
-        Table {
+        Ok(Table {
+            turns: Turns::watch(activity.clone(), session.watchdog)?,
             info: Arc::new(renderer.info().clone()),
             peers: renderer.share_window(window.and_then(|window| window.clients)),
             first: renderer,
@@ -174,7 +179,7 @@ impl Table {
             last: 0,
             patience: Duration::from_secs(patience.into()),
             stuck: None,
-        }
+        })
     }
 
     /// Serves the first session and all that come later. When the last has ended, the parent ends
@@ -310,19 +315,21 @@ impl Table {
             return;
         };
         answers.begin_message();
-        let slot = &seat.slot;
-        let done = seat.activity.work(|| {
-            perform(
-                &mut seat.decoder,
-                &message,
-                &mut *seat.chain,
-                reply,
-                |_, context, op, reply| {
-                    slot.tell()?;
-                    answers.send(context, op, reply)
-                },
-            )?;
-            answers.end_message()
+        let (slot, activity) = (&seat.slot, &seat.activity);
+        let done = self.turns.take(answers.sender(), slot.clone(), || {
+            activity.work(|| {
+                perform(
+                    &mut seat.decoder,
+                    &message,
+                    &mut *seat.chain,
+                    reply,
+                    |_, context, op, reply| {
+                        activity.wait(|| slot.tell())?;
+                        answers.send(context, op, reply)
+                    },
+                )?;
+                answers.end_message()
+            })
         });
         drop(message);
         if let Err(fault) = done {
@@ -393,9 +400,22 @@ impl Table {
     /// Waits for news. If all sessions wait for each other, they fail: at once if no other can
     /// come, else when their patience is at its end.
     fn rest(&mut self, looks: bool) {
-        for seat in self.seats.values() {
-            // Whether the client is there still, the next message says.
-            let _ = seat.slot.tell();
+        let mut over = None;
+        for (id, seat) in &self.seats {
+            let Some(answers) = &seat.answers else {
+                continue;
+            };
+            let told = self.turns.take(answers.sender(), seat.slot.clone(), || {
+                // Whether the client is there still, the next message says.
+                let _ = seat.activity.wait(|| seat.slot.tell());
+                Ok(())
+            });
+            if let Err(fault) = told {
+                over = Some((*id, fault));
+            }
+        }
+        if let Some((id, fault)) = over {
+            return self.leave(id, &fault);
         }
         let (is_stuck, is_awaited) = {
             let peers = self.peers.borrow();

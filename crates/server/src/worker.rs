@@ -124,7 +124,8 @@ pub fn worker() -> Result<(), ServerError> {
         farewell.clone(),
     )?;
     if let Some(desk) = desk {
-        let table = Table::new(renderer, &session, desk, slots, activity, control);
+        let table = Table::new(renderer, &session, desk, slots, activity, control)
+            .map_err(ServerError::io("cannot start the watchdog of a window"))?;
         table.serve(session, socket, slot, ending.as_deref());
         return Ok(());
     }

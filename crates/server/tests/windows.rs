@@ -265,6 +265,46 @@ fn who_goes_on_where_it_waits_is_ended_alone() {
 }
 
 #[test]
+fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
+    let attacks: [fn(&Client); 2] = [
+        |bad| {
+            // More than its connection holds.
+            for _ in 0..100 {
+                let reads = bad.try_encode(1, |e| unsafe {
+                    (0..100).for_each(|_| {
+                        e.gl_read_pixels(0, 0, 64, 48, GL_RGBA, GL_UNSIGNED_BYTE);
+                    });
+                });
+                if reads.is_err() {
+                    return;
+                }
+            }
+        },
+        |bad| {
+            for frame in 0..10_000 {
+                let swap = bad.try_encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, 1) });
+                if swap.is_err() {
+                    return;
+                }
+            }
+        },
+    ];
+    for attack in attacks {
+        let server = Server::start(false, &[("TEST_WATCHDOG", "2")]);
+        let terms = patient("w", 2);
+        let [mut good, bad] = [client(&server, &terms), client(&server, &terms)];
+        finish(&mut good);
+        let attacker = std::thread::spawn(move || {
+            attack(&bad);
+            bad
+        });
+        server.expect_log("takes neither answers nor pictures");
+        finish(&mut good);
+        attacker.join().unwrap();
+    }
+}
+
+#[test]
 fn strangers_have_windows_of_their_own() {
     let folder = std::env::temp_dir().join(format!("mgn-window-test-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -304,6 +304,10 @@ impl SendEnd for ShmSender {
         self.waited.load(Ordering::Relaxed)
     }
 
+    fn hang_up(&self) {
+        self.peer.hang_up();
+    }
+
     fn shm(self: Arc<Self>) -> Option<Arc<ShmSender>> {
         Some(self)
     }

@@ -97,4 +97,8 @@ impl SendEnd for StreamSender {
     fn waited(&self) -> u64 {
         self.waited.load(Ordering::Relaxed)
     }
+
+    fn hang_up(&self) {
+        self.peer.hang_up();
+    }
 }

@@ -1,0 +1,85 @@
+//! Turns of the sessions of one window. The thread that executes their commands waits while a client
+//! takes neither answers nor pictures, and the other clients wait with it. So a client that takes
+//! nothing for too long loses its session.
+
+use crate::pictures::FramesSlot;
+use crate::watchdog::Activity;
+use mgn_fabric::Sender;
+use mgn_wire::Fault;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Between looks at a wait.
+const STEP: Duration = Duration::from_millis(200);
+
+/// Whose turn it is.
+#[derive(Default)]
+pub(crate) struct Turns(Mutex<Option<Turn>>);
+
+struct Turn {
+    /// Where its answers go, and its pictures.
+    answers: Arc<Sender>,
+    slot: Arc<FramesSlot>,
+    /// Whether the client has taken nothing for too long.
+    is_over: bool,
+}
+
+impl Turns {
+    /// Watches the waits of `activity`, each of which may last for `most`, from a thread of its own.
+    pub fn watch(activity: Arc<Activity>, most: Duration) -> std::io::Result<Arc<Turns>> {
+        let turns = Arc::<Turns>::default();
+        let watched = turns.clone();
+        thread::Builder::new()
+            .name("turns".into())
+            .spawn(move || watched.end_long_waits(&activity, most))?;
+        Ok(turns)
+    }
+
+    fn end_long_waits(&self, activity: &Activity, most: Duration) {
+        let mut last = (None, Instant::now());
+        loop {
+            thread::sleep(STEP);
+            let wait = activity.waiting();
+            if wait.is_none() || wait != last.0 {
+                last = (wait, Instant::now());
+            } else if last.1.elapsed() >= most {
+                self.end_turn();
+            }
+        }
+    }
+
+    fn end_turn(&self) {
+        if let Some(turn) = self.lock().as_mut() {
+            turn.is_over = true;
+            turn.answers.hang_up();
+            turn.slot.hang_up();
+        }
+    }
+
+    /// Does something for a session that may wait for its client.
+    pub fn take(
+        &self,
+        answers: Arc<Sender>,
+        slot: Arc<FramesSlot>,
+        work: impl FnOnce() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        *self.lock() = Some(Turn {
+            answers,
+            slot,
+            is_over: false,
+        });
+        let done = work();
+        match self.lock().take() {
+            Some(turn) if turn.is_over => Err(Fault::refused(
+                "a program that takes neither answers nor pictures holds up the others of its \
+                 window",
+            )),
+            _ => done,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Turn>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
