@@ -21,10 +21,16 @@ fn kind(c: &Command, p: &Param) -> Option<&'static str> {
     match ty {
         Scalar::I64 if is_place(name) => Some("bytes"),
         Scalar::I32 if is_of_pixels(name) && has_pixels(c) => Some("pixels"),
-        Scalar::I32 if matches!(name, "count" | "n") => Some("count"),
+        Scalar::I32 if name == "count" || name == "n" && has_array(c) => Some("count"),
         Scalar::U32 if name == "first" => Some("first"),
         _ => None,
     }
+}
+
+/// Elsewhere, `n` is a near plane.
+fn has_array(c: &Command) -> bool {
+    let is_array = |p: &Param| matches!(p.ty, WireType::Array { .. });
+    c.params.iter().any(is_array)
 }
 
 /// Of bytes in a buffer.

@@ -2831,7 +2831,6 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_depth_rangex(&mut self, n: i32, f: i32) -> Result<(), Fault> {
-        let n = crate::bounds::count(n);
         self.needs_context()?;
         unsafe { (self.gl.glDepthRangex)(n, f) };
         Ok(())
@@ -3467,7 +3466,6 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
-        let n = crate::bounds::count(n);
         self.needs_context()?;
         self.leave_projection();
         unsafe { (self.gl.glFrustumx)(l, r, b, t, n, f) };
@@ -7822,7 +7820,6 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
-        let n = crate::bounds::count(n);
         self.needs_context()?;
         self.leave_projection();
         unsafe { (self.gl.glOrthox)(l, r, b, t, n, f) };

@@ -110,8 +110,10 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if width < 0 || height < 0 {
-            // Mesa's lists make a texture of it.
-            self.set_error(GL_INVALID_VALUE);
+            // Mesa's lists make a texture of it. This raises the same error at the same time: when
+            // a list is called, if one is being compiled.
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glLineWidth)(-1.0) };
             return Ok(());
         }
         if width.max(height) > HIGHEST_BITMAP {
