@@ -230,10 +230,7 @@ fn a_token_has_a_place_where_it_is_found() {
     relay.kill().unwrap();
     relay.wait().unwrap();
     assert!(line.starts_with("listening on tls:127.0.0.1:"), "{line}");
-    // A crash does not write the token to a file.
-    let of_cores = limits.lines().find(|l| l.starts_with("Max core file size"));
-    let words: Vec<_> = of_cores.unwrap().split_whitespace().collect();
-    assert_eq!(words[4..6], ["0", "0"]);
+    assert!(limits.contains("Max core file size        0"), "{limits}");
 }
 
 #[test]

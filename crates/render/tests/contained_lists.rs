@@ -3,8 +3,8 @@
 //! so they can offer it addresses that exist.
 //!
 //! What else goes into lists and takes images: uncompressed images, pixels to draw and stipple
-//! patterns are copied by Mesa only after it has compared the range with the bound buffer; programs'
-//! strings, uniforms and names of lists are no images, and are in the message.
+//! patterns are copied by Mesa only after it has compared the range with the bound buffer;
+//! programs' strings, uniforms and names of lists are no images, and are in the message.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
