@@ -1,6 +1,6 @@
-//! Turns of the sessions of one window. The thread that executes their commands waits while a client
-//! takes neither answers nor pictures, and the other clients wait with it. So a client that takes
-//! nothing for too long loses its session.
+//! Turns of the sessions of one window. The thread that executes their commands waits while a
+//! client takes neither answers nor pictures, and the other clients wait with it. So a client that
+//! takes nothing for too long loses its session.
 
 use crate::pictures::FramesSlot;
 use crate::watchdog::Activity;
