@@ -26,7 +26,7 @@ struct Turn {
 }
 
 impl Turns {
-    /// Watches the waits of `activity`, each of which may last for `most`, from a thread of its own.
+    /// Watches the waits of `activity` from a thread of its own. Each may last for `most`.
     pub fn watch(activity: Arc<Activity>, most: Duration) -> std::io::Result<Arc<Turns>> {
         let turns = Arc::<Turns>::default();
         let watched = turns.clone();
