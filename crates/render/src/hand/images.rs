@@ -2,7 +2,7 @@
 
 use crate::names::Class;
 use crate::renderer::Renderer;
-use mgn_wire::gl::{GL_INVALID_VALUE, GL_OUT_OF_MEMORY, GL_RENDERBUFFER};
+use mgn_wire::gl::{GL_OUT_OF_MEMORY, GL_RENDERBUFFER};
 use mgn_wire::sizes::image::{tight_bitmap_bytes, tight_image_bytes};
 use mgn_wire::{Data, Fault};
 
