@@ -155,6 +155,10 @@ if [ "$goal" = test ]; then
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
     like_paraview "likewise"
+    # It conflicts with Debian's VTK for Python, which stays where it is.
+    case $(candidate python3-paraview) in
+    5.11.*) module vtkmodules 2>/dev/null || like python3-paraview "draws by ParaView" module paraview ;;
+    esac
     like chromium "looks at the viewer's page" have chromium
     like openssh-client "reaches the other host in tests" have ssh-keygen
     like xauth "shows here the windows of programs over there" have xauth

@@ -52,6 +52,11 @@ fn missing() -> Option<String> {
     if let Some(program) = programs.into_iter().find(|program| !has(program)) {
         return Some(program.to_owned());
     }
+    let mut python = Command::new("/usr/bin/python3");
+    let found = python.args(["-c", "import paraview"]).output();
+    if !found.is_ok_and(|found| found.status.success()) {
+        return Some("python3-paraview".to_owned());
+    }
     let mut folders = fs::read_dir("/usr/lib").ok()?.flatten();
     let has_release = folders.any(|f| f.path().join("libvtkIceTCore-pv5.11.so.1").is_file());
     (!has_release).then(|| "the libraries of ParaView 5.11 (other releases will not do)".to_owned())
