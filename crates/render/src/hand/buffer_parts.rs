@@ -97,6 +97,14 @@ impl Part {
         matches!(self.state, State::Stray | State::Changed(Change::Found))
     }
 
+    /// Whether another context has deleted the name of its buffer.
+    fn is_nameless(&self) -> bool {
+        matches!(
+            self.state,
+            State::Nameless | State::Changed(Change::Nameless)
+        )
+    }
+
     /// What becomes of it when its buffer has `bytes`.
     fn sized(&mut self, bytes: i64) {
         let has = self.offset < bytes;
@@ -113,8 +121,9 @@ impl Part {
 }
 
 impl Parts {
-    /// Their buffer, which has its name still, or has lost it, has now so many bytes. A nameless
-    /// buffer cannot be told from another that got its name, so it has the fewest.
+    /// The buffers of a name have new sizes in bytes: `named` is the size of the buffer that has
+    /// the name now, `nameless` the least that a buffer which has lost the name may have. The
+    /// driver does not tell these two buffers apart.
     fn sized(&mut self, buffer: u32, named: i64, nameless: i64) {
         for part in self.at.values_mut().filter(|part| part.buffer == buffer) {
             part.sized(match part.state {
@@ -127,13 +136,8 @@ impl Parts {
 
     /// The driver has unbound the buffers here, where they were deleted.
     fn deleted(&mut self, buffers: &[u32]) {
-        self.at.retain(|_, part| {
-            let is_nameless = matches!(
-                part.state,
-                State::Nameless | State::Changed(Change::Nameless)
-            );
-            is_nameless || !buffers.contains(&part.buffer)
-        });
+        self.at
+            .retain(|_, part| part.is_nameless() || !buffers.contains(&part.buffer));
     }
 
     /// Another context has deleted the buffers, which live on here.
@@ -222,12 +226,7 @@ impl Renderer {
 
     fn is_nameless(&self, point: Point) -> bool {
         let part = self.cx.as_deref().and_then(|cx| cx.parts.at.get(&point));
-        part.is_some_and(|part| {
-            matches!(
-                part.state,
-                State::Nameless | State::Changed(Change::Nameless)
-            )
-        })
+        part.is_some_and(Part::is_nameless)
     }
 
     fn forget_part(&mut self, point: Point) {
