@@ -59,7 +59,7 @@ impl Agreed {
         Agreed([size, kind, mode.to_word(), to, order])
     }
 
-    /// What is different, in words for whom it concerns.
+    /// The first difference, in words for an error message.
     pub fn difference(&self, other: &Agreed) -> Option<&'static str> {
         let differs = self
             .0

@@ -186,8 +186,8 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Tells the others that this member composites no more, and because of whom, unless another
-    /// one has told it.
+    /// Tells the other members that this one has stopped compositing, and which rank caused it.
+    /// Does nothing if another member has already told this one of such an end.
     pub fn fail(&self, frame: u32, error: &CompositeError) {
         if self.check(frame).is_err() {
             return;

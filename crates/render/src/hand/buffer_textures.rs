@@ -84,7 +84,7 @@ impl Renderer {
         (!self.failed()).then_some(texture)
     }
 
-    /// Buffers of this name have now so many bytes, one that has it still and one that has not.
+    /// The buffers of a name have new sizes in bytes, as in `Parts::sized`.
     pub(super) fn shown_sized(
         &mut self,
         buffer: u32,

@@ -49,8 +49,9 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// The program's layout of an image of these sides, of which there are as many as the command
-    /// has. None if it has no such layout; an error if blocks are skipped in part.
+    /// The program's layout of an image with these sides: one, two or three, as the command has
+    /// dimensions. None if the program has set no such layout; an error if blocks are skipped in
+    /// part.
     fn of(store: &PixelStore, sides: &[i32]) -> Result<Option<Blocks>, ()> {
         let block = store.number(GL_UNPACK_COMPRESSED_BLOCK_SIZE);
         let names = [

@@ -262,9 +262,10 @@ impl Renderer {
     }
 }
 
-/// Whether the driver may be told of control points, of which a stride and an order are known in
-/// each direction: its lists read and write anywhere if they are not in order. Fails if the points
-/// are fewer than the driver reads: up to the last component of the last point.
+/// Whether the driver may get control points with the stride and the order of each direction. With
+/// a negative stride or an order out of range, the driver's lists read and write outside of their
+/// memory. Fails if there are fewer points than the driver reads, up to the last component of the
+/// last point.
 fn are_points<T: Plain>(
     target: u32,
     u: (i32, i32),

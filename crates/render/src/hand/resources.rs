@@ -66,8 +66,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// A number that the driver tells; 0 if it does not. What is wrong with the question is wrong
-    /// with the one that follows, too.
+    /// The length of a list, or 0 if the driver refuses the query. The query of the list itself
+    /// then raises the same error for the program.
     fn number(&mut self, ask: impl FnOnce(&Gl, *mut i32)) -> usize {
         self.unheard(|r| {
             r.error();

@@ -26,7 +26,8 @@ use control::{Control, Counter, Invitation, Which, FRAMES};
 use head::Head;
 use memory::{layer_mut, sizes, Own, Place, Seen};
 
-/// Places of a member for its pictures: by so many of them it can be ahead of those that read them.
+/// The number of places that a member has for its pictures. It can be this many pictures ahead of
+/// the members that read them.
 const PLACES: usize = 3;
 
 /// Pictures of more bytes have two places. Eight members with three would be slower, because the
