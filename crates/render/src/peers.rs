@@ -26,6 +26,8 @@ pub struct Peers {
     dead: Option<String>,
     barriers: BTreeMap<u32, Barrier>,
     semaphores: BTreeMap<u32, Semaphore>,
+    /// The program that compiles a display list.
+    compiles: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -105,6 +107,7 @@ impl Peers {
         };
         let died = !gone.takes_leave || gone.waits.is_some();
         self.left += 1;
+        self.compiles(seat, false);
         for barrier in self.barriers.values_mut() {
             barrier.arrived.retain(|other| *other != seat);
         }
@@ -159,6 +162,26 @@ impl Peers {
     /// Why the program cannot go on.
     pub fn failure(&self, seat: u32) -> Option<&str> {
         self.seats.get(&seat)?.failure.as_deref()
+    }
+
+    /// A program compiles a display list from now on, or no longer. Meanwhile no other program may
+    /// be executed: some releases of Mesa crash if another context becomes current inside a list.
+    pub fn compiles(&mut self, seat: u32, compiles: bool) {
+        if compiles && self.seats.contains_key(&seat) {
+            self.compiles = Some(seat);
+        } else if self.compiles == Some(seat) {
+            self.compiles = None;
+        }
+    }
+
+    /// The program that compiles a display list, if one does.
+    pub fn compiling(&self) -> Option<u32> {
+        self.compiles
+    }
+
+    /// Whether a program's commands may be executed now.
+    pub fn may_run(&self, seat: u32) -> bool {
+        self.waits(seat).is_none() && self.compiles.is_none_or(|other| other == seat)
     }
 
     pub fn waits(&self, seat: u32) -> Option<Wait> {
@@ -247,6 +270,9 @@ impl Peers {
         if let Some(most) = most.filter(|most| count > *most) {
             return Err(Refusal::Fails(too_few(name, count, most)));
         }
+        if self.compiles == Some(seat) {
+            return Err(waits_in_list(Wait::Barrier(name)));
+        }
         barrier.arrived.push(seat);
         self.wait(seat, Wait::Barrier(name));
         Ok(())
@@ -293,6 +319,9 @@ impl Peers {
         }
         if let Some(dead) = &self.dead {
             return Err(Refusal::Fails(dead.clone()));
+        }
+        if self.compiles == Some(seat) {
+            return Err(waits_in_list(Wait::Semaphore(name)));
         }
         semaphore.waiting.push_back(seat);
         self.wait(seat, Wait::Semaphore(name));
@@ -341,6 +370,12 @@ fn too_few(name: u32, count: u32, most: u32) -> String {
     format!("barrier {name} is for {count} programs, and no more than {most} are left")
 }
 
+fn waits_in_list(wait: Wait) -> Refusal {
+    Refusal::Fails(format!(
+        "it waits at {wait} for others, which cannot go on while it compiles a display list"
+    ))
+}
+
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -377,6 +412,32 @@ mod tests {
             peers.exec_barrier(1, 7).unwrap();
             assert!((0..3).all(|seat| peers.waits(seat).is_none()));
         }
+    }
+
+    #[test]
+    fn while_a_list_is_compiled_no_other_program_runs() {
+        let mut peers = peers(3);
+        peers.create_barrier(1, 2).unwrap();
+        peers.create_semaphore(1, 1).unwrap();
+        peers.compiles(1, true);
+        peers.compiles(2, false);
+        assert_eq!(peers.compiling(), Some(1));
+        assert_eq!(
+            [0, 1, 2].map(|seat| peers.may_run(seat)),
+            [false, true, false]
+        );
+        // What need not be waited for is done.
+        peers.take(1, 1).unwrap();
+        for waits in [peers.take(1, 1), peers.exec_barrier(1, 1)] {
+            assert!(matches!(waits, Err(Refusal::Fails(why)) if why.contains("display list")));
+        }
+        assert!(peers.waits(1).is_none());
+        peers.compiles(1, false);
+        assert!((0..3).all(|seat| peers.may_run(seat)));
+        peers.compiles(0, true);
+        peers.leave(0);
+        peers.compiles(0, true);
+        assert!(peers.may_run(1) && peers.may_run(2));
     }
 
     #[test]

@@ -128,11 +128,13 @@ impl Renderer {
     pub(crate) fn hand_mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.beat();
         if self.cx.as_ref().is_some_and(|cx| cx.id == id) {
+            self.close_list();
             self.leave();
         }
         let Some(mut cx) = self.contexts.remove(&id) else {
             return Err(Fault::refused("a context that does not exist was ended"));
         };
+        self.note_compiling();
         let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
         self.egl.destroy_context(cx.egl);
         for surface in [cx.draw.take(), cx.read.take()].into_iter().flatten() {
@@ -323,6 +325,7 @@ impl Renderer {
 
     /// Ends all contexts and surfaces, where other renderers of this process go on.
     pub(crate) fn clear_away(&mut self) {
+        self.close_list();
         self.leave();
         // Nobody's context is current now, not even that of who has worked last.
         self.seats.turn.set(self.seat);

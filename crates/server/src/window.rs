@@ -132,6 +132,9 @@ pub(crate) struct Table {
     patience: Duration,
     /// Since when all have waited.
     stuck: Option<Instant>,
+    /// How long a display list may hold up the others, and since when one does.
+    watchdog: Duration,
+    held_up: Option<Instant>,
 }
 
 /// A session as it is served.
@@ -179,6 +182,8 @@ impl Table {
             last: 0,
             patience: Duration::from_secs(patience.into()),
             stuck: None,
+            watchdog: session.watchdog,
+            held_up: None,
         })
     }
 
@@ -294,12 +299,11 @@ impl Table {
         }
     }
 
-    /// Whose turn it is, of those that have sent something and do not wait.
+    /// Whose turn it is, of those that have sent something and may be executed.
     fn next(&self) -> Option<u64> {
         let peers = self.peers.borrow();
-        let can = |(_, seat): &(&u64, &Seat)| {
-            !seat.messages.is_empty() && peers.waits(seat.number).is_none()
-        };
+        let can =
+            |(_, seat): &(&u64, &Seat)| !seat.messages.is_empty() && peers.may_run(seat.number);
         let later = self.seats.range(self.last + 1..).find(can);
         let found = later.or_else(|| self.seats.iter().find(can));
         found.map(|(id, _)| *id)
@@ -335,6 +339,15 @@ impl Table {
         if let Err(fault) = done {
             self.leave(id, &fault);
         }
+        self.note_list();
+    }
+
+    /// Notes since when a display list holds up the others.
+    fn note_list(&mut self) {
+        self.held_up = match self.peers.borrow().compiling() {
+            Some(_) => self.held_up.or_else(|| Some(Instant::now())),
+            None => None,
+        };
     }
 
     /// Ends the sessions of clients that have gone, also in the middle of a wait, and of those that
@@ -373,32 +386,38 @@ impl Table {
         seat.chain.end();
         self.say_left(id, &seat.slot, &seat.activity, end);
         self.peers.borrow_mut().leave(seat.number);
+        self.note_list();
     }
 
     /// Tells the client and the server that a session has ended.
     fn say_left(&self, id: u64, slot: &Arc<FramesSlot>, activity: &Activity, end: Option<End>) {
-        let (slot, slots, control) = (slot.clone(), self.slots.clone(), self.control.clone());
-        let drawn = activity.drawn();
+        let left = FromWorker::Left {
+            session: id,
+            cause: end.clone().map(Cause::from),
+            drawn: activity.drawn(),
+        };
+        let (slots, control) = (self.slots.clone(), self.control.clone());
+        let tell_server = Arc::new(move || {
+            slots.remove(id);
+            tell(&control, &left);
+        });
+        let (slot, then) = (slot.clone(), tell_server.clone());
         let say = move || {
             if let Some(end) = &end {
                 slot.farewell(end);
             }
-            slots.remove(id);
-            let left = FromWorker::Left {
-                session: id,
-                cause: end.map(Cause::from),
-                drawn,
-            };
-            tell(&control, &left);
+            then();
         };
         // A client that does not listen holds up no other.
         if let Err(error) = thread::Builder::new().name("farewell".into()).spawn(say) {
             tracing::error!("cannot start a thread: {error}");
+            tell_server();
         }
     }
 
     /// Waits for news. If all sessions wait for each other, they fail: at once if no other can
-    /// come, else when their patience is at its end.
+    /// come, else when their patience is at its end. A session that neither ends its display list
+    /// nor sends more of it ends when it has held up the others for too long.
     fn rest(&mut self, looks: bool) {
         let mut over = None;
         for (id, seat) in &self.seats {
@@ -423,9 +442,17 @@ impl Table {
         };
         let now = Instant::now();
         let look = looks.then_some(LOOK);
+        let at_most = |left: Duration| look.map_or(left, |look| look.min(left));
         if !is_stuck {
             self.stuck = None;
-            return self.desk.wait(look);
+            let Some(since) = self.held_up else {
+                return self.desk.wait(look);
+            };
+            let left = (since + self.watchdog).saturating_duration_since(now);
+            return match left.is_zero() {
+                true => self.end_list(),
+                false => self.desk.wait(Some(at_most(left))),
+            };
         }
         let since = *self.stuck.get_or_insert(now);
         let left = match is_awaited {
@@ -438,8 +465,22 @@ impl Table {
             peers.give_up(&why);
             return;
         }
-        self.desk
-            .wait(Some(look.map_or(left, |look| look.min(left))));
+        self.desk.wait(Some(at_most(left)));
+    }
+
+    /// Ends the session that compiles a display list.
+    fn end_list(&mut self) {
+        let compiling = self.peers.borrow().compiling();
+        let mut seats = self.seats.iter();
+        let found = seats.find(|(_, seat)| Some(seat.number) == compiling);
+        if let Some((&id, _)) = found {
+            let seconds = self.watchdog.as_secs();
+            let why = format!(
+                "a program that has compiled a display list for {seconds} s holds up the others of \
+                 its window"
+            );
+            self.leave(id, &Fault::refused(why));
+        }
     }
 
     /// The server ends.

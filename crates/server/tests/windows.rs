@@ -304,6 +304,93 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
     }
 }
 
+/// Begins a list and a primitive in it.
+fn begin_list(client: &Client) {
+    send(client, |e| unsafe {
+        e.gl_new_list(1, GL_COMPILE);
+        e.gl_begin(GL_TRIANGLES);
+        e.gl_vertex3f(-1.0, -1.0, 0.0);
+    });
+}
+
+#[test]
+fn lists_that_programs_compile_at_the_same_time_are_whole() {
+    let server = Server::start(false, &[]);
+    let terms = patient("w", 2);
+    let mut both = [client(&server, &terms), client(&server, &terms)];
+    for _ in 0..50 {
+        both.iter().for_each(begin_list);
+        for (one, red) in both.iter().zip([1.0, 0.5]) {
+            send(one, |e| unsafe {
+                e.gl_vertex3f(3.0, -1.0, 0.0);
+                e.gl_vertex3f(-1.0, 3.0, 0.0);
+                e.gl_end();
+                e.gl_end_list();
+                e.gl_color4f(red, 0.0, 0.0, 1.0);
+                e.gl_call_list(1);
+            });
+        }
+    }
+    for (one, red) in both.iter_mut().zip([255, 128]) {
+        finish(one);
+        send(one, |e| unsafe { e.gl_call_list(1) });
+        assert_eq!(pixel(one)[..2], [red, 0]);
+    }
+}
+
+#[test]
+fn who_dies_in_a_list_ends_no_other() {
+    for server in [(); 5].map(|()| Server::start(false, &[])) {
+        let terms = window("w", None);
+        let [mut good, bad] = [client(&server, &terms), client(&server, &terms)];
+        begin_list(&bad);
+        clear(&good, 1.0);
+        drop(bad);
+        finish(&mut good);
+        assert_eq!(pixel(&mut good)[0], 255);
+    }
+}
+
+#[test]
+fn who_compiles_a_list_without_end_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
+    let attacks: [fn(&Client); 2] = [begin_list, |bad| {
+        begin_list(bad);
+        for _ in 0..100 {
+            let more = bad.try_encode(1, |e| unsafe { e.gl_vertex3f(1.0, 0.0, 0.0) });
+            if more.is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }];
+    for attack in attacks {
+        let server = Server::start(false, &[("TEST_WATCHDOG", "2")]);
+        let terms = patient("w", 2);
+        let [mut good, bad] = [client(&server, &terms), client(&server, &terms)];
+        let attacker = std::thread::spawn(move || {
+            attack(&bad);
+            bad
+        });
+        server.expect_log("has compiled a display list for 2 s");
+        finish(&mut good);
+        attacker.join().unwrap();
+    }
+}
+
+#[test]
+fn who_waits_for_others_in_a_list_is_told_why_that_cannot_be() {
+    let server = Server::start(false, &[]);
+    let terms = patient("w", 2);
+    let [mut good, mut bad] = [client(&server, &terms), client(&server, &terms)];
+    send(&bad, |e| unsafe {
+        e.gl_barrier_create_cr(1, 2);
+        e.gl_new_list(1, GL_COMPILE);
+        e.gl_barrier_exec_cr(1);
+    });
+    fails(&mut bad, "barrier 1");
+    finish(&mut good);
+}
+
 #[test]
 fn strangers_have_windows_of_their_own() {
     let folder = std::env::temp_dir().join(format!("mgn-window-test-{}", std::process::id()));

@@ -61,6 +61,7 @@ impl Renderer {
             cx.compiling = Some(Compiling::new(list, mode));
             cx.called_when_ended = executes.then_some(list);
         }
+        self.note_compiling();
         Ok(())
     }
 
@@ -76,9 +77,25 @@ impl Renderer {
         if let Some(compiling) = cx.compiling.take() {
             self.list_ended(compiling);
         }
+        self.note_compiling();
         match called {
             Some(list) => self.hand_gl_call_list(list),
             None => Ok(()),
+        }
+    }
+
+    /// Completes the current context's list, if it compiles one: with some releases of Mesa another
+    /// context must not become current in the middle of a list.
+    pub(crate) fn close_list(&mut self) {
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
+        if cx.compiling.take().is_some() {
+            // SAFETY: the context is current. Without a primitive the first is an error in the list.
+            unsafe {
+                (self.gl.glEnd)();
+                (self.gl.glEndList)();
+            }
         }
     }
 
