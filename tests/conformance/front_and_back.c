@@ -73,4 +73,17 @@ static void copied(void)
     glReadBuffer(GL_BACK);
 }
 
-CONFORM("front_and_back", COMPAT, {"both", both}, {"cleared", cleared}, {"copied", copied})
+/* A part of each, which leaves the rest of them as different as it was. */
+static void unequal(void)
+{
+    draw(GL_FRONT, 0);
+    draw(GL_BACK, 0.6f);
+    glDrawBuffer(GL_FRONT_AND_BACK);
+    color_of(2);
+    glRectf(-0.25f, -1, 0.25f, 1);
+    log_buffer("back", GL_BACK);
+    log_buffer("front", GL_FRONT);
+    glDrawBuffer(GL_BACK);
+}
+
+CONFORM("front_and_back", COMPAT, {"both", both}, {"cleared", cleared}, {"copied", copied}, {"unequal", unequal})

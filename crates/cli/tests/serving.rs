@@ -190,3 +190,26 @@ fn a_socket_that_is_missing_is_said() {
     stderr.read_to_string(&mut said).unwrap();
     assert!(said.contains("the sockets that were passed"), "{said}");
 }
+
+/// The server that `mgn run` starts itself, on a machine whose EGL library cannot be loaded.
+#[test]
+fn run_says_why_its_own_server_cannot_start_and_runs_nothing() {
+    let folder = Folder::new("no-driver");
+    fs::write(folder.0.join("libEGL.so.1"), "no library").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
+    clean(&mut command, &folder);
+    let output = command
+        .args(["run", "--headless", "--", "echo", "it ran"])
+        .env_remove("MGN_SERVER")
+        .env("LD_LIBRARY_PATH", &folder.0)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(125), "{said}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    assert!(
+        said.contains("libEGL.so.1 cannot be loaded") && said.contains("install"),
+        "{said}"
+    );
+    assert!(said.contains("the render server did not start"), "{said}");
+}

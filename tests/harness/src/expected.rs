@@ -24,8 +24,8 @@ struct Entry {
     what: String,
     /// On these transports; without it on all.
     transports: Option<Vec<String>>,
-    /// With versions of Mesa that begin so, `22.` for one; without it with all.
-    mesa: Option<String>,
+    /// With versions of Mesa that begin with one of these, such as `22.`; without it with all.
+    mesa: Option<Vec<String>>,
     reason: String,
 }
 
@@ -51,12 +51,8 @@ impl Expected {
     }
 
     fn keep(&mut self, mesa: &str) {
-        let now = |e: &Entry| {
-            e.mesa
-                .as_ref()
-                .is_none_or(|version| mesa.starts_with(version))
-        };
-        self.difference.retain(now);
+        self.difference
+            .retain(|entry| applies(entry.mesa.as_deref(), mesa));
     }
 
     /// Whether this difference is listed. Notes that it was met.
@@ -83,6 +79,11 @@ impl Expected {
     }
 }
 
+/// Whether an entry for these versions is for this version of Mesa.
+pub(crate) fn applies(versions: Option<&[String]>, mesa: &str) -> bool {
+    versions.is_none_or(|versions| versions.iter().any(|v| mesa.starts_with(v)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,11 +100,14 @@ mod tests {
             reason = "why"
             [[difference]]
             what = "c.ppm"
-            mesa = "22."
+            mesa = ["22.", "25.1"]
             reason = "why"
         "#;
         let mut expected: Expected = toml::from_str(text).unwrap();
         expected.keep("22.3.6");
+        assert!(expected.has("c.ppm", "shm"));
+        let mut expected: Expected = toml::from_str(text).unwrap();
+        expected.keep("25.1.3");
         assert!(expected.has("c.ppm", "shm"));
         let mut expected: Expected = toml::from_str(text).unwrap();
         expected.keep("25.0.7");

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::expected::applies;
 use crate::stage::root;
 
 /// The list. It may only get shorter: an entry whose test no longer fails is an error.
@@ -24,8 +25,8 @@ struct Entry {
     test: String,
     /// On these transports; without it on all.
     transports: Option<Vec<String>>,
-    /// With versions of Mesa that begin so, `22.` for one; without it with all.
-    mesa: Option<String>,
+    /// With versions of Mesa that begin with one of these, such as `22.`; without it with all.
+    mesa: Option<Vec<String>>,
     reason: String,
 }
 
@@ -45,10 +46,9 @@ impl Known {
         if let Some(bare) = known.failure.iter().find(|e| e.reason.trim().is_empty()) {
             return Err(format!("{} has no reason", bare.test));
         }
-        known.failure.retain(|entry| {
-            let version = entry.mesa.as_ref();
-            version.is_none_or(|version| mesa.starts_with(version))
-        });
+        known
+            .failure
+            .retain(|entry| applies(entry.mesa.as_deref(), mesa));
         Ok(known)
     }
 
@@ -107,7 +107,7 @@ mod tests {
             [[failure]]
             test = "spec@b"
             transports = ["wall"]
-            mesa = "22."
+            mesa = ["22."]
             reason = "on walls"
         "#;
         let known = Known::parse(text, "22.3.6").unwrap();
