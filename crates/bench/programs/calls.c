@@ -37,6 +37,9 @@ static double now(void)
 
 enum { FRAMES = 200 };
 
+/* Of the rectangles that are read. */
+enum { SIDE = 16 };
+
 /* As many frames of one triangle, until the last is finished. */
 static void draw_frames(Display *display, Window window)
 {
@@ -78,19 +81,27 @@ int main(void)
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     glFinish();
 
-    double identity, translate, color, vertex, get, error, read, frame;
+    double identity, translate, color, vertex, get, error, read, small, skipped, swapped, frame;
     GLint value;
-    GLubyte pixel[4];
+    GLubyte pixels[SIDE * SIDE * 8 * 4];
     MEASURE(identity, 0.3, 20000, , glLoadIdentity(), glFinish());
     MEASURE(translate, 0.3, 20000, , glTranslatef(0.0f, 0.0f, 0.0f), glFinish());
     MEASURE(color, 0.3, 20000, , glColor4f(1.0f, 0.5f, 0.25f, 1.0f), glFinish());
     MEASURE(vertex, 0.5, 60000, glBegin(GL_TRIANGLES), (glNormal3f(0.0f, 0.0f, 1.0f), glVertex3f((float)i, 0.0f, 0.0f)), (glEnd(), glFinish()));
     MEASURE(get, 0.3, 20000, , glGetIntegerv(GL_MATRIX_MODE, &value), );
     MEASURE(error, 0.3, 20000, , glGetError(), );
-    MEASURE(read, 1.0, 2000, , glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel), );
+    MEASURE(read, 1.0, 2000, , glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixels), );
+    MEASURE(small, 0.5, 1000, , glReadPixels(5, 5, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels), );
+    glPixelStorei(GL_PACK_ROW_LENGTH, SIDE + 7);
+    glPixelStorei(GL_PACK_SKIP_PIXELS, 3);
+    glPixelStorei(GL_PACK_SKIP_ROWS, 2);
+    MEASURE(skipped, 0.5, 1000, , glReadPixels(5, 5, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels), );
+    glPixelStorei(GL_PACK_SWAP_BYTES, GL_TRUE);
+    MEASURE(swapped, 0.5, 1000, , glReadPixels(5, 5, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_SHORT, pixels), );
     MEASURE(frame, 1.0, 1, , draw_frames(display, window), );
     printf("{\"load_identity_ns\": %.2f, \"translate_ns\": %.2f, \"color_ns\": %.2f, \"normal_vertex_ns\": %.2f, \"get_integer_ns\": %.2f, "
-           "\"get_error_ns\": %.2f, \"read_pixels_per_second\": %.0f, \"frame_ns\": %.0f}\n",
-           identity, translate, color, vertex, get, error, 1e9 / read, frame / FRAMES);
+           "\"get_error_ns\": %.2f, \"read_pixels_per_second\": %.0f, \"small_reads_per_second\": %.0f, \"skipped_reads_per_second\": %.0f, "
+           "\"swapped_reads_per_second\": %.0f, \"frame_ns\": %.0f}\n",
+           identity, translate, color, vertex, get, error, 1e9 / read, 1e9 / small, 1e9 / skipped, 1e9 / swapped, frame / FRAMES);
     return 0;
 }

@@ -242,6 +242,23 @@ const fn first_frame(name: &'static str, ways: &'static [Way]) -> Row {
     }
 }
 
+/// Thousands of reads a second, each of which waits for the renderer.
+const fn reads(name: &'static str, field: &'static str) -> Row {
+    Row {
+        name,
+        needs: NOTHING,
+        program: Program::new("bench/calls", &[], Says::Json(field)),
+        unit: "k/s",
+        scale: 1e-3,
+        less: false,
+        ways: RENDERED,
+        wanted: &[],
+        most: None,
+        most_more: None,
+        is_cold: false,
+    }
+}
+
 /// Milliseconds.
 const START: f64 = 200.0;
 
@@ -297,19 +314,10 @@ pub fn all() -> Vec<Row> {
             RENDERED,
             &[(Way::Shm, 0.8)],
         ),
-        Row {
-            name: "glReadPixels 1x1",
-            needs: NOTHING,
-            program: Program::new("bench/calls", &[], Says::Json("read_pixels_per_second")),
-            unit: "k/s",
-            scale: 1e-3,
-            less: false,
-            ways: RENDERED,
-            wanted: &[],
-            most: None,
-            most_more: None,
-            is_cold: false,
-        },
+        reads("glReadPixels 1x1", "read_pixels_per_second"),
+        reads("glReadPixels 16x16", "small_reads_per_second"),
+        reads("the same, row length, skips", "skipped_reads_per_second"),
+        reads("the same, swapped shorts", "swapped_reads_per_second"),
         glmark(
             "glmark2 build",
             &["-s", "800x600", "-b", "build:duration=4"],
