@@ -5,7 +5,7 @@
 # usage: scripts/fresh-root.sh [--suite NAME] [--keep] [GOAL...]
 #
 #   demo        `make demo`, as root
-#   pictures    `make test-pictures` in the root of `demo`: our drawing tests with this suite's Mesa
+#   driver      `make test-driver` in the root of `demo`: the tests that depend most on this suite's Mesa
 #   test        `make test`, as root, in the root of `demo`
 #   user        `make demo`, as an ordinary user who may use sudo; takes over what `demo` has built
 #   packages    `make deb` in the root of `demo`; another root, without compiler or Rust, installs
@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --keep) keep=yes ;;
-    demo | pictures | test | user | packages) goals+=("$1") ;;
+    demo | driver | test | user | packages) goals+=("$1") ;;
     *)
         sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p}' "$0" >&2
         exit 2
@@ -168,7 +168,7 @@ built() {
 
 demo() { built && inside built 'make demo'; }
 
-pictures() { built && inside built 'make test-pictures'; }
+driver() { built && inside built 'make test-driver'; }
 
 # With the sshd that `make test` unpacks.
 tests() { built && inside built 'MGN_NEED_SSHD=1 make test'; }
@@ -212,7 +212,7 @@ packages() {
 for name in "${goals[@]}"; do
     case $name in
     demo) goal demo demo ;;
-    pictures) goal pictures pictures ;;
+    driver) goal driver driver ;;
     test) goal test tests ;;
     user) goal user user ;;
     packages) goal packages packages ;;
