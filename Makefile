@@ -3,7 +3,7 @@
 #   make build     the mgn command, the client library and the demos, optimised
 #   make demo      run iso_demo and glxgears through a server; pictures in target/demo
 #   make test      all tests but the gallery
-#   make test-driver  the tests that depend most on the machine's driver, in release mode: the conformance programs and the renderer's
+#   make test-machine  the tests that depend most on the system, in release mode: the conformance programs, the renderer's, ParaView
 #   make test-python  the Python package, installed as `pip install ./python` does
 #   make test-apps the gallery: other people's programs, compared with direct rendering
 #   make conformance         piglit, all of it: what passes with the local driver has to pass; hours
@@ -32,7 +32,7 @@ BUILD_DIR := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so libmgn_icet.so
 
-.PHONY: all build demo test test-driver test-python test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
+.PHONY: all build demo test test-machine test-python test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
 
 all: build
 
@@ -59,9 +59,10 @@ demo: deps-demo build
 test: deps-test registry programs
 	scripts/test.sh
 
-test-driver: deps-demo build
+# What depends most on the Mesa of a machine, and what only some releases of Debian have.
+test-machine: deps-test build
 	cargo test --release --locked -p mgn-tests --test conformance -- every_scene_is_the_same_over_shm_and_tcp
-	cargo test --release --locked -p mgn-render
+	MGN_BUILT=1 cargo test --release --locked -p mgn-render -p mgn-icet -- --show-output
 
 # The system's own Python: another one does not see its packages.
 test-python: deps-python

@@ -5,7 +5,7 @@
 # usage: scripts/fresh-root.sh [--suite NAME] [--keep] [GOAL...]
 #
 #   demo        `make demo`, as root
-#   driver      `make test-driver` in the root of `demo`: the tests that depend most on this suite's Mesa
+#   machine     `make test-machine` in the root of `demo`: what depends most on this suite's Mesa
 #   test        `make test`, as root, in the root of `demo`
 #   user        `make demo`, as an ordinary user who may use sudo; takes over what `demo` has built
 #   packages    `make deb` in the root of `demo`; another root, without compiler or Rust, installs
@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --keep) keep=yes ;;
-    demo | driver | test | user | packages) goals+=("$1") ;;
+    demo | machine | test | user | packages) goals+=("$1") ;;
     *)
         sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p}' "$0" >&2
         exit 2
@@ -168,7 +168,7 @@ built() {
 
 demo() { built && inside built 'make demo'; }
 
-driver() { built && inside built 'make test-driver'; }
+machine() { built && inside built 'make test-machine'; }
 
 # With the sshd that `make test` unpacks.
 tests() { built && inside built 'MGN_NEED_SSHD=1 make test'; }
@@ -212,7 +212,7 @@ packages() {
 for name in "${goals[@]}"; do
     case $name in
     demo) goal demo demo ;;
-    driver) goal driver driver ;;
+    machine) goal machine machine ;;
     test) goal test tests ;;
     user) goal user user ;;
     packages) goal packages packages ;;

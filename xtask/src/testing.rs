@@ -147,7 +147,9 @@ fn command(binary: &Binary) -> Command {
         // Tests that are skipped say so in output that libtest drops otherwise.
         .arg("--show-output")
         .current_dir(&binary.folder)
-        .env("CARGO_MANIFEST_DIR", &binary.folder);
+        .env("CARGO_MANIFEST_DIR", &binary.folder)
+        // What tests load need not be built again (client/tests/common/built.rs).
+        .env("MGN_BUILT", "1");
     command
 }
 

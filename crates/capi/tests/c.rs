@@ -1,5 +1,8 @@
 //! The library as C programs get it: installed, found through pkg-config, used by the examples.
 
+#[path = "../../client/tests/common/built.rs"]
+mod built;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -50,18 +53,10 @@ fn install(variables: &[&str]) {
         .env_remove("DESTDIR"));
 }
 
-/// Where the library is: cargo does not build it for tests by itself.
+/// Where the library is.
 fn built() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo
-            .args(["build", "--quiet", "--package", "mgn-capi"])
-            .current_dir(here());
-        run(cargo.env("CARGO_TARGET_DIR", target));
-        target.join("debug")
-    })
+    FOLDER.get_or_init(|| built::built("mgn-capi"))
 }
 
 fn pkg_config(arguments: &[&str]) -> Vec<String> {

@@ -1,5 +1,8 @@
 //! ParaView, not changed, with this library in place of IceT.
 
+#[path = "../../client/tests/common/built.rs"]
+mod built;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -29,18 +32,12 @@ fn run(command: &mut Command) {
 
 /// A folder with the library under the name by which ParaView asks for it.
 fn library() -> PathBuf {
-    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let target = temporary.parent().unwrap();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .args(["build", "--quiet", "--package", "mgn-icet"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
-    run(cargo.env("CARGO_TARGET_DIR", target));
-    let folder = temporary.join("icet-paraview");
+    let built = built::built("mgn-icet").join("libmgn_icet.so");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("icet-paraview");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     let link = folder.join("libvtkIceTCore-pv5.11.so.1");
-    symlink(target.join("debug/libmgn_icet.so"), link).unwrap();
+    symlink(built, link).unwrap();
     folder
 }
 

@@ -1,6 +1,9 @@
 //! The library as programs get it: C programs that composite pictures of their own, with processes
 //! that they fork themselves; and the same ones under MPI, compared with IceT where it is there.
 
+#[path = "../../client/tests/common/built.rs"]
+mod built;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -33,18 +36,10 @@ fn run(command: &mut Command) -> String {
 fn library() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        // Cargo does not build it for tests by itself.
-        let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let target = temporary.parent().unwrap();
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo
-            .args(["build", "--quiet", "--package", "mgn-icet"])
-            .current_dir(here());
-        run(cargo.env("CARGO_TARGET_DIR", target));
-        let folder = temporary.join("icet");
+        let built = built::built("mgn-icet").join("libmgn_icet.so");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("icet");
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        let built = target.join("debug/libmgn_icet.so");
         for name in ["libmgn_icet.so", "libvtkIceTCore-pv5.11.so.1"] {
             std::os::unix::fs::symlink(&built, folder.join(name)).unwrap();
         }

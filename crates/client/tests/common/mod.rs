@@ -1,6 +1,8 @@
 //! What the tests of the built library share.
 #![allow(dead_code)]
 
+mod built;
+
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -9,22 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// Builds the library if it is not there yet, and returns its path. Cargo does not build a cdylib
-/// for tests by itself.
+/// Builds the library if it is not there yet, and returns its path.
 pub fn library() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "mgn-client"])
-            .env("CARGO_TARGET_DIR", target)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stderr(Stdio::null())
-            .status()
-            .expect("cargo runs");
-        assert!(status.success());
-        target.join("debug/libmgn_client.so")
-    };
+    let build = || built::built("mgn-client").join("libmgn_client.so");
     BUILT.get_or_init(build).clone()
 }
 
