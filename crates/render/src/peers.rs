@@ -165,7 +165,7 @@ impl Peers {
     }
 
     /// A program compiles a display list from now on, or no longer. Meanwhile no other program may
-    /// be executed: some releases of Mesa crash if another context becomes current inside a list.
+    /// be executed: releases of Mesa have crashed when another context became current in a list.
     pub fn compiles(&mut self, seat: u32, compiles: bool) {
         if compiles && self.seats.contains_key(&seat) {
             self.compiles = Some(seat);

@@ -471,10 +471,9 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, traces: bool) -> Result<(), St
     };
     fresh(s, versions);
     let mut done = Vec::new();
-    // Mesa crashes when another context becomes current between the glBegin of a list and its end.
-    let (mut lists, mut begun) = (false, false);
+    let mut lists = false;
     for _ in 0..LENGTH {
-        if r.below(16) == 0 && !lists && !begun {
+        if r.below(16) == 0 {
             s.context = 3 - s.context;
         }
         let mut name = "";
@@ -488,8 +487,6 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, traces: bool) -> Result<(), St
         match name {
             "glNewList" => lists = api == api::COMPAT,
             "glEndList" => lists = false,
-            "glBegin" => begun = api == api::COMPAT,
-            "glEnd" => begun = false,
             _ => {}
         }
         let performed = s.perform(&message);

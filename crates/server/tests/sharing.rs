@@ -346,7 +346,7 @@ fn the_client_that_uses_the_most_loses_a_session() {
     let mut victim = owner.client(&alice);
     take(&mut victim, 300 * MIB);
     let mut attackers = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..5 {
         let mut attacker = owner.client(&mallory);
         take(&mut attacker, 100 * MIB);
         attackers.push(attacker);

@@ -84,8 +84,8 @@ impl Renderer {
         }
     }
 
-    /// Completes the current context's list, if it compiles one: with some releases of Mesa another
-    /// context must not become current in the middle of a list.
+    /// Completes the current context's list, if it compiles one, so that no other context becomes
+    /// current inside it.
     pub(crate) fn close_list(&mut self) {
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
