@@ -315,7 +315,7 @@ pub fn all() -> Vec<Row> {
             &[(Way::Shm, 0.8)],
         ),
         reads("glReadPixels 1x1", "read_pixels_per_second"),
-        reads("glReadPixels 16x16", "small_reads_per_second"),
+        reads("clear, glReadPixels 16x16", "small_reads_per_second"),
         reads("the same, row length, skips", "skipped_reads_per_second"),
         reads("the same, swapped shorts", "swapped_reads_per_second"),
         glmark(
