@@ -91,7 +91,8 @@ impl Renderer {
             return;
         };
         if cx.compiling.take().is_some() {
-            // SAFETY: the context is current. Without a primitive the first is an error in the list.
+            // SAFETY: the context is current. Without a primitive the first command is an error in
+            // the list.
             unsafe {
                 (self.gl.glEnd)();
                 (self.gl.glEndList)();
