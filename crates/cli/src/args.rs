@@ -413,6 +413,14 @@ pub struct Server {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_sessions_per_client: Option<u32>,
 
+    /// Serve at most N sessions of clients with the same token at the same time
+    ///
+    /// It counts them at all addresses together. Give each person a token of their own then.
+    ///
+    /// [default: no limit; or `max_sessions_per_token` in config.toml]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_sessions_per_token: Option<u32>,
+
     /// Memory limit for each program's session, in MiB
     ///
     /// Memory that a session shares with its program counts, memory of a GPU does not.

@@ -193,6 +193,11 @@ fn in_force(settings: &InForce) -> String {
             "a quarter of --max-sessions, but at least 32, for each address",
         ),
         (
+            "  token's sessions",
+            &settings.max_sessions_per_token,
+            "no limit",
+        ),
+        (
             "  memory for all",
             &settings.memory_total,
             "three quarters of the machine's memory",

@@ -35,6 +35,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         present: args.present,
         max_sessions: args.max_sessions as usize,
         max_sessions_per_client: args.max_sessions_per_client.map(|most| most as usize),
+        max_sessions_per_token: args.max_sessions_per_token.map(|most| most as usize),
         memory_limit: args.memory_limit << 20,
         memory_total: args
             .memory_total

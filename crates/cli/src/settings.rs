@@ -69,6 +69,7 @@ struct Written {
     ssh: Option<Spanned<String>>,
     ssh_mgn: Option<Spanned<String>>,
     max_sessions_per_client: Option<Spanned<u32>>,
+    max_sessions_per_token: Option<Spanned<u32>>,
     memory_total: Option<Spanned<u64>>,
     idle_timeout: Option<Spanned<u64>>,
     audit: Option<Spanned<PathBuf>>,
@@ -85,7 +86,7 @@ pub struct Key {
     pub default: &'static str,
 }
 
-pub const KEYS: [Key; 11] = [
+pub const KEYS: [Key; 12] = [
     Key {
         name: "server",
         kind: "address, or a list of addresses",
@@ -141,6 +142,13 @@ pub const KEYS: [Key; 11] = [
         variable: None,
         meaning: "How many sessions of one client mgn server serves at the same time, as --max-sessions-per-client takes it.",
         default: "for addresses a quarter of --max-sessions, but at least 32; for users of the machine no limit of their own",
+    },
+    Key {
+        name: "max_sessions_per_token",
+        kind: "number",
+        variable: None,
+        meaning: "How many sessions of clients with the same token mgn server serves at the same time, as --max-sessions-per-token takes it.",
+        default: "no limit",
     },
     Key {
         name: "memory_total",
@@ -349,6 +357,13 @@ impl Settings {
         )
     }
 
+    pub fn max_sessions_per_token(&self) -> anyhow::Result<Option<Set<u32>>> {
+        self.written(
+            |written| written.max_sessions_per_token.as_ref(),
+            |number| within("max_sessions_per_token", *number, 1..=4096),
+        )
+    }
+
     /// In MiB.
     pub fn memory_total(&self) -> anyhow::Result<Option<Set<u64>>> {
         self.written(
@@ -532,6 +547,10 @@ pub fn settle_server(server: &mut Server) -> anyhow::Result<()> {
         &mut server.max_sessions_per_client,
         settings.max_sessions_per_client()?,
     );
+    fill(
+        &mut server.max_sessions_per_token,
+        settings.max_sessions_per_token()?,
+    );
     fill(&mut server.memory_total, settings.memory_total()?);
     fill(&mut server.idle_timeout, settings.idle_timeout()?);
     fill(&mut server.audit, settings.audit()?);
@@ -687,6 +706,7 @@ pub struct InForce {
     pub ssh_mgn: Shown,
     /// The limits and the audit file of servers; null where the default holds.
     pub max_sessions_per_client: Shown,
+    pub max_sessions_per_token: Shown,
     pub memory_total: Shown,
     pub idle_timeout: Shown,
     pub audit: Shown,
@@ -762,16 +782,19 @@ pub fn in_force() -> InForce {
     let [server, mothership, token_file, token_store, server_key, ssh, ssh_mgn] =
         [servers, mothership, token, store, key, ssh, ssh_mgn]
             .map(|found| shown(found).unwrap_or_default());
-    let per_client = settings.max_sessions_per_client();
-    let per_client = per_client.map(|set| set.map(|set| Shown::of(set, |n| n.to_string())));
+    let [per_client, per_token] = [
+        settings.max_sessions_per_client(),
+        settings.max_sessions_per_token(),
+    ]
+    .map(|found| found.map(|set| set.map(|set| Shown::of(set, |n| n.to_string()))));
     let total = settings.memory_total();
     let total = total.map(|set| set.map(|set| Shown::of(set, |mib| format!("{mib} MiB"))));
     let idle = settings.idle_timeout();
     let idle = idle.map(|set| set.map(|set| Shown::of(set, |s| format!("{s} s"))));
     let audit = settings.audit();
     let audit = audit.map(|set| set.map(|set| Shown::of(set, |file| file.display().to_string())));
-    let [max_sessions_per_client, memory_total, idle_timeout, audit] =
-        [per_client, total, idle, audit].map(|found| shown(found).unwrap_or_default());
+    let [max_sessions_per_client, max_sessions_per_token, memory_total, idle_timeout, audit] =
+        [per_client, per_token, total, idle, audit].map(|found| shown(found).unwrap_or_default());
     InForce {
         file: Settings::path(),
         is_there: settings.has_file(),
@@ -786,6 +809,7 @@ pub fn in_force() -> InForce {
         ssh,
         ssh_mgn,
         max_sessions_per_client,
+        max_sessions_per_token,
         memory_total,
         idle_timeout,
         audit,
@@ -876,6 +900,9 @@ mod tests {
         let audit = settings.audit().unwrap().unwrap();
         assert_eq!(audit.value, Path::new("/home/me/log"));
         assert!(settings.max_sessions_per_client().unwrap().is_none());
+        let settings = parse("max_sessions_per_token = 3").unwrap();
+        let limit = settings.max_sessions_per_token().unwrap().unwrap();
+        assert_eq!(limit.value, 3);
     }
 
     #[test]

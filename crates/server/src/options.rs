@@ -30,6 +30,8 @@ pub struct Options {
     /// TCP. None gives [`Options::max_sessions_of_address`] to each address, and to users of
     /// this machine all that there are.
     pub max_sessions_per_client: Option<usize>,
+    /// Sessions of clients with one token, wherever they come from.
+    pub max_sessions_per_token: Option<usize>,
     /// Bytes of memory that a session may use, with its part of what it shares with its client.
     pub memory_limit: u64,
     /// Bytes of memory that all sessions may use together.
@@ -98,6 +100,7 @@ impl Default for Options {
             present: Vec::new(),
             max_sessions: 64,
             max_sessions_per_client: None,
+            max_sessions_per_token: None,
             memory_limit: 8 << 30,
             memory_total: memory_total(),
             idle_timeout: None,

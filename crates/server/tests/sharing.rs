@@ -147,6 +147,30 @@ fn one_client_cannot_lock_out_others() {
     });
 }
 
+/// Wherever its clients come from.
+#[test]
+fn one_token_cannot_lock_out_others() {
+    let settings = [("TEST_PER_TOKEN", "2"), ("TEST_PER_CLIENT", "10")];
+    let (mut server, _folder, [mallory, alice]) = with_tokens(["mallory", "alice"], &settings);
+    let [here, there] = [server.address.clone(), proxy_from("127.0.0.2:0", &server)];
+    server.token = Some(mallory);
+    let _taken = [&here, &there].map(|from| begin(&server, from, "greedy").unwrap());
+    for from in [&here, &there] {
+        let refusal = begin(&server, from, "greedy").err().expect("a refusal");
+        assert!(
+            matches!(&refusal, Error::Refused(why) if why.contains("this token already have 2 sessions") && why.contains("--max-sessions-per-token")),
+            "{refusal}"
+        );
+    }
+    expect_line(
+        &server,
+        &["refused", "reason=\"max-sessions-per-token\"", "mallory"],
+    );
+    server.token = Some(alice);
+    let _others = [&here, &there].map(|from| begin(&server, from, "modest").unwrap());
+    assert!(begin(&server, &there, "modest").is_err());
+}
+
 /// By default, the server's own user has all sessions, and an address of the network does not.
 #[test]
 fn the_default_leaves_places_for_others() {

@@ -141,6 +141,8 @@ pub(super) enum Refusal {
     Sessions(usize),
     #[error("this client already has {0} sessions, the maximum for one client (--max-sessions-per-client of the server)")]
     SessionsOfClient(usize),
+    #[error("clients with this token already have {0} sessions, the maximum for one token (--max-sessions-per-token of the server)")]
+    SessionsOfToken(usize),
     #[error("the server has no memory left for another session: its sessions use or reserve {} of {} MiB (--memory-total of the server)", used >> 20, total >> 20)]
     Memory { used: u64, total: u64 },
     #[error("there is no such session")]
@@ -168,6 +170,7 @@ impl Refusal {
             Refusal::Revoked(_) => "token-revoked",
             Refusal::Sessions(_) => "max-sessions",
             Refusal::SessionsOfClient(_) => "max-sessions-per-client",
+            Refusal::SessionsOfToken(_) => "max-sessions-per-token",
             Refusal::Memory { .. } => "memory-total",
             Refusal::NoSession => "no-such-session",
             Refusal::WrongKey => "wrong-key",

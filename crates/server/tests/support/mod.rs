@@ -54,6 +54,7 @@ pub fn be_server() {
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
         max_sessions_per_client: get("TEST_PER_CLIENT").map(|n| n.parse().expect("a number")),
+        max_sessions_per_token: get("TEST_PER_TOKEN").map(|n| n.parse().expect("a number")),
         present: Vec::new(),
         memory_limit: number("TEST_MEMORY", 8 << 30),
         memory_total: number("TEST_MEMORY_TOTAL", 64 << 30),
