@@ -118,7 +118,7 @@ fn join(
 /// A secret for the processes of a job, as text.
 #[pyfunction]
 fn new_secret() -> String {
-    Token::generate().to_text()
+    Token::generate().to_text().to_string()
 }
 
 /// The group of all processes of a job.

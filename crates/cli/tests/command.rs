@@ -625,7 +625,7 @@ fn a_token_is_private_and_never_overwritten() {
     assert_eq!(fs::read(&file).unwrap(), token);
     let shown = [again.stdout, again.stderr].concat();
     let secret = mgn_fabric::Token::read(&file).unwrap().to_hex();
-    assert!(!String::from_utf8_lossy(&shown).contains(&secret));
+    assert!(!String::from_utf8_lossy(&shown).contains(secret.as_str()));
 }
 
 /// One user, one server: two commands. Then a guest comes, who is not admitted for ever.

@@ -483,15 +483,19 @@ fn servers_are_started_by_ssh() {
     let server = listener(&far);
     let line = fs::read(format!("/proc/{}/cmdline", server.as_raw_nonzero())).unwrap();
     assert!(text(&line).contains("--token-file"), "{}", text(&line));
-    assert!(!text(&line).contains(&secret));
-    assert!(!fs::read_to_string(&calls).unwrap().contains(&secret));
+    assert!(!text(&line).contains(secret.as_str()));
+    assert!(!fs::read_to_string(&calls)
+        .unwrap()
+        .contains(secret.as_str()));
     for log in fs::read_dir(stage.folder.join("manganese"))
         .unwrap()
         .flatten()
         .filter(|log| log.path().is_dir())
     {
         for log in fs::read_dir(log.path()).unwrap().flatten() {
-            assert!(!fs::read_to_string(log.path()).unwrap().contains(&secret));
+            assert!(!fs::read_to_string(log.path())
+                .unwrap()
+                .contains(secret.as_str()));
         }
     }
     let output = stage.run(&["stop", "--mothership", &stage.home().to_string()]);

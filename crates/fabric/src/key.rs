@@ -53,7 +53,8 @@ impl ServerKey {
         let make = || {
             let mut seed = Zeroizing::new([0; 32]);
             random(&mut *seed);
-            Zeroizing::new((to_digits(&seed) + "\n").into_bytes())
+            let digits = to_digits(&seed);
+            Zeroizing::new([digits.as_bytes(), b"\n"].concat())
         };
         let text = secret_file::read_or_create(path, WHAT, make)?;
         ServerKey::parse(path, &String::from_utf8_lossy(&text))
@@ -120,7 +121,7 @@ impl FromStr for PublicKey {
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{KIND}{}", to_digits(&self.0))
+        write!(out, "{KIND}{}", to_digits(&self.0).as_str())
     }
 }
 

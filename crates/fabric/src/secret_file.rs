@@ -71,14 +71,14 @@ fn read_if_there(path: &Path, what: &str) -> Result<Option<Zeroizing<Vec<u8>>>, 
 
 /// Reads a text file that only its owner may read (mode 0600 or stricter), or a credential that
 /// systemd has passed to this service.
-pub(crate) fn read(path: &Path, what: &str) -> Result<(String, Stamp), Error> {
+pub(crate) fn read(path: &Path, what: &str) -> Result<(Zeroizing<String>, Stamp), Error> {
     let (mut bytes, stamp) = read_bytes(path, what)?;
     let text = String::from_utf8(std::mem::take(&mut *bytes));
     let text = text.map_err(|_| {
         let shown = path.display();
         Error::Token(format!("{what} {shown} is damaged: it is no text"))
     })?;
-    Ok((text, stamp))
+    Ok((Zeroizing::new(text), stamp))
 }
 
 fn read_bytes(path: &Path, what: &str) -> Result<(Zeroizing<Vec<u8>>, Stamp), Error> {

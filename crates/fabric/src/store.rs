@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use crate::secret_file::{self, Stamp};
 use crate::token::{line, Written};
@@ -256,11 +257,12 @@ fn write(path: &Path, tokens: &[Token]) -> Result<(), Error> {
     let contents = Contents {
         token: tokens.iter().map(Written::new).collect(),
     };
-    let text = format!(
+    let tokens = Zeroizing::new(toml::to_string(&contents).unwrap_or_default());
+    let text = Zeroizing::new(format!(
         "# Tokens that servers of Manganese admit. Whoever can read this file can use them all.\n{}",
-        toml::to_string(&contents).unwrap_or_default()
-    );
-    secret_file::replace(path, WHAT, &text)
+        tokens.as_str()
+    ));
+    secret_file::replace(path, WHAT, text.as_bytes())
 }
 
 #[cfg(test)]
@@ -384,6 +386,6 @@ mod tests {
         secret_file::create(&path, WHAT, &twice).unwrap();
         let error = Store::open(&path).unwrap_err().to_string();
         assert!(error.contains("twice"), "{error}");
-        assert!(!error.contains(&token.to_hex()));
+        assert!(!error.contains(token.to_hex().as_str()));
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Once;
 
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::secret_file;
 use crate::{is_name, Error, PublicKey};
@@ -118,6 +118,12 @@ pub(crate) struct Written {
     servers: Vec<String>,
 }
 
+impl Drop for Written {
+    fn drop(&mut self) {
+        self.secret.zeroize();
+    }
+}
+
 impl Token {
     /// A new secret.
     ///
@@ -198,11 +204,11 @@ impl Token {
     /// # Errors
     /// [`Error::Io`], also where there is a file already.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let text = format!(
+        let text = Zeroizing::new(format!(
             "# A token of Manganese. Whoever can read this file can use it.\n{}",
-            self.to_text()
-        );
-        secret_file::create(path, WHAT, &text)
+            self.to_text().as_str()
+        ));
+        secret_file::create(path, WHAT, text.as_bytes())
     }
 
     /// The token for servers that show one of these keys.
@@ -242,13 +248,15 @@ impl Token {
     }
 
     /// The digits of the secret alone, for a process of one's own that shall know it too.
-    pub fn to_hex(&self) -> String {
+    pub fn to_hex(&self) -> Zeroizing<String> {
         to_digits(&self.secret)
     }
 
     /// The whole token as text, for a process of one's own.
-    pub fn to_text(&self) -> String {
-        toml::to_string(&Written::new(self)).unwrap_or_default()
+    pub fn to_text(&self) -> Zeroizing<String> {
+        toml::to_string(&Written::new(self))
+            .unwrap_or_default()
+            .into()
     }
 
     /// The opposite of [`Token::to_text`].
@@ -346,7 +354,7 @@ impl Written {
         Written {
             name: token.identity.name.clone(),
             role: token.identity.role,
-            secret: token.to_hex(),
+            secret: std::mem::take(&mut *token.to_hex()),
             servers: token.servers.iter().map(ToString::to_string).collect(),
         }
     }
@@ -404,8 +412,8 @@ pub(crate) fn digits(text: &str) -> Option<[u8; 32]> {
     digits.next().is_none().then_some(bytes)
 }
 
-pub(crate) fn to_digits(bytes: &[u8; 32]) -> String {
-    let mut text = String::with_capacity(65);
+pub(crate) fn to_digits(bytes: &[u8; 32]) -> Zeroizing<String> {
+    let mut text = Zeroizing::new(String::with_capacity(65));
     for byte in bytes {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");

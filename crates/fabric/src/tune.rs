@@ -104,7 +104,8 @@ struct Wish {
 
 impl Wish {
     fn to_text(&self) -> String {
-        let token = self.token.as_ref().map_or("-".into(), Token::to_hex);
+        let token = self.token.as_ref().map(Token::to_hex);
+        let token = token.as_deref().map_or("-", String::as_str);
         format!(
             "{} {} {token} {}\n{}",
             self.address,

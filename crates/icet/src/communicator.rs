@@ -130,7 +130,7 @@ impl Processes {
         let mut jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = Greeting {
             nonce: jobs.nonce()?,
-            secret: Token::generate().to_text(),
+            secret: Token::generate().to_text().to_string(),
             host: rustix::system::uname()
                 .nodename()
                 .to_string_lossy()
@@ -303,7 +303,7 @@ mod tests {
     fn greetings_are_read_as_they_were_written() {
         let greeting = Greeting {
             nonce: [7; 16],
-            secret: Token::generate().to_text(),
+            secret: Token::generate().to_text().to_string(),
             host: "node-7.cluster".into(),
             jobs: 3,
         };

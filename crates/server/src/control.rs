@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
 
 /// From the parent. A client's socket comes with `Session` and `Frames`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,8 +47,8 @@ pub(crate) struct Session {
     pub present: Vec<Target>,
     /// What the worker proves to viewers, as [`mgn_fabric::Token::to_text`] writes it: to those
     /// that `present` names, and to the client's own.
-    pub token: Option<String>,
-    pub callback: Option<String>,
+    pub token: Option<Zeroizing<String>>,
+    pub callback: Option<Zeroizing<String>>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
     pub chain: Chain,

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// Memory for commands under way: enough for the client to write while the driver works, little
 /// enough to stay in the processor's cache.
@@ -383,7 +384,10 @@ fn screens(shown: Shown, session: &Session, from: Option<IpAddr>) -> Result<Scre
         from,
         allowed: &session.present,
     };
-    let read = |text: &Option<String>| text.as_deref().map(Token::from_text).transpose();
+    let read = |text: &Option<Zeroizing<String>>| {
+        let token = text.as_ref().map(|text| Token::from_text(text));
+        token.transpose()
+    };
     let tokens = read(&session.token).and_then(|own| {
         let callback = read(&session.callback)?;
         Ok(FeedTokens { own, callback })
