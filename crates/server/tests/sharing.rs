@@ -156,7 +156,7 @@ fn one_token_cannot_lock_out_others() {
     server.token = Some(mallory);
     let _taken = [&here, &there].map(|from| begin(&server, from, "greedy").unwrap());
     for from in [&here, &there] {
-        let refusal = begin(&server, from, "greedy").err().expect("a refusal");
+        let refusal = begin(&server, from, "greedy").expect_err("a refusal");
         assert!(
             matches!(&refusal, Error::Refused(why) if why.contains("this token already have 2 sessions") && why.contains("--max-sessions-per-token")),
             "{refusal}"
