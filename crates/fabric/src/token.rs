@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Once;
 
 use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::secret_file;
 use crate::{is_name, Error, PublicKey};
@@ -113,15 +113,9 @@ impl fmt::Display for Identity {
 pub(crate) struct Written {
     name: String,
     role: Role,
-    secret: String,
+    secret: Zeroizing<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     servers: Vec<String>,
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        self.secret.zeroize();
-    }
 }
 
 impl Token {
@@ -354,7 +348,7 @@ impl Written {
         Written {
             name: token.identity.name.clone(),
             role: token.identity.role,
-            secret: std::mem::take(&mut *token.to_hex()),
+            secret: token.to_hex(),
             servers: token.servers.iter().map(ToString::to_string).collect(),
         }
     }

@@ -27,7 +27,7 @@ pub struct Peers {
     barriers: BTreeMap<u32, Barrier>,
     semaphores: BTreeMap<u32, Semaphore>,
     /// The program that compiles a display list.
-    compiles: Option<u32>,
+    compiling: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Peers {
         };
         let died = !gone.takes_leave || gone.waits.is_some();
         self.left += 1;
-        self.compiles(seat, false);
+        self.set_compiling(seat, false);
         for barrier in self.barriers.values_mut() {
             barrier.arrived.retain(|other| *other != seat);
         }
@@ -166,22 +166,22 @@ impl Peers {
 
     /// A program compiles a display list from now on, or no longer. Meanwhile no other program may
     /// be executed: releases of Mesa have crashed when another context became current in a list.
-    pub fn compiles(&mut self, seat: u32, compiles: bool) {
+    pub fn set_compiling(&mut self, seat: u32, compiles: bool) {
         if compiles && self.seats.contains_key(&seat) {
-            self.compiles = Some(seat);
-        } else if self.compiles == Some(seat) {
-            self.compiles = None;
+            self.compiling = Some(seat);
+        } else if self.compiling == Some(seat) {
+            self.compiling = None;
         }
     }
 
     /// The program that compiles a display list, if one does.
     pub fn compiling(&self) -> Option<u32> {
-        self.compiles
+        self.compiling
     }
 
     /// Whether a program's commands may be executed now.
     pub fn may_run(&self, seat: u32) -> bool {
-        self.waits(seat).is_none() && self.compiles.is_none_or(|other| other == seat)
+        self.waits(seat).is_none() && self.compiling.is_none_or(|other| other == seat)
     }
 
     pub fn waits(&self, seat: u32) -> Option<Wait> {
@@ -270,7 +270,7 @@ impl Peers {
         if let Some(most) = most.filter(|most| count > *most) {
             return Err(Refusal::Fails(too_few(name, count, most)));
         }
-        if self.compiles == Some(seat) {
+        if self.compiling == Some(seat) {
             return Err(waits_in_list(Wait::Barrier(name)));
         }
         barrier.arrived.push(seat);
@@ -320,7 +320,7 @@ impl Peers {
         if let Some(dead) = &self.dead {
             return Err(Refusal::Fails(dead.clone()));
         }
-        if self.compiles == Some(seat) {
+        if self.compiling == Some(seat) {
             return Err(waits_in_list(Wait::Semaphore(name)));
         }
         semaphore.waiting.push_back(seat);
@@ -419,8 +419,8 @@ mod tests {
         let mut peers = peers(3);
         peers.create_barrier(1, 2).unwrap();
         peers.create_semaphore(1, 1).unwrap();
-        peers.compiles(1, true);
-        peers.compiles(2, false);
+        peers.set_compiling(1, true);
+        peers.set_compiling(2, false);
         assert_eq!(peers.compiling(), Some(1));
         assert_eq!(
             [0, 1, 2].map(|seat| peers.may_run(seat)),
@@ -432,11 +432,11 @@ mod tests {
             assert!(matches!(waits, Err(Refusal::Fails(why)) if why.contains("display list")));
         }
         assert!(peers.waits(1).is_none());
-        peers.compiles(1, false);
+        peers.set_compiling(1, false);
         assert!((0..3).all(|seat| peers.may_run(seat)));
-        peers.compiles(0, true);
+        peers.set_compiling(0, true);
         peers.leave(0);
-        peers.compiles(0, true);
+        peers.set_compiling(0, true);
         assert!(peers.may_run(1) && peers.may_run(2));
     }
 

@@ -70,8 +70,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Has the other programs of the window wait while one compiles a display list. To be called
-    /// whenever a list begins or ends.
+    /// Makes the other programs of the window wait while this one compiles a display list. It is
+    /// called whenever a list begins or ends.
     pub(crate) fn note_compiling(&self) {
         if !self.is_shared() {
             return;
@@ -79,7 +79,7 @@ impl Renderer {
         let mut all = self.cx.iter().chain(self.contexts.values());
         let compiles = all.any(|cx| cx.compiling.is_some());
         let mut peers = self.seats.peers.borrow_mut();
-        peers.compiles(self.seat, compiles);
+        peers.set_compiling(self.seat, compiles);
     }
 
     pub(crate) fn hand_gl_barrier_create_cr(&mut self, name: u32, count: u32) -> Result<(), Fault> {

@@ -471,22 +471,24 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, traces: bool) -> Result<(), St
     };
     fresh(s, versions);
     let mut done = Vec::new();
-    let mut lists = false;
+    // Of each context.
+    let mut compiles = [false; 2];
     for _ in 0..LENGTH {
         if r.below(16) == 0 {
             s.context = 3 - s.context;
         }
         let mut name = "";
-        let (api, ..) = versions[s.context as usize - 1];
+        let at = s.context as usize - 1;
+        let (api, ..) = versions[at];
         let message = support::message(s.context, |e| {
-            name = unsafe { command(&mut r, e, api, lists) };
+            name = unsafe { command(&mut r, e, api, compiles[at]) };
         });
         if traces {
             eprintln!("{seed}: {name} in context {}", s.context);
         }
         match name {
-            "glNewList" => lists = api == api::COMPAT,
-            "glEndList" => lists = false,
+            "glNewList" => compiles[at] = api == api::COMPAT,
+            "glEndList" => compiles[at] = false,
             _ => {}
         }
         let performed = s.perform(&message);

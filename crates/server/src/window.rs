@@ -132,7 +132,8 @@ pub(crate) struct Table {
     patience: Duration,
     /// Since when all have waited.
     stuck: Option<Instant>,
-    /// How long a display list may hold up the others, and since when one does.
+    /// How long display lists of a session may hold up the others, and since when they do: another
+    /// session is executed only between messages.
     watchdog: Duration,
     held_up: Option<Instant>,
 }

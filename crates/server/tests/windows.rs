@@ -290,18 +290,23 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
         },
     ];
     for attack in attacks {
-        let server = Server::start(false, &[("TEST_WATCHDOG", "2")]);
-        let terms = patient("w", 2);
-        let [mut good, bad] = [client(&server, &terms), client(&server, &terms)];
-        finish(&mut good);
-        let attacker = std::thread::spawn(move || {
-            attack(&bad);
-            bad
-        });
-        server.expect_log("takes neither answers nor pictures");
-        finish(&mut good);
-        attacker.join().unwrap();
+        is_ended_by_the_watchdog(attack, "takes neither answers nor pictures");
     }
+}
+
+/// One that holds up the others loses its session, and they go on.
+fn is_ended_by_the_watchdog(attack: fn(&Client), words: &str) {
+    let server = Server::start(false, &[("TEST_WATCHDOG", "2")]);
+    let terms = patient("w", 2);
+    let [mut good, bad] = [client(&server, &terms), client(&server, &terms)];
+    finish(&mut good);
+    let attacker = std::thread::spawn(move || {
+        attack(&bad);
+        bad
+    });
+    server.expect_log(words);
+    finish(&mut good);
+    attacker.join().unwrap();
 }
 
 /// Begins a list and a primitive in it.
@@ -364,16 +369,7 @@ fn who_compiles_a_list_without_end_holds_up_the_others_for_as_long_as_the_watchd
         }
     }];
     for attack in attacks {
-        let server = Server::start(false, &[("TEST_WATCHDOG", "2")]);
-        let terms = patient("w", 2);
-        let [mut good, bad] = [client(&server, &terms), client(&server, &terms)];
-        let attacker = std::thread::spawn(move || {
-            attack(&bad);
-            bad
-        });
-        server.expect_log("has compiled a display list for 2 s");
-        finish(&mut good);
-        attacker.join().unwrap();
+        is_ended_by_the_watchdog(attack, "has compiled a display list for 2 s");
     }
 }
 

@@ -390,19 +390,20 @@ impl Server {
             (None, Source::User(_)) => None,
             (None, _) => Some(Options::max_sessions_of_address(most)),
         };
-        let sessions_of = |is_its: &dyn Fn(&Peer) -> bool| {
+        let peers = || {
             let served = self.processes.iter().flat_map(Process::sessions);
             let peers = served.map(|served| &served.subject.peer);
-            let peers = peers.chain(self.queue.iter().map(|waiting| &waiting.peer));
-            peers.filter(|other| is_its(other)).count()
+            peers.chain(self.queue.iter().map(|waiting| &waiting.peer))
         };
-        let of_source = |other: &Peer| other.source() == peer.source();
-        if let Some(most) = of_client.filter(|most| sessions_of(&of_source) >= *most) {
-            return Err(Refusal::SessionsOfClient(most));
+        if let Some(most) = of_client {
+            let its = peers().filter(|other| other.source() == peer.source());
+            if its.count() >= most {
+                return Err(Refusal::SessionsOfClient(most));
+            }
         }
-        let of_token = options.max_sessions_per_token;
-        if let (Some(most), Some(token)) = (of_token, peer.token()) {
-            if sessions_of(&|other: &Peer| other.token() == Some(token)) >= most {
+        if let (Some(most), Some(token)) = (options.max_sessions_per_token, peer.token()) {
+            let its = peers().filter(|other| other.token() == Some(token));
+            if its.count() >= most {
                 return Err(Refusal::SessionsOfToken(most));
             }
         }

@@ -242,20 +242,13 @@ const fn first_frame(name: &'static str, ways: &'static [Way]) -> Row {
     }
 }
 
-/// Thousands of reads a second, each of which waits for the renderer.
-const fn reads(name: &'static str, field: &'static str) -> Row {
+/// Thousands of reads per second.
+const fn reads(name: &'static str, value: &'static str) -> Row {
     Row {
-        name,
-        needs: NOTHING,
-        program: Program::new("bench/calls", &[], Says::Json(field)),
         unit: "k/s",
         scale: 1e-3,
         less: false,
-        ways: RENDERED,
-        wanted: &[],
-        most: None,
-        most_more: None,
-        is_cold: false,
+        ..call(name, value, &[])
     }
 }
 
