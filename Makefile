@@ -61,8 +61,8 @@ test: deps-test registry programs
 
 # What depends most on the Mesa of a machine, and what only some releases of Debian have.
 test-machine: deps-test build
-	cargo test --release --locked -p mgn-tests --test conformance -- every_scene_is_the_same_over_shm_and_tcp
-	MGN_BUILT=1 cargo test --release --locked -p mgn-render -p mgn-icet -- --show-output
+	MGN_WAYS=shm,tcp cargo test --release --locked -p mgn-tests --test conformance
+	MGN_BUILT=1 cargo test --release --locked -p mgn-render -p mgn-icet --test '*' -- --show-output
 
 # The system's own Python: another one does not see its packages.
 test-python: deps-python

@@ -62,6 +62,8 @@ at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n
 candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p' || true; }
 packaged_rust() { candidate cargo | sed -n 's/^\([0-9]*\.[0-9]*\).*/\1/p'; }
 
+# Since 1.90 Rust comes with a fast linker and uses it.
+rust_links_fast() { at_least "$(rust_version)" 1.90; }
 rust_is_there() { at_least "$(rust_version)" $rust_wanted; }
 
 as_root() {
@@ -151,8 +153,10 @@ if [ "$goal" = test ]; then
     want pkg-config "tells C programs where the message library is" have pkg-config
     want g++ "C++ compiler for the message library's header" have c++
     want man-db "shows its manual pages" have man
+    rust_links_fast || like lld "links the many test programs, four times as fast as binutils" have ld.lld
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
+    like libmpich-dev "messages of MPICH, to compare with" test -e /usr/include/*/mpich/mpi.h
     like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
     like_paraview "likewise"
     # It conflicts with Debian's VTK for Python, which stays where it is.
@@ -207,11 +211,14 @@ if [ ${#packages[@]} -gt 0 ]; then
     hash -r
 fi
 
-for extra in "${extras[@]}"; do
-    if ! { can_install && apt install --no-install-recommends "$extra"; }; then
-        echo "skipped: what needs $extra, which could not be installed" >&2
-    fi
-done
+# At once, which is faster; one by one where one of them is not to be had.
+if [ ${#extras[@]} -gt 0 ] && ! { can_install && apt install --no-install-recommends "${extras[@]}" 2>/dev/null; }; then
+    for extra in "${extras[@]}"; do
+        if ! { can_install && apt install --no-install-recommends "$extra"; }; then
+            echo "skipped: what needs $extra, which could not be installed" >&2
+        fi
+    done
+fi
 
 # sshd for the tests of `--ssh`. To install its package would start a server, so it is unpacked,
 # together with the packages that it needs and this machine lacks.

@@ -15,9 +15,10 @@
 # --keep leaves the roots and says where they are.
 #
 # A root holds what debootstrap's minbase variant holds, `make`, and the source tree: tracked files
-# as they lie in the working tree. It has the network of this machine, its package sources, its
-# proxy variables and its extra certificates (/usr/local/share/ca-certificates), and mounts,
-# processes and shared memory of its own. Downloads are kept in target/fresh-root for the next time.
+# as they lie in the working tree. It has the network of this machine, its package sources and
+# whether these may be out of date, its proxy variables and its extra certificates
+# (/usr/local/share/ca-certificates), and mounts, processes and shared memory of its own. Downloads
+# are kept in target/fresh-root for the next time.
 #
 # Exits with 0 if all goals passed, 1 if one failed, and 77 where no root can be made.
 set -euo pipefail
@@ -84,7 +85,10 @@ mirror() {
 base() {
     if [ ! -d "$roots/base" ]; then
         echo "fresh-root: debootstrap $suite" >&2
-        if ! debootstrap --variant=minbase --cache-dir="$cache/debs" "$suite" "$roots/base" "$(mirror)" >"$roots/debootstrap.log" 2>&1; then
+        # A debootstrap that is older than the suite makes it as it makes Debian unstable.
+        local scripts=/usr/share/debootstrap/scripts script=()
+        [ -e "$scripts/$suite" ] || script=("$scripts/sid")
+        if ! debootstrap --variant=minbase --cache-dir="$cache/debs" "$suite" "$roots/base" "$(mirror)" "${script[@]}" >"$roots/debootstrap.log" 2>&1; then
             tail -n 5 "$roots/debootstrap.log" >&2
             cannot "debootstrap $suite failed, see above"
         fi
@@ -98,6 +102,8 @@ new() {
     cp -L /etc/resolv.conf "$roots/$1/etc/resolv.conf" 2>/dev/null || true
     mkdir -p "$roots/$1/usr/local/share/ca-certificates" "$roots/$1/manganese"
     cp /usr/local/share/ca-certificates/*.crt "$roots/$1/usr/local/share/ca-certificates/" 2>/dev/null || true
+    # A mirror that stands still has lists of packages that are out of date.
+    apt-config dump Acquire::Check-Valid-Until >"$roots/$1/etc/apt/apt.conf.d/valid-until" 2>/dev/null || true
     git ls-files -z | tar --null --create --files-from=- --owner=0 --group=0 | tar --extract --directory="$roots/$1/manganese"
 }
 

@@ -3,7 +3,8 @@
 //! `cargo test` runs one binary after the other. Many of ours wait for processes, so that two
 //! binaries at once keep a machine of two processors busy. The output of a binary is shown when
 //! a test in it fails, and otherwise only the lines of tests that say why they are skipped; in the
-//! end come the slowest binaries and one line with the sum.
+//! end come the slowest binaries and one line with the sum. Comments contain no examples to run,
+//! which a test of the house checks, so rustdoc is not started.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -19,7 +20,7 @@ const SLOWEST: usize = 10;
 /// without any. Fails if a test did.
 pub fn test(root: &Path, filters: &[&str]) -> Result<()> {
     // The harness runs `mgn` and the client library, which belong to no test.
-    cargo(root, &["build", "--workspace", "--all-targets", "--locked"])?;
+    build(root)?;
     let mut binaries = binaries(root)?;
     if !filters.is_empty() {
         binaries.retain(|b| filters.iter().any(|f| b.name.contains(f)));
@@ -32,9 +33,7 @@ pub fn test(root: &Path, filters: &[&str]) -> Result<()> {
     }
     // Those of the harness take longest: the others fill the gaps that they leave.
     binaries.sort_by_key(|b| !b.name.starts_with("mgn-tests"));
-    let results = side_by_side(binaries);
-    let documentation = filters.is_empty().then(|| documentation(root));
-    report(results.into_iter().chain(documentation).collect())
+    report(side_by_side(binaries))
 }
 
 /// An executable with tests.
@@ -59,23 +58,35 @@ struct Outcome {
     output: String,
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
-    let status = Command::new(env!("CARGO"))
-        .args(arguments)
-        .current_dir(root)
+/// Cargo as it would run in a shell. `cargo xtask` describes this package in the environment, and
+/// build scripts that look there would build their crates anew, with all that depend on them.
+fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(arguments).current_dir(root);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
+fn build(root: &Path) -> Result<()> {
+    let arguments = ["build", "--workspace", "--all-targets", "--locked"];
+    let status = cargo(root, &arguments)
         .status()
         .context("cannot run cargo")?;
     if !status.success() {
-        bail!("cargo {} failed", arguments.join(" "));
+        bail!("cargo build failed");
     }
     Ok(())
 }
 
 fn binaries(root: &Path) -> Result<Vec<Binary>> {
-    let output = Command::new(env!("CARGO"))
-        .args(["test", "--workspace", "--locked", "--no-run"])
+    let arguments = ["test", "--workspace", "--locked", "--no-run"];
+    let output = cargo(root, &arguments)
         .arg("--message-format=json")
-        .current_dir(root)
         .stderr(Stdio::inherit())
         .output()
         .context("cannot run cargo")?;
@@ -151,17 +162,6 @@ fn command(binary: &Binary) -> Command {
         // What tests load need not be built again (client/tests/common/built.rs).
         .env("MGN_BUILT", "1");
     command
-}
-
-/// The examples in comments, which only cargo and rustdoc find.
-fn documentation(root: &Path) -> Outcome {
-    let mut command = Command::new(env!("CARGO"));
-    command
-        .args(["test", "--workspace", "--locked", "--doc"])
-        .current_dir(root);
-    let outcome = measured("examples in comments".into(), &mut command);
-    say(&outcome);
-    outcome
 }
 
 fn measured(name: String, command: &mut Command) -> Outcome {

@@ -24,22 +24,34 @@ const UNORDERED: [&str; 7] = [
 /// Programs that note what the compiler of shaders says.
 const COMPILING: [&str; 1] = ["glsl_interface"];
 
-#[test]
-fn every_scene_is_the_same_over_shm_and_tcp() {
-    compare_all(&Stage::new(), &cases(), &["shm", "tcp"]);
-}
+/// The ways from a program to its renderers. With stages, which change nothing here, the program's
+/// process decodes all commands and writes them again. Over sockets each renderer of a wall gets a
+/// copy of its own, of what touches its tile.
+const WAYS: [&str; 7] = [
+    "shm",
+    "tcp",
+    "wall-2x2",
+    "wall-3x1",
+    "wall-uneven",
+    "stages-shm",
+    "stages-wall-tcp",
+];
 
+/// `MGN_WAYS`, some of `WAYS` with commas between them, leaves out the others.
 #[test]
-fn every_scene_is_the_same_in_tiles() {
-    let walls = ["wall-2x2", "wall-3x1", "wall-uneven"];
-    compare_all(&Stage::new(), &cases(), &walls);
-}
-
-/// Commands are decoded and written again in the programs' processes, for stages that change
-/// nothing. By sockets each renderer of a wall is sent its own copy, of what touches its tile.
-#[test]
-fn every_scene_is_the_same_behind_stages() {
-    compare_all(&Stage::new(), &cases(), &["stages-shm", "stages-wall-tcp"]);
+fn every_scene_is_the_same() {
+    let chosen = std::env::var("MGN_WAYS").ok();
+    let ways: Vec<&str> = match &chosen {
+        Some(chosen) => chosen.split(',').collect(),
+        None => WAYS.into(),
+    };
+    for way in &ways {
+        assert!(
+            WAYS.contains(way),
+            "MGN_WAYS: there is no way {way:?} among {WAYS:?}"
+        );
+    }
+    compare_all(&Stage::new(), &cases(), &ways);
 }
 
 fn cases() -> Vec<Case> {

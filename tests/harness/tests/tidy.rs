@@ -100,6 +100,34 @@ fn comments_are_narrow() {
     fail_with(wrong);
 }
 
+/// `cargo xtask test` runs no examples from comments, so there are none.
+#[test]
+fn comments_contain_no_examples_to_run() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&["rs"]) {
+        let mut is_fenced = false;
+        for (n, line) in text.lines().enumerate() {
+            let start = line.trim_start();
+            let Some(words) = ["///", "//!"].iter().find_map(|c| start.strip_prefix(c)) else {
+                is_fenced = false;
+                continue;
+            };
+            let Some(language) = words.trim_start().strip_prefix("```") else {
+                continue;
+            };
+            is_fenced = !is_fenced;
+            if is_fenced && language != "text" {
+                wrong.push(format!(
+                    "{}:{}: a fence without `text`",
+                    path.display(),
+                    n + 1
+                ));
+            }
+        }
+    }
+    fail_with(wrong);
+}
+
 #[test]
 fn unsafe_stays_where_it_belongs() {
     let mut wrong = Vec::new();
