@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{chown, PermissionsExt};
 use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -92,6 +93,75 @@ fn events(file: &Path, many: usize) -> Vec<serde_json::Value> {
         assert!(Instant::now() < deadline, "{text}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Those of root's servers, and those of an ordinary user's, who may have namespaces only inside one
+/// of users.
+#[test]
+fn workers_have_namespaces_of_their_own() {
+    if mgn_sys::peer::own_uid() != 0 {
+        return println!("SKIPPED: only root may look at workers");
+    }
+    for (user, kinds) in [
+        (None, &["net", "ipc", "uts"][..]),
+        (Some(65534), &["net", "ipc", "uts", "user"]),
+    ] {
+        if !may_have_namespaces(user) {
+            println!("SKIPPED: the user {user:?} may not make namespaces");
+            continue;
+        }
+        let folder = Folder::new("namespaces");
+        let program = folder.0.join("mgn");
+        fs::copy(env!("CARGO_BIN_EXE_mgn"), &program).unwrap();
+        let mut command = Command::new(program);
+        clean(&mut command, &folder);
+        let listen = format!("unix:{}/socket", folder.0.display());
+        command.args(["server", "--listen", &listen]);
+        command.env("XDG_CACHE_HOME", &folder.0);
+        if let Some(user) = user {
+            chown(&folder.0, Some(user), Some(user)).unwrap();
+            command.uid(user).gid(user).env_remove("LD_LIBRARY_PATH");
+        }
+        let (server, _) = Server::start(&mut command);
+        // One waits for the first session.
+        let workers = children(server.0.id());
+        assert!(!workers.is_empty());
+        for (kind, worker) in kinds
+            .iter()
+            .flat_map(|k| workers.iter().map(move |w| (k, w)))
+        {
+            let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/{kind}"));
+            let own = of("self").unwrap();
+            // It may have just been started.
+            let deadline = Instant::now() + LONG;
+            while of(&worker.to_string()).unwrap() == own {
+                assert!(Instant::now() < deadline, "{kind}, as {user:?}");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+}
+
+fn may_have_namespaces(user: Option<u32>) -> bool {
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--user", "--net", "--ipc", "--uts", "true"]);
+    if let Some(user) = user {
+        unshare.uid(user).gid(user);
+    }
+    let output = unshare.output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+fn children(of: u32) -> Vec<u32> {
+    let parent = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name before it may contain anything.
+        let (_, rest) = stat.rsplit_once(") ")?;
+        rest.split(' ').nth(1)?.parse::<u32>().ok()
+    };
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| parent(*pid) == Some(of)).collect()
 }
 
 /// Whatever is logged elsewhere, and although the file is renamed meanwhile.

@@ -7,6 +7,7 @@ use std::process::Command;
 use rustix::process::{
     getrlimit, set_dumpable_behavior, setrlimit, DumpableBehavior, Resource, Rlimit,
 };
+use rustix::thread::{unshare_unsafe, UnshareFlags};
 
 /// Has the kernel end a command's process when the thread that starts it ends, however that ends.
 pub fn end_with_us(command: &mut Command) {
@@ -60,6 +61,19 @@ pub fn limit_file_lengths(most: u64) -> io::Result<()> {
         maximum: lower(limit.maximum),
     };
     Ok(setrlimit(Resource::Fsize, lowered)?)
+}
+
+/// Moves the calling thread into new namespaces. Into one of users it can only go while it is the
+/// only thread of its process.
+///
+/// # Errors
+/// What the kernel says.
+pub fn enter_namespaces(kinds: UnshareFlags) -> io::Result<()> {
+    let namespaces =
+        UnshareFlags::NEWIPC | UnshareFlags::NEWNET | UnshareFlags::NEWUSER | UnshareFlags::NEWUTS;
+    // SAFETY: the table of descriptors stays shared among threads.
+    unsafe { unshare_unsafe(kinds & namespaces)? };
+    Ok(())
 }
 
 /// Has no crash write this process's memory to a file, and no other process of its user read it.

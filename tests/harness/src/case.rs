@@ -16,6 +16,9 @@ use crate::outcome::{figures, Outcome};
 use crate::stage::{root, Stage};
 use crate::wall::{wall_file, Tile};
 
+/// In the list of differences, in place of a transport: without a server.
+const DIRECTLY: &str = "directly";
+
 /// More than any program takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(400);
 
@@ -114,6 +117,8 @@ impl Case {
 struct Verdict {
     /// Differences by transport.
     differences: Vec<(String, Difference)>,
+    /// How it ended directly, if not well. Then there is nothing to compare with.
+    ended_directly: Option<String>,
     /// What makes a comparison worthless: it did not end well, or was not rendered by us.
     problems: Vec<String>,
     files: usize,
@@ -136,6 +141,11 @@ pub fn compare_all(stage: &Stage, cases: &[Case], transports: &[&str]) {
     let mut files = 0;
     for (case, verdict) in cases.iter().zip(&verdicts) {
         files += verdict.files;
+        if let Some(how) = &verdict.ended_directly {
+            if !expected.has(&case.name, DIRECTLY) {
+                let _ = writeln!(wrong, "{} {DIRECTLY}: {how}", case.name);
+            }
+        }
         for problem in &verdict.problems {
             let _ = writeln!(wrong, "{}: {problem}", case.name);
         }
@@ -153,7 +163,7 @@ pub fn compare_all(stage: &Stage, cases: &[Case], transports: &[&str]) {
     for what in expected.outlived() {
         let here = cases
             .iter()
-            .any(|case| what.starts_with(&format!("{}.", case.name)));
+            .any(|case| *what == case.name || what.starts_with(&format!("{}.", case.name)));
         if here {
             let _ = writeln!(
                 wrong,
@@ -174,9 +184,7 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     command.args((case.arguments)(&direct));
     let outcome = Outcome::of(&mut command, LIMIT);
     if !outcome.status.is_some_and(|s| case.statuses.contains(&s)) {
-        verdict
-            .problems
-            .push(format!("directly: {}", outcome.describe()));
+        verdict.ended_directly = Some(outcome.describe());
         return verdict;
     }
     let is_wall = |transport: &str| case.orderly && transport.starts_with("wall-");

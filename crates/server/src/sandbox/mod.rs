@@ -23,6 +23,7 @@
 mod calls;
 mod files;
 mod identity;
+mod namespaces;
 
 use crate::tile::folder_of;
 use mgn_fabric::Address;
@@ -51,7 +52,7 @@ pub(crate) struct Profile {
 pub(crate) enum Level {
     /// No sandbox at all.
     Open,
-    /// All but a user of its own.
+    /// All but a user and namespaces of its own.
     SameUser,
     #[default]
     Full,
@@ -162,6 +163,7 @@ pub(crate) fn confine(profile: &Profile) -> Confined {
     }
     // Before it becomes another user, who does not see everything that there are to be rules for.
     let rules = files::rules(profile, cache.as_deref());
+    confined.note("namespaces of its own", namespaces::enter(profile));
     confined.note("a user of its own", user.and_then(identity::become_user));
     confined.note("no capabilities", identity::drop_capabilities(profile));
     confined.note("no new privileges", identity::forbid_privileges());

@@ -4,7 +4,7 @@ use super::{tell_group, with_names, Class};
 use crate::context::Context;
 use crate::gl::framebuffers::images_deleted;
 use crate::gl::{buffers, context, values};
-use mgn_wire::{gl::*, lens};
+use mgn_wire::{gl::*, lens, ops};
 use std::sync::atomic::Ordering;
 
 /// Takes `n` names; none if the command has been refused or asks for none.
@@ -155,19 +155,8 @@ pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, names: *mut u32) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        if !cx.gl.in_begin() && !is_query_target(target) {
-            return cx.set_error(GL_INVALID_ENUM);
-        }
-        create(cx, Class::Query, target, n, names);
-    }
-}
-
-/// Whether queries can be made for a target. That those of pipeline statistics cannot is Mesa's
-/// choice.
-fn is_query_target(target: u32) -> bool {
-    matches!(
-        target,
-        GL_SAMPLES_PASSED
+        match target {
+            GL_SAMPLES_PASSED
             | GL_ANY_SAMPLES_PASSED
             | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
             | GL_TIME_ELAPSED
@@ -175,8 +164,36 @@ fn is_query_target(target: u32) -> bool {
             | GL_PRIMITIVES_GENERATED
             | GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN
             | GL_TRANSFORM_FEEDBACK_STREAM_OVERFLOW
-            | GL_TRANSFORM_FEEDBACK_OVERFLOW
-    )
+            | GL_TRANSFORM_FEEDBACK_OVERFLOW => create(cx, Class::Query, target, n, names),
+            GL_VERTICES_SUBMITTED..=GL_CLIPPING_OUTPUT_PRIMITIVES
+            | GL_GEOMETRY_SHADER_INVOCATIONS => create_statistics(cx, target, n, names),
+            _ if cx.gl.in_begin() => cx.illegal_in_begin(),
+            _ => cx.set_error(GL_INVALID_ENUM),
+        }
+    }
+}
+
+/// Creates queries of pipeline statistics, if the driver does: Mesa refuses these targets before
+/// version 26. The names are not written then.
+///
+/// # Safety
+/// There is room for `n` names.
+unsafe fn create_statistics(cx: &mut Context, target: u32, n: i32, names: *mut u32) {
+    if n <= 0 || names.is_null() || cx.gl.in_begin() {
+        // SAFETY: the caller's promise.
+        return unsafe { create(cx, Class::Query, target, n, names) };
+    }
+    let mut made = vec![0; n as usize];
+    // SAFETY: the vector has room for `n` names, and so has `names`.
+    unsafe {
+        create(cx, Class::Query, target, n, made.as_mut_ptr());
+        cx.enc.gl_is_query(made[0]);
+        if cx.answer(ops::GL_IS_QUERY).value::<u8>() != 0 {
+            names.copy_from_nonoverlapping(made.as_ptr(), made.len());
+        } else {
+            delete(cx, Class::Query, n, made.as_ptr());
+        }
+    }
 }
 
 /// Deletes objects. Zeros and names of nothing are ignored.
