@@ -4,6 +4,7 @@
 why() {
     case $1 in
     iso_demo-immediate) echo "glBegin and glEnd become arrays before they reach the driver" ;;
+    iso_demo-commands) echo "no pixels are drawn, and glBegin and glEnd become arrays before they reach the driver" ;;
     iso_demo-arrays | iso_demo-vbo) echo "all vertices of a frame are copied once more, to the server" ;;
     iso_demo-static) echo "the vertices stay at the server; the program and the renderer share the processors" ;;
     glxgears) echo "its frames are short, and each picture comes back to be shown" ;;

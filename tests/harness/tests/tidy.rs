@@ -256,6 +256,7 @@ fn the_demo_says_what_is_fast_and_what_is_slow() {
         "iso_demo-arrays",
         "iso_demo-vbo",
         "iso_demo-static",
+        "iso_demo-commands",
     ] {
         assert!(!said(&format!("1.00 {name}\n")).contains(": ."), "{name}");
     }
