@@ -8,6 +8,7 @@ use std::time::Duration;
 use mgn_composite::Group;
 use mgn_fabric::job::{Job, Member};
 use mgn_fabric::Token;
+use zeroize::Zeroizing;
 
 use crate::abi::{Communicator, Enum, BYTE, INT};
 use crate::diagnostics::Problem;
@@ -38,7 +39,7 @@ struct Greeting {
     /// Tells processes apart.
     nonce: [u8; 16],
     /// Rank 0's is that of the job.
-    secret: String,
+    secret: Zeroizing<String>,
     host: String,
     /// How many jobs this process has had.
     jobs: u32,
@@ -130,7 +131,7 @@ impl Processes {
         let mut jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = Greeting {
             nonce: jobs.nonce()?,
-            secret: Token::generate().to_text().to_string(),
+            secret: Token::generate().to_text(),
             host: rustix::system::uname()
                 .nodename()
                 .to_string_lossy()
@@ -138,7 +139,7 @@ impl Processes {
             jobs: jobs.joined,
         };
         let bytes = mine.to_bytes()?;
-        let mut all = vec![0_u8; GREETING * self.size];
+        let mut all = Zeroizing::new(vec![0_u8; GREETING * self.size]);
         // SAFETY: the bytes of a greeting are there, and room for so many of each process.
         unsafe {
             self.allgather(
@@ -225,11 +226,13 @@ impl Jobs {
 }
 
 impl Greeting {
-    fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
-        let mut bytes = RELEASE.as_bytes().to_vec();
+    fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, Problem> {
+        // As long as it will be, so that no copy of the secret is left where it was shorter.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(GREETING));
+        bytes.extend(RELEASE.as_bytes());
         bytes.resize(RELEASE_ROOM, 0);
         bytes.extend(self.nonce);
-        for (text, room) in [(&self.secret, SECRET), (&self.host, HOST)] {
+        for (text, room) in [(self.secret.as_str(), SECRET), (&self.host, HOST)] {
             if text.len() >= room {
                 return Err(Problem::Operation(format!(
                     "the name of this host is too long: {text}"
@@ -262,7 +265,7 @@ impl Greeting {
         count.copy_from_slice(&jobs[..4]);
         Ok(Greeting {
             nonce,
-            secret: text(secret)?,
+            secret: text(secret)?.into(),
             host: text(host)?,
             jobs: u32::from_le_bytes(count),
         })
@@ -303,7 +306,7 @@ mod tests {
     fn greetings_are_read_as_they_were_written() {
         let greeting = Greeting {
             nonce: [7; 16],
-            secret: Token::generate().to_text().to_string(),
+            secret: Token::generate().to_text(),
             host: "node-7.cluster".into(),
             jobs: 3,
         };

@@ -23,6 +23,8 @@ pub enum Way {
     Shm,
     /// Over shared memory, by a server that is started for the run.
     Own,
+    /// The same, whose workers are not confined.
+    Unconfined,
     /// Over shared memory, and nothing shown.
     Unseen,
     Tcp,
@@ -51,6 +53,7 @@ impl Way {
             Way::Discard => "discard, shm",
             Way::Shm => "shm",
             Way::Own => "own server",
+            Way::Unconfined => "no sandbox",
             Way::Unseen => "shm, unseen",
             Way::Tcp => "tcp",
             Way::Relayed => "tcp, relay",
@@ -207,7 +210,7 @@ impl Machine {
                     (Some(self.address("discard")), "shm")
                 }
                 Way::Shm | Way::Unseen => (Some(self.address("render")), "shm"),
-                Way::Own => (Some("own".to_string()), "shm"),
+                Way::Own | Way::Unconfined => (Some("own".to_string()), "shm"),
                 Way::Tcp => (tcp(PORT), "tcp"),
                 Way::Relayed => (tcp(RELAYED_PORT), "tcp"),
                 Way::Far => (tcp(FAR_PORT), "tcp"),
@@ -238,6 +241,9 @@ impl Machine {
             .env("HOME", &self.scratch)
             .env("SDL_AUDIODRIVER", "dummy")
             .stderr(Stdio::null());
+        if way == Way::Unconfined {
+            command.env("MGN_NO_SANDBOX", "1");
+        }
         if let Some(cache) = cache {
             command.env("XDG_CACHE_HOME", cache);
         }

@@ -84,6 +84,7 @@ impl RowResult {
 const NOTHING: &str = "true";
 const ALL: &[Way] = &[Way::Direct, Way::Null, Way::Discard, Way::Shm, Way::Tcp];
 const RENDERED: &[Way] = &[Way::Direct, Way::Shm, Way::Tcp];
+const CONFINED_OR_NOT: &[Way] = &[Way::Unconfined, Way::Own];
 const SHOWN_OR_NOT: &[Way] = &[Way::Direct, Way::Unseen, Way::Shm];
 
 /// A row of a program that says how many frames it draws in a second.
@@ -229,11 +230,12 @@ const fn start(name: &'static str, program: Program, ways: &'static [Way]) -> Ro
     }
 }
 
-/// A whole run of a program that draws one frame, which may take so much longer than directly.
-const fn first_frame(name: &'static str, ways: &'static [Way]) -> Row {
+/// A whole run of a program that draws one frame, which may take so many milliseconds longer than
+/// the first way.
+const fn first_frame(name: &'static str, ways: &'static [Way], more: f64) -> Row {
     let arguments = &["--frames", "1", "--warmup", "0"];
     Row {
-        most_more: Some(START),
+        most_more: Some(more),
         ..start(
             name,
             Program::new("demos/rings", arguments, Says::Nothing),
@@ -252,8 +254,9 @@ const fn reads(name: &'static str, value: &'static str) -> Row {
     }
 }
 
-/// Milliseconds.
+/// Milliseconds by which the first frame may be later than directly, and later in a sandbox.
 const START: f64 = 200.0;
+const CONFINING: f64 = 20.0;
 
 pub fn all() -> Vec<Row> {
     vec![
@@ -265,11 +268,23 @@ pub fn all() -> Vec<Row> {
                 &[Way::Direct],
             )
         },
-        first_frame("start, one frame", &[Way::Direct, Way::Shm, Way::Own]),
+        first_frame(
+            "start, one frame",
+            &[Way::Direct, Way::Shm, Way::Own],
+            START,
+        ),
         Row {
             is_cold: true,
-            ..first_frame("start, empty caches", &[Way::Direct, Way::Own])
+            ..first_frame("start, empty caches", &[Way::Direct, Way::Own], START)
         },
+        first_frame("sandbox: one frame", CONFINED_OR_NOT, CONFINING),
+        frames(
+            "sandbox: glxgears",
+            "command -v glxgears",
+            Program::new("glxgears", &[], Says::Gears),
+            CONFINED_OR_NOT,
+            &[(Way::Own, 0.95)],
+        ),
         iso(
             "iso_demo --cull, immediate",
             &["--cull", "--mode", "immediate", "--frames", "80", "--json"],
