@@ -62,7 +62,7 @@ at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n
 candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p' || true; }
 packaged_rust() { candidate cargo | sed -n 's/^\([0-9]*\.[0-9]*\).*/\1/p'; }
 
-# Since 1.90 Rust comes with a fast linker and uses it.
+# See links_slowly in xtask/src/testing.rs.
 rust_links_fast() { at_least "$(rust_version)" 1.90; }
 rust_is_there() { at_least "$(rust_version)" $rust_wanted; }
 
@@ -76,7 +76,8 @@ as_root() {
     fi
 }
 
-apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" </dev/null; }
+# sudo may ask at the terminal; apt-get asks nothing.
+apt() { as_root sh -c 'DEBIAN_FRONTEND=noninteractive exec apt-get -qq -y "$@" </dev/null' apt "$@"; }
 
 can_install() {
     have apt-get >/dev/null || return 1
@@ -211,12 +212,11 @@ if [ ${#packages[@]} -gt 0 ]; then
     hash -r
 fi
 
-# At once, which is faster; one by one where one of them is not to be had.
-if [ ${#extras[@]} -gt 0 ] && ! { can_install && apt install --no-install-recommends "${extras[@]}" 2>/dev/null; }; then
-    for extra in "${extras[@]}"; do
-        if ! { can_install && apt install --no-install-recommends "$extra"; }; then
-            echo "skipped: what needs $extra, which could not be installed" >&2
-        fi
+# All in one call, which is faster; one by one if one is not available.
+if [ ${#extras[@]} -gt 0 ]; then
+    install_extras() { can_install && apt install --no-install-recommends "$@"; }
+    install_extras "${extras[@]}" || for extra in "${extras[@]}"; do
+        install_extras "$extra" || echo "skipped: what needs $extra, which could not be installed" >&2
     done
 fi
 

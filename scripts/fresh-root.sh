@@ -16,7 +16,7 @@
 #
 # A root holds what debootstrap's minbase variant holds, `make`, and the source tree: tracked files
 # as they lie in the working tree. It has the network of this machine, its package sources and
-# whether these may be out of date, its proxy variables and its extra certificates
+# its setting for expired package lists, its proxy variables and its extra certificates
 # (/usr/local/share/ca-certificates), and mounts, processes and shared memory of its own. Downloads
 # are kept in target/fresh-root for the next time.
 #
@@ -85,7 +85,7 @@ mirror() {
 base() {
     if [ ! -d "$roots/base" ]; then
         echo "fresh-root: debootstrap $suite" >&2
-        # A debootstrap that is older than the suite makes it as it makes Debian unstable.
+        # An older debootstrap has no script for this suite; that of unstable works.
         local scripts=/usr/share/debootstrap/scripts script=()
         [ -e "$scripts/$suite" ] || script=("$scripts/sid")
         if ! debootstrap --variant=minbase --cache-dir="$cache/debs" "$suite" "$roots/base" "$(mirror)" "${script[@]}" >"$roots/debootstrap.log" 2>&1; then
@@ -102,7 +102,7 @@ new() {
     cp -L /etc/resolv.conf "$roots/$1/etc/resolv.conf" 2>/dev/null || true
     mkdir -p "$roots/$1/usr/local/share/ca-certificates" "$roots/$1/manganese"
     cp /usr/local/share/ca-certificates/*.crt "$roots/$1/usr/local/share/ca-certificates/" 2>/dev/null || true
-    # A mirror that stands still has lists of packages that are out of date.
+    # The lists of a frozen mirror have expired: the root accepts them if this machine does.
     apt-config dump Acquire::Check-Valid-Until >"$roots/$1/etc/apt/apt.conf.d/valid-until" 2>/dev/null || true
     git ls-files -z | tar --null --create --files-from=- --owner=0 --group=0 | tar --extract --directory="$roots/$1/manganese"
 }

@@ -6,11 +6,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Before 1.90 Rust links with what gcc takes by default, which is slow.
-case $(rustc --version) in
-"rustc 1."[0-8]?.*) ! command -v ld.lld >/dev/null || export RUSTFLAGS="${RUSTFLAGS:-} -Clink-arg=-fuse-ld=lld" ;;
-esac
-
 # Tests interrupt programs, and what a shell starts in the background would ignore that.
 env --default-signal=INT cargo xtask test
 # Formatting what is generated is part of generating it.

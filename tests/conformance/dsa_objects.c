@@ -92,6 +92,10 @@ static void refused(void)
         glCreateQueries(targets[i], 1, &query);
         note("query %04x: %d", targets[i], query != 0 && glIsQuery(query));
         errors("query");
+        glCreateQueries(targets[i], 0, &n);
+        errors("no query");
+        glCreateQueries(targets[i], -1, &n);
+        errors("-1 queries");
     }
     static const GLenum textures[] = {GL_TEXTURE_1D,       GL_TEXTURE_2D,       GL_TEXTURE_3D,     GL_TEXTURE_CUBE_MAP,       GL_TEXTURE_RECTANGLE,
                                       GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,

@@ -21,18 +21,19 @@ static bool is_comparable(GLenum name)
 
 static unsigned char values[MOST_VALUES * 8];
 
-/* Logs what was written over the filling. */
-static bool note_value(const char *command, GLenum name)
+/* Logs what was written over the filling; gives the error. */
+static GLenum note_value(const char *command, GLenum name)
 {
     char title[64];
     size_t used = sizeof values;
-    if (glGetError() != GL_NO_ERROR)
-        return false;
+    GLenum error = glGetError();
+    if (error != GL_NO_ERROR)
+        return error;
     while (used > 0 && values[used - 1] == 0xA5)
         used--;
     snprintf(title, sizeof title, "%s(%04x)", command, name);
     note_bytes(title, values, used);
-    return true;
+    return GL_NO_ERROR;
 }
 
 /* Mesa writes nothing when the stride of an array is asked for as a 64-bit integer. */
@@ -52,7 +53,8 @@ static void fill(void)
     memset(values, 0xA5, sizeof values);
 }
 
-/* The contexts of a program know the same names, so all of them are tried in the first scene only. */
+/* A name that the first scene does not know is not asked for again: all contexts of a program are of one kind, and each unknown name costs two round
+ * trips. */
 static void every_name(void)
 {
     static bool is_unknown[LAST_NAME];
@@ -62,10 +64,10 @@ static void every_name(void)
             continue;
         fill();
         glGetIntegerv(name, (GLint *)values);
-        if (!note_value("glGetIntegerv", name)) {
-            is_unknown[name] = true;
+        GLenum error = note_value("glGetIntegerv", name);
+        is_unknown[name] = error == GL_INVALID_ENUM;
+        if (error != GL_NO_ERROR)
             continue;
-        }
         fill();
         glGetFloatv(name, (GLfloat *)values);
         note_value("glGetFloatv", name);

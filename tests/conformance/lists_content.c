@@ -157,42 +157,6 @@ static void matrices_and_lights(void)
     errors("matrices and lights in lists");
 }
 
-static void pixel_maps_and_stipple(void)
-{
-    GLubyte stipple[128];
-    GLfloat map[4] = {0, 0.9f, 0.3f, 1};
-    GLushort short_map[2] = {0, 65535};
-    unsigned char image[32 * 32 * 4];
-    for (int i = 0; i < 128; i++)
-        stipple[i] = (GLubyte)(i * 11);
-    glNewList(1, GL_COMPILE);
-    glPolygonStipple(stipple);
-    glPixelMapfv(GL_PIXEL_MAP_R_TO_R, 4, map);
-    glPixelMapusv(GL_PIXEL_MAP_G_TO_G, 2, short_map);
-    glPixelTransferi(GL_MAP_COLOR, GL_TRUE);
-    glPixelTransferf(GL_BLUE_SCALE, 0.5f);
-    glEnable(GL_POLYGON_STIPPLE);
-    glEndList();
-    memset(stipple, 0, sizeof stipple);
-    memset(map, 0, sizeof map);
-    memset(short_map, 0, sizeof short_map);
-    glCallList(1);
-    square(0.9f);
-    glDisable(GL_POLYGON_STIPPLE);
-    checkerboard(image, 32, 32, 4);
-    glRasterPos2f(-0.5f, -0.5f);
-    glPixelZoom(3, 3);
-    glDrawPixels(32, 32, GL_RGBA, GL_UNSIGNED_BYTE, image);
-    GLfloat back[4];
-    glGetPixelMapfv(GL_PIXEL_MAP_R_TO_R, back);
-    note_floats("red map", back, 4);
-    GLubyte pattern[128];
-    glGetPolygonStipple(pattern);
-    note_bytes("stipple", pattern, sizeof pattern);
-    glPixelTransferi(GL_MAP_COLOR, GL_FALSE);
-    glPixelTransferf(GL_BLUE_SCALE, 1);
-}
-
 /* A list with much geometry: longer than anything that is sent in one piece. */
 static void large(void)
 {
@@ -281,5 +245,5 @@ static void window(void)
 }
 
 CONFORM("lists_content", COMPAT, {"arrays", arrays}, {"array_elements", array_elements}, {"pixels", pixels}, {"textures", textures},
-        {"matrices_and_lights", matrices_and_lights}, {"pixel_maps_and_stipple", pixel_maps_and_stipple}, {"large", large}, {"programs", programs},
+        {"matrices_and_lights", matrices_and_lights}, {"large", large}, {"programs", programs},
         {"window", window})

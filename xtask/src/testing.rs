@@ -3,8 +3,8 @@
 //! `cargo test` runs one binary after the other. Many of ours wait for processes, so that two
 //! binaries at once keep a machine of two processors busy. The output of a binary is shown when
 //! a test in it fails, and otherwise only the lines of tests that say why they are skipped; in the
-//! end come the slowest binaries and one line with the sum. Comments contain no examples to run,
-//! which a test of the house checks, so rustdoc is not started.
+//! end come the slowest binaries and one line with the sum. Comments contain no examples to run
+//! (`tidy.rs` checks that), so rustdoc is not run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -69,7 +69,23 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
             command.env_remove(&name);
         }
     }
+    if links_slowly() {
+        command.env("RUSTFLAGS", "-Clink-arg=-fuse-ld=lld");
+    }
     command
+}
+
+/// Whether Rust would link with the linker of binutils, which takes four times as long as lld, and
+/// lld is there. On this platform, releases of Rust since 1.90 come with lld and use it. Somebody
+/// who sets flags may have chosen a linker.
+fn links_slowly() -> bool {
+    let said = |program: &str| {
+        let output = Command::new(program).arg("--version").output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let minor = said("rustc").and_then(|text| text.split('.').nth(1)?.parse::<u32>().ok());
+    let is_set = std::env::vars_os().any(|(name, _)| name.to_string_lossy().contains("RUSTFLAGS"));
+    !is_set && minor.is_some_and(|minor| minor < 90) && said("ld.lld").is_some()
 }
 
 fn build(root: &Path) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Turns of the sessions of one window. The thread that executes their commands waits while a
 //! client takes neither answers nor pictures, and the other clients wait with it. So a client that
-//! takes nothing for too long loses its session.
+//! makes them wait for too long loses its session.
 
 use crate::pictures::FramesSlot;
 use crate::watchdog::Activity;
@@ -21,12 +21,16 @@ struct Turn {
     /// Where its answers go, and its pictures.
     answers: Arc<Sender>,
     slot: Arc<FramesSlot>,
+    /// For how long it has waited for its client, in all: one that takes a little now and then gains
+    /// nothing.
+    waited: Duration,
     /// Whether the client has taken nothing for too long.
     is_over: bool,
 }
 
 impl Turns {
-    /// Watches the waits of `activity` from a thread of its own. Each may last for `most`.
+    /// Watches the waits of `activity` from a thread of its own. Those of a turn may last for `most`
+    /// together.
     pub fn watch(activity: Arc<Activity>, most: Duration) -> std::io::Result<Arc<Turns>> {
         let turns = Arc::<Turns>::default();
         let watched = turns.clone();
@@ -37,23 +41,26 @@ impl Turns {
     }
 
     fn end_long_waits(&self, activity: &Activity, most: Duration) {
-        let mut last = (None, Instant::now());
+        let mut last = Instant::now();
         loop {
             thread::sleep(STEP);
-            let wait = activity.waiting();
-            if wait.is_none() || wait != last.0 {
-                last = (wait, Instant::now());
-            } else if last.1.elapsed() >= most {
-                self.end_turn();
+            let passed = last.elapsed();
+            last = Instant::now();
+            if activity.waiting().is_some() {
+                self.waited(passed, most);
             }
         }
     }
 
-    fn end_turn(&self) {
+    /// Counts a wait of this turn. It may have begun meanwhile, which makes one step too many.
+    fn waited(&self, passed: Duration, most: Duration) {
         if let Some(turn) = self.lock().as_mut() {
-            turn.is_over = true;
-            turn.answers.hang_up();
-            turn.slot.hang_up();
+            turn.waited += passed;
+            if turn.waited >= most {
+                turn.is_over = true;
+                turn.answers.hang_up();
+                turn.slot.hang_up();
+            }
         }
     }
 
@@ -67,6 +74,7 @@ impl Turns {
         *self.lock() = Some(Turn {
             answers,
             slot,
+            waited: Duration::ZERO,
             is_over: false,
         });
         let done = work();

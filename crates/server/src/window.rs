@@ -27,7 +27,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between looks whether a session has been ended here, or the server ends.
+/// Between looks whether sessions are over, or the server ends.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Where the frames connections of a worker's sessions appear.
@@ -200,6 +200,7 @@ impl Table {
     ) {
         self.seat(session, socket, slot);
         let mut reply = Reply::default();
+        let mut cared = Instant::now();
         loop {
             if ending.is_some_and(Ending::is_announced) {
                 return self.end_all();
@@ -207,14 +208,14 @@ impl Table {
             for news in self.desk.take() {
                 self.hear(news);
             }
+            // Also while clients send without a pause.
+            if self.next().is_none() || cared.elapsed() > LOOK {
+                self.care();
+                cared = Instant::now();
+            }
             match self.next() {
                 Some(session) => self.execute(session, &mut reply),
-                None => {
-                    self.see_off();
-                    if self.next().is_none() {
-                        self.rest(ending.is_some());
-                    }
-                }
+                None => self.rest(ending.is_some()),
             }
         }
     }
@@ -351,12 +352,35 @@ impl Table {
         };
     }
 
+    /// Does what is due whoever sends: ends sessions that are over, and tells clients which pictures
+    /// have been shown.
+    fn care(&mut self) {
+        let since = self
+            .held_up
+            .filter(|since| since.elapsed() >= self.watchdog);
+        if since.is_some() {
+            self.end_list();
+        }
+        self.see_off();
+        self.tell_all();
+    }
+
+    /// Whether a session may end now: no context is taken away while another compiles a list.
+    fn may_leave(&self, number: u32) -> bool {
+        let compiling = self.peers.borrow().compiling();
+        compiling.is_none_or(|other| other == number)
+    }
+
     /// Ends the sessions of clients that have gone, also in the middle of a wait, and of those that
     /// wait for what can never be.
     fn see_off(&mut self) {
         loop {
             let peers = self.peers.borrow();
-            let end = self.seats.iter().find_map(|(id, seat)| {
+            let mut seats = self
+                .seats
+                .iter()
+                .filter(|(_, seat)| self.may_leave(seat.number));
+            let end = seats.find_map(|(id, seat)| {
                 let is_done = seat.messages.is_empty() || peers.waits(seat.number).is_some();
                 let gone = seat.gone.clone().filter(|_| is_done);
                 let failed = peers.failure(seat.number).map(Fault::peers);
@@ -416,10 +440,9 @@ impl Table {
         }
     }
 
-    /// Waits for news. If all sessions wait for each other, they fail: at once if no other can
-    /// come, else when their patience is at its end. A session that neither ends its display list
-    /// nor sends more of it ends when it has held up the others for too long.
-    fn rest(&mut self, looks: bool) {
+    /// Tells all clients which pictures have been shown, and ends the session of one that takes
+    /// nothing.
+    fn tell_all(&mut self) {
         let mut over = None;
         for (id, seat) in &self.seats {
             let Some(answers) = &seat.answers else {
@@ -435,8 +458,13 @@ impl Table {
             }
         }
         if let Some((id, fault)) = over {
-            return self.leave(id, &fault);
+            self.leave(id, &fault);
         }
+    }
+
+    /// Waits for news. If all sessions wait for each other, they fail: at once if no other can
+    /// come, else when their patience is at its end.
+    fn rest(&mut self, looks: bool) {
         let (is_stuck, is_awaited) = {
             let peers = self.peers.borrow();
             (peers.all_wait(), peers.is_awaited())
@@ -450,10 +478,7 @@ impl Table {
                 return self.desk.wait(look);
             };
             let left = (since + self.watchdog).saturating_duration_since(now);
-            return match left.is_zero() {
-                true => self.end_list(),
-                false => self.desk.wait(Some(at_most(left))),
-            };
+            return self.desk.wait(Some(at_most(left)));
         }
         let since = *self.stuck.get_or_insert(now);
         let left = match is_awaited {

@@ -58,7 +58,13 @@ pub fn worker() -> Result<(), ServerError> {
     let Some(profile) = wait_for_profile(&control, &mut inbox)? else {
         return Ok(());
     };
-    let confined = sandbox::confine(&profile);
+    let confined = match sandbox::confine(&profile) {
+        Ok(confined) => confined,
+        Err(why) => {
+            tell(&control, &FromWorker::Failed(why));
+            return Ok(());
+        }
+    };
     // A server that is killed takes its workers with it; one that ends closes the socket, which
     // counts too if this came too late. The kernel forgets this when a process becomes another
     // user.

@@ -266,7 +266,7 @@ fn who_goes_on_where_it_waits_is_ended_alone() {
 
 #[test]
 fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
-    let attacks: [fn(&Client); 2] = [
+    let attacks: [fn(&mut Client); 3] = [
         |bad| {
             // More than its connection holds.
             for _ in 0..100 {
@@ -288,6 +288,21 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
                 }
             }
         },
+        // One message, whose answers are taken one by one.
+        |bad| {
+            send(bad, |e| unsafe {
+                (0..4000).for_each(|_| {
+                    e.gl_read_pixels(0, 0, 64, 48, GL_RGBA, GL_UNSIGNED_BYTE);
+                });
+            });
+            for _ in 0..100 {
+                let more = bad.try_encode(1, |e| unsafe { e.mgn_flush() });
+                if more.is_err() || bad.answers.recv(Some(LONG)).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        },
     ];
     for attack in attacks {
         is_ended_by_the_watchdog(attack, "takes neither answers nor pictures");
@@ -295,13 +310,13 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
 }
 
 /// One that holds up the others loses its session, and they go on.
-fn is_ended_by_the_watchdog(attack: fn(&Client), words: &str) {
+fn is_ended_by_the_watchdog(attack: fn(&mut Client), words: &str) {
     let server = Server::start(false, &[("TEST_WATCHDOG", "2")]);
     let terms = patient("w", 2);
-    let [mut good, bad] = [client(&server, &terms), client(&server, &terms)];
+    let [mut good, mut bad] = [client(&server, &terms), client(&server, &terms)];
     finish(&mut good);
     let attacker = std::thread::spawn(move || {
-        attack(&bad);
+        attack(&mut bad);
         bad
     });
     server.expect_log(words);
@@ -358,16 +373,26 @@ fn who_dies_in_a_list_ends_no_other() {
 
 #[test]
 fn who_compiles_a_list_without_end_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
-    let attacks: [fn(&Client); 2] = [begin_list, |bad| {
-        begin_list(bad);
-        for _ in 0..100 {
-            let more = bad.try_encode(1, |e| unsafe { e.gl_vertex3f(1.0, 0.0, 0.0) });
-            if more.is_err() {
-                return;
+    let attacks: [fn(&mut Client); 3] = [
+        |bad| begin_list(bad),
+        |bad| {
+            begin_list(bad);
+            for _ in 0..100 {
+                let more = bad.try_encode(1, |e| unsafe { e.gl_vertex3f(1.0, 0.0, 0.0) });
+                if more.is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(100));
             }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-    }];
+        },
+        // Without a pause, and with what no list holds.
+        |bad| {
+            send(bad, |e| unsafe { e.gl_new_list(1, GL_COMPILE) });
+            let more = || bad.try_encode(1, |e| (0..5000).for_each(|_| unsafe { e.mgn_flush() }));
+            let start = std::time::Instant::now();
+            while more().is_ok() && start.elapsed() < LONG {}
+        },
+    ];
     for attack in attacks {
         is_ended_by_the_watchdog(attack, "has compiled a display list for 2 s");
     }

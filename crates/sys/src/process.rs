@@ -63,15 +63,15 @@ pub fn limit_file_lengths(most: u64) -> io::Result<()> {
     Ok(setrlimit(Resource::Fsize, lowered)?)
 }
 
-/// Moves the calling thread into new namespaces. Into one of users it can only go while it is the
-/// only thread of its process.
+/// Moves the calling thread into new namespaces of these kinds; other flags are ignored. A user
+/// namespace requires that the process has one thread.
 ///
 /// # Errors
 /// What the kernel says.
 pub fn enter_namespaces(kinds: UnshareFlags) -> io::Result<()> {
     let namespaces =
         UnshareFlags::NEWIPC | UnshareFlags::NEWNET | UnshareFlags::NEWUSER | UnshareFlags::NEWUTS;
-    // SAFETY: the table of descriptors stays shared among threads.
+    // SAFETY: without `FILES`, which is not among these, threads share one table of descriptors.
     unsafe { unshare_unsafe(kinds & namespaces)? };
     Ok(())
 }

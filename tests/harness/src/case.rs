@@ -16,7 +16,7 @@ use crate::outcome::{figures, Outcome};
 use crate::stage::{root, Stage};
 use crate::wall::{wall_file, Tile};
 
-/// In the list of differences, in place of a transport: without a server.
+/// The transport in entries for programs that fail with the local driver.
 const DIRECTLY: &str = "directly";
 
 /// More than any program takes on a slow machine.

@@ -20,8 +20,8 @@ pub struct Expected {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// A file that the program writes, or one and a scene: `lists.txt#nested`. The name of a
-    /// program that does not end well with the local driver, with `directly` as its transport.
+    /// A file that the program writes, or one and a scene: `lists.txt#nested`. Or a program that
+    /// fails with the local driver; its transport is `directly`.
     what: String,
     /// On these transports; without it on all.
     transports: Option<Vec<String>>,

@@ -24,9 +24,9 @@ const UNORDERED: [&str; 7] = [
 /// Programs that note what the compiler of shaders says.
 const COMPILING: [&str; 1] = ["glsl_interface"];
 
-/// The ways from a program to its renderers. With stages, which change nothing here, the program's
-/// process decodes all commands and writes them again. Over sockets each renderer of a wall gets a
-/// copy of its own, of what touches its tile.
+/// The ways from a program to its renderers. With `stages-`, stages that change nothing decode all
+/// commands in the program's process and encode them again. With `wall-tcp`, each renderer gets its
+/// own copy of what touches its tile.
 const WAYS: [&str; 7] = [
     "shm",
     "tcp",
@@ -37,7 +37,7 @@ const WAYS: [&str; 7] = [
     "stages-wall-tcp",
 ];
 
-/// `MGN_WAYS`, some of `WAYS` with commas between them, leaves out the others.
+/// `MGN_WAYS` selects some of `WAYS`, separated by commas.
 #[test]
 fn every_scene_is_the_same() {
     let chosen = std::env::var("MGN_WAYS").ok();

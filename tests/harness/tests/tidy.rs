@@ -118,7 +118,7 @@ fn comments_contain_no_examples_to_run() {
             is_fenced = !is_fenced;
             if is_fenced && language != "text" {
                 wrong.push(format!(
-                    "{}:{}: a fence without `text`",
+                    "{}:{}: begin this fence with ```text",
                     path.display(),
                     n + 1
                 ));

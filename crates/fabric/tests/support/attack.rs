@@ -22,7 +22,7 @@ const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const HELD: usize = 4000;
 /// An attack ends by itself after this.
 const LONGEST: Duration = Duration::from_secs(120);
-/// How long an attack lasts, in seconds, if not as short as tests are.
+/// The variable with the duration of an attack in seconds, which is 1 without it.
 const SECONDS: &str = "MGN_ATTACK_SECONDS";
 
 /// What an attack may cost.
@@ -177,13 +177,13 @@ pub fn lines_logged() -> usize {
     LINES.load(Ordering::Relaxed)
 }
 
-/// Runs `come_in` every third second while the connections of an attack come in at `target`, which is
-/// in this process, and requires that the attack costs little.
+/// Attacks `target`, which is in this process, meanwhile runs `come_in` every third second, and
+/// requires that the attack costs little.
 pub fn survive(target: SocketAddr, text: &'static [u8], come_in: impl Fn()) {
     survive_in(std::process::id(), lines_logged, target, text, come_in);
 }
 
-/// Likewise for a target in another process, that has logged so many lines.
+/// Likewise for a target in another process; `lines_logged` counts the lines of its log.
 pub fn survive_in(
     process: u32,
     lines_logged: impl Fn() -> usize,
@@ -191,7 +191,8 @@ pub fn survive_in(
     text: &'static [u8],
     come_in: impl Fn(),
 ) {
-    let seconds = std::env::var(SECONDS).map_or(1, |text| text.parse().expect(SECONDS));
+    let seconds: u32 = std::env::var(SECONDS).map_or(1, |text| text.parse().expect(SECONDS));
+    assert!((1..=100).contains(&seconds), "{SECONDS} is 1 to 100");
     let (lines, memory) = (lines_logged(), memory_of(process));
     let attack = Attack::start(target, text);
     let mut slowest = Duration::ZERO;

@@ -87,10 +87,14 @@ impl Renderer {
     /// Completes the current context's list, if it compiles one, so that no other context becomes
     /// current inside it.
     pub(crate) fn close_list(&mut self) {
-        let Some(cx) = self.cx.as_deref_mut() else {
+        let compiling = self.cx.as_ref().filter(|cx| cx.compiling.is_some());
+        let Some(id) = compiling.map(|cx| cx.id) else {
             return;
         };
-        if cx.compiling.take().is_some() {
+        // Another renderer may have left no context current.
+        let is_current = self.enter(id).is_ok();
+        let cx = self.cx.as_deref_mut();
+        if is_current && cx.is_some_and(|cx| cx.compiling.take().is_some()) {
             // SAFETY: the context is current. Without a primitive the first command is an error in
             // the list.
             unsafe {

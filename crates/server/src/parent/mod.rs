@@ -823,8 +823,8 @@ fn why_not(process: &Process, window: &Window) -> Option<Refusal> {
 /// The next level that leaves a driver more.
 fn less(level: Level) -> Option<Level> {
     match level {
-        Level::Full => Some(Level::SameUser),
-        Level::SameUser => Some(Level::Open),
+        Level::Full => Some(Level::Reduced),
+        Level::Reduced => Some(Level::Open),
         Level::Open => None,
     }
 }

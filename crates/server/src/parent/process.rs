@@ -236,6 +236,8 @@ impl Process {
         gone.subject.log_end(&reason, drawn, Instant::now());
         if is_empty {
             self.hang_up();
+            // A worker without sessions counts for no limit, so it must be gone soon.
+            self.ordered.get_or_insert_with(Instant::now);
         }
         Ok(())
     }

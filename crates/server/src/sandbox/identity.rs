@@ -1,6 +1,6 @@
 //! Who a worker is, and what the kernel lets it do as that: its user, its capabilities, its limits.
 
-use super::{Level, Profile};
+use super::{Level, Profile, NOT_FULL};
 use rustix::fs::{Gid, Uid};
 use rustix::process::{geteuid, getrlimit, setrlimit, Resource, Rlimit};
 use rustix::thread::{
@@ -35,7 +35,7 @@ pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
         return Err("the server is not root".into());
     }
     if profile.level != Level::Full {
-        return Err("the driver did not open as another user".into());
+        return Err(NOT_FULL.into());
     }
     if profile.writes() || profile.connects() {
         return Err("the session has files, windows or viewers of the server's user".into());

@@ -53,7 +53,7 @@ pub(crate) enum Level {
     /// No sandbox at all.
     Open,
     /// All but a user and namespaces of its own.
-    SameUser,
+    Reduced,
     #[default]
     Full,
 }
@@ -105,6 +105,9 @@ fn port_of(display: &str) -> Option<u16> {
     number.parse::<u16>().ok()?.checked_add(6000)
 }
 
+/// Why a part is left out below [`Level::Full`].
+const NOT_FULL: &str = "the driver did not open in a full sandbox";
+
 /// The parts of a sandbox, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Confined {
@@ -137,10 +140,13 @@ impl fmt::Display for Confined {
 
 /// Confines this process, which must have one thread, as far as it can be before the driver is
 /// open.
-pub(crate) fn confine(profile: &Profile) -> Confined {
+///
+/// # Errors
+/// If the process is in a state in which it must not go on.
+pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
     let mut confined = Confined::default();
     if profile.level == Level::Open {
-        return confined;
+        return Ok(confined);
     }
     // Kept from now on for the watchdog: the file that says it cannot be read any more by a process
     // that others may not look into.
@@ -163,7 +169,7 @@ pub(crate) fn confine(profile: &Profile) -> Confined {
     }
     // Before it becomes another user, who does not see everything that there are to be rules for.
     let rules = files::rules(profile, cache.as_deref());
-    confined.note("namespaces of its own", namespaces::enter(profile));
+    confined.note("namespaces of its own", namespaces::enter(profile)?);
     confined.note("a user of its own", user.and_then(identity::become_user));
     confined.note("no capabilities", identity::drop_capabilities(profile));
     confined.note("no new privileges", identity::forbid_privileges());
@@ -173,7 +179,7 @@ pub(crate) fn confine(profile: &Profile) -> Confined {
     if let Some(cache) = cache {
         std::env::set_var("XDG_CACHE_HOME", cache);
     }
-    confined
+    Ok(confined)
 }
 
 /// Confines all threads of this process to what it needs to serve a session with the driver that it

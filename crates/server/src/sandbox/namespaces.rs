@@ -1,42 +1,51 @@
 //! Namespaces of a worker: a network without interfaces or abstract sockets of others, memory and
 //! message queues of System V that nobody else has, and a host name of its own.
 //!
-//! Landlock and seccomp close most of this already. Namespaces also hold where a kernel lacks these.
-//! What namespaces of mounts and processes would hide, Landlock and seccomp keep a worker from.
+//! Landlock and seccomp stop most of this already; namespaces also help where the kernel lacks them.
+//! There are none of mounts and processes: Landlock and seccomp keep a worker away from files and
+//! from other processes.
 
-use super::{Level, Profile};
+use super::{Level, Profile, NOT_FULL};
 use mgn_sys::process::enter_namespaces;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags as Kinds;
-use std::{fs, io};
+use std::fs;
 
 /// Moves this process, which must have one thread, into namespaces of its own. An ordinary user
-/// may only do so together with a namespace of users, in which the user's number stays the same.
-pub(super) fn enter(profile: &Profile) -> Result<&'static str, String> {
+/// may only do so together with a namespace of users, in which the user's number stays the same and
+/// all others are unknown.
+///
+/// # Errors
+/// If the system lets the process into them but not keep its user's number there, as some systems do
+/// with AppArmor. It is nobody then, so it must not go on.
+pub(super) fn enter(profile: &Profile) -> Result<Result<&'static str, String>, String> {
     if profile.level != Level::Full {
-        return Err("the driver did not open in them".into());
+        return Ok(Err(NOT_FULL.into()));
     }
-    let mut kinds = Kinds::NEWIPC | Kinds::NEWUTS;
-    // Displays and viewers are in the server's network.
-    kinds.set(Kinds::NEWNET, !profile.connects());
-    let how = match profile.connects() {
-        true => " but for the network",
-        false => "",
-    };
-    let refused = |error: io::Error| format!("refused: {error}");
-    if geteuid().is_root() {
-        enter_namespaces(kinds).map_err(refused)?;
-        return Ok(how);
+    // Displays and viewers are in the server's network, and their users have to be known.
+    if profile.connects() {
+        return Ok(Err("the session has windows or viewers".into()));
     }
+    let kinds = Kinds::NEWIPC | Kinds::NEWUTS | Kinds::NEWNET;
+    let is_root = geteuid().is_root();
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    enter_namespaces(kinds | Kinds::NEWUSER).map_err(refused)?;
-    let files = [
+    let entered = enter_namespaces(match is_root {
+        true => kinds,
+        false => kinds | Kinds::NEWUSER,
+    });
+    if let Err(error) = entered {
+        return Ok(Err(format!("refused: {error}")));
+    }
+    if is_root {
+        return Ok(Ok(""));
+    }
+    for (file, text) in [
         ("setgroups", "deny".into()),
         ("uid_map", format!("{user} {user} 1")),
         ("gid_map", format!("{group} {group} 1")),
-    ];
-    for (file, text) in files {
-        fs::write(format!("/proc/self/{file}"), text).map_err(refused)?;
+    ] {
+        fs::write(format!("/proc/self/{file}"), text)
+            .map_err(|error| format!("/proc/self/{file} of a namespace of users: {error}"))?;
     }
-    Ok(how)
+    Ok(Ok(""))
 }

@@ -138,7 +138,7 @@ fn confined(profile: &Profile) -> Option<PathBuf> {
     let without = env::var(WITHOUT).unwrap();
     let has = |part: &str| !without.contains(part);
     if has("landlock") && has("seccomp") {
-        let confined = confine(profile);
+        let confined = confine(profile).unwrap();
         println!("{confined}");
         tighten(profile, true, MEMORY);
         return Some(folder);

@@ -173,27 +173,28 @@ pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, names: *mut u32) {
     }
 }
 
-/// Creates queries of pipeline statistics, if the driver does: Mesa refuses these targets before
-/// version 26. The names are not written then.
+/// Creates queries of pipeline statistics if the driver makes them: before version 26, Mesa refuses
+/// these targets, whatever `n` is, and `names` stays unwritten.
 ///
 /// # Safety
 /// There is room for `n` names.
 unsafe fn create_statistics(cx: &mut Context, target: u32, n: i32, names: *mut u32) {
-    if n <= 0 || names.is_null() || cx.gl.in_begin() {
-        // SAFETY: the caller's promise.
-        return unsafe { create(cx, Class::Query, target, n, names) };
-    }
-    let mut made = vec![0; n as usize];
-    // SAFETY: the vector has room for `n` names, and so has `names`.
-    unsafe {
-        create(cx, Class::Query, target, n, made.as_mut_ptr());
-        cx.enc.gl_is_query(made[0]);
-        if cx.answer(ops::GL_IS_QUERY).value::<u8>() != 0 {
-            names.copy_from_nonoverlapping(made.as_ptr(), made.len());
-        } else {
-            delete(cx, Class::Query, n, made.as_ptr());
+    if !cx.gl.in_begin() {
+        let mut tried = 0;
+        // SAFETY: there is room for one name, and then it is there.
+        let is_made = unsafe {
+            create(cx, Class::Query, target, 1, &mut tried);
+            cx.enc.gl_is_query(tried);
+            let is_made = cx.answer(ops::GL_IS_QUERY).value::<u8>() != 0;
+            delete(cx, Class::Query, 1, &tried);
+            is_made
+        };
+        if !is_made {
+            return;
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { create(cx, Class::Query, target, n, names) }
 }
 
 /// Deletes objects. Zeros and names of nothing are ignored.
