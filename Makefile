@@ -3,7 +3,7 @@
 #   make build     the mgn command, the client library and the demos, optimised
 #   make demo      run iso_demo and glxgears through a server; pictures in target/demo
 #   make test      all tests but the gallery
-#   make test-machine  the tests that depend most on the system, in release mode: the conformance programs, the renderer's, ParaView
+#   make test-machine  the tests that depend most on the system, in release mode: the conformance programs, the renderer's tests, IceT's
 #   make test-python  the Python package, installed as `pip install ./python` does
 #   make test-apps the gallery: other people's programs, compared with direct rendering
 #   make conformance         piglit, all of it: what passes with the local driver has to pass; hours
