@@ -1,9 +1,9 @@
 //! Namespaces of a worker: a network without interfaces or abstract sockets of others, memory and
 //! message queues of System V that nobody else has, and a host name of its own.
 //!
-//! Landlock and seccomp stop most of this already; namespaces also help where the kernel lacks them.
-//! There are none of mounts and processes: Landlock and seccomp keep a worker away from files and
-//! from other processes.
+//! Landlock and seccomp stop most of this already; namespaces also help where the kernel lacks
+//! them. There are none of mounts and processes: Landlock and seccomp keep a worker away from files
+//! and from other processes.
 
 use super::{Level, Profile, NOT_FULL};
 use mgn_sys::process::enter_namespaces;
@@ -16,8 +16,8 @@ use std::fs;
 /// all others are unknown.
 ///
 /// # Errors
-/// If the system lets the process into them but not keep its user's number there, as some systems do
-/// with AppArmor. It is nobody then, so it must not go on.
+/// If the system lets the process into them but not keep its user's number there, as some systems
+/// do with AppArmor. It is nobody then, so it must not go on.
 pub(super) fn enter(profile: &Profile) -> Result<Result<&'static str, String>, String> {
     if profile.level != Level::Full {
         return Ok(Err(NOT_FULL.into()));
