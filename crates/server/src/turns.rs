@@ -21,16 +21,16 @@ struct Turn {
     /// Where its answers go, and its pictures.
     answers: Arc<Sender>,
     slot: Arc<FramesSlot>,
-    /// For how long it has waited for its client, in all: one that takes a little now and then gains
-    /// nothing.
+    /// For how long it has waited for its client, in all. Taking a little now and then does not
+    /// help a client.
     waited: Duration,
     /// Whether the client has taken nothing for too long.
     is_over: bool,
 }
 
 impl Turns {
-    /// Watches the waits of `activity` from a thread of its own. Those of a turn may last for `most`
-    /// together.
+    /// Watches the waits of `activity` from a thread of its own. Those of one turn may last for
+    /// `most` together.
     pub fn watch(activity: Arc<Activity>, most: Duration) -> std::io::Result<Arc<Turns>> {
         let turns = Arc::<Turns>::default();
         let watched = turns.clone();

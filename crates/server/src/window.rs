@@ -352,7 +352,7 @@ impl Table {
         };
     }
 
-    /// Does what is due whoever sends: ends sessions that are over, and tells clients which pictures
+    /// Does what is due at any time: ends sessions that are over, and tells clients which pictures
     /// have been shown.
     fn care(&mut self) {
         let since = self
