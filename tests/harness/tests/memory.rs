@@ -49,8 +49,8 @@ fn long_runs_and_many_uploads_take_little_memory() {
 const OPERATIONS: [(&str, u32); 2] = [("shm", 1_000_000), ("tcp", 200_000)];
 /// What either side may grow by after the first tenth of them. Half of it is Xlib's: a program
 /// that renders directly grows by as much. The rest is for allocators, which keep more memory when
-/// a busy machine runs threads in another order. A loss of ten bytes in each of a million operations
-/// is more than that.
+/// a busy machine runs threads in another order. A loss of ten bytes in each of a million
+/// operations is more than that.
 const GROWTH_KB: u64 = 8 * 1024;
 
 #[test]
