@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs iso_demo (also as two copies that make one picture) and glxgears directly and through a
 # server, on an X server without a screen, and leaves in target/demo: pictures of both, and
-# summary.txt with rates and whether the pictures are equal; it fails if one is not. Then shows a wall of four renderers in
-# the browser, in a terminal until Enter is pressed. `make demo` builds what it needs.
+# summary.txt with rates and whether the pictures are equal. It fails if one is not. Then it shows a
+# wall of four renderers in the browser, in a terminal until Enter is pressed. `make demo` builds
+# what it needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/speeds.sh

@@ -245,5 +245,4 @@ static void window(void)
 }
 
 CONFORM("lists_content", COMPAT, {"arrays", arrays}, {"array_elements", array_elements}, {"pixels", pixels}, {"textures", textures},
-        {"matrices_and_lights", matrices_and_lights}, {"large", large}, {"programs", programs},
-        {"window", window})
+        {"matrices_and_lights", matrices_and_lights}, {"large", large}, {"programs", programs}, {"window", window})

@@ -355,32 +355,25 @@ impl Table {
     /// Does what is due at any time: ends sessions that are over, and tells clients which pictures
     /// have been shown.
     fn care(&mut self) {
-        let since = self
-            .held_up
-            .filter(|since| since.elapsed() >= self.watchdog);
-        if since.is_some() {
+        let is_over = |since: Instant| since.elapsed() >= self.watchdog;
+        if self.held_up.is_some_and(is_over) {
             self.end_list();
         }
         self.see_off();
         self.tell_all();
     }
 
-    /// Whether a session may end now: no context is taken away while another compiles a list.
-    fn may_leave(&self, number: u32) -> bool {
-        let compiling = self.peers.borrow().compiling();
-        compiling.is_none_or(|other| other == number)
-    }
-
     /// Ends the sessions of clients that have gone, also in the middle of a wait, and of those that
-    /// wait for what can never be.
+    /// wait for what can never be. While a session compiles a list, the others stay: no context is
+    /// taken away inside it.
     fn see_off(&mut self) {
         loop {
             let peers = self.peers.borrow();
-            let mut seats = self
-                .seats
-                .iter()
-                .filter(|(_, seat)| self.may_leave(seat.number));
-            let end = seats.find_map(|(id, seat)| {
+            let compiling = peers.compiling();
+            let end = self.seats.iter().find_map(|(id, seat)| {
+                if compiling.is_some_and(|number| number != seat.number) {
+                    return None;
+                }
                 let is_done = seat.messages.is_empty() || peers.waits(seat.number).is_some();
                 let gone = seat.gone.clone().filter(|_| is_done);
                 let failed = peers.failure(seat.number).map(Fault::peers);

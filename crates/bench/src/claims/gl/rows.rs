@@ -230,8 +230,8 @@ const fn start(name: &'static str, program: Program, ways: &'static [Way]) -> Ro
     }
 }
 
-/// A whole run of a program that draws one frame, which may take so many milliseconds longer than
-/// the first way.
+/// A whole run of a program that draws one frame. The other ways may take `more` milliseconds
+/// longer than the first one.
 const fn first_frame(name: &'static str, ways: &'static [Way], more: f64) -> Row {
     let arguments = &["--frames", "1", "--warmup", "0"];
     Row {
@@ -242,6 +242,11 @@ const fn first_frame(name: &'static str, ways: &'static [Way], more: f64) -> Row
             ways,
         )
     }
+}
+
+const fn gears(name: &'static str, ways: &'static [Way], wanted: &'static [(Way, f64)]) -> Row {
+    let program = Program::new("glxgears", &[], Says::Gears);
+    frames(name, "command -v glxgears", program, ways, wanted)
 }
 
 /// Thousands of reads per second.
@@ -278,13 +283,7 @@ pub fn all() -> Vec<Row> {
             ..first_frame("start, empty caches", &[Way::Direct, Way::Own], START)
         },
         first_frame("sandbox: one frame", CONFINED_OR_NOT, CONFINING),
-        frames(
-            "sandbox: glxgears",
-            "command -v glxgears",
-            Program::new("glxgears", &[], Says::Gears),
-            CONFINED_OR_NOT,
-            &[(Way::Own, 0.95)],
-        ),
+        gears("sandbox: glxgears", CONFINED_OR_NOT, &[(Way::Own, 0.95)]),
         iso(
             "iso_demo --cull, immediate",
             &["--cull", "--mode", "immediate", "--frames", "80", "--json"],
@@ -315,13 +314,7 @@ pub fn all() -> Vec<Row> {
             RENDERED,
             &[],
         ),
-        frames(
-            "glxgears 300x300",
-            "command -v glxgears",
-            Program::new("glxgears", &[], Says::Gears),
-            RENDERED,
-            &[(Way::Shm, 0.8)],
-        ),
+        gears("glxgears 300x300", RENDERED, &[(Way::Shm, 0.8)]),
         reads("glReadPixels 1x1", "read_pixels_per_second"),
         reads("clear, glReadPixels 16x16", "small_reads_per_second"),
         reads("the same, row length, skips", "skipped_reads_per_second"),
