@@ -68,6 +68,8 @@ finish() {
     fi
 }
 trap finish EXIT
+# As debootstrap does.
+mknod "$roots/device" c 1 3 2>/dev/null || cannot "this system allows no device files in $roots"
 # The first process of a root's namespace; with it end all others there.
 first=
 trap '[ -z "$first" ] || kill -KILL "$first" 2>/dev/null; exit 130' INT TERM
@@ -90,7 +92,8 @@ base() {
         [ -e "$scripts/$suite" ] || script=("$scripts/sid")
         if ! debootstrap --variant=minbase --cache-dir="$cache/debs" "$suite" "$roots/base" "$(mirror)" "${script[@]}" >"$roots/debootstrap.log" 2>&1; then
             tail -n 5 "$roots/debootstrap.log" >&2
-            cannot "debootstrap $suite failed, see above"
+            echo "fresh-root: debootstrap $suite failed, see above" >&2
+            exit 1
         fi
     fi
 }
@@ -202,15 +205,18 @@ packages() {
         cp "$roots/built/manganese/target/deb/"*.deb "$roots/bare/packages/" || return
     rm -rf "$roots/bare/manganese"
     mkdir "$roots/bare/manganese"
-    inside bare "$quiet_apt update" || return
     local started=$SECONDS
-    inside bare "$quiet_apt install --no-install-recommends /packages/manganese_*.deb /packages/libmanganese0_*.deb xvfb mesa-utils >/dev/null
+    inside bare "$quiet_apt update && $quiet_apt install --no-install-recommends /packages/manganese_*.deb /packages/libmanganese0_*.deb xvfb mesa-utils >/dev/null
         mgn run --headless --save /pictures --frames 10 -- glxgears >/dev/null
         test -s /pictures/frame-000010.png" || return
     echo "packages: from nothing to a picture of glxgears in $((SECONDS - started)) s"
     # A program of a user's against the library, then everything is removed again.
     inside bare "$quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
         gcc -o /tmp/pingpong /usr/share/doc/libmanganese-dev/examples/pingpong.c \$(pkg-config --cflags --libs manganese)
+        for package in manganese libmanganese0; do
+            test \$(dpkg -L \$package-dbgsym | grep -c 'build-id/.*debug\$') -ge 1 || { echo \"\$package has no debug symbols\" >&2; exit 1; }
+        done
+        test -e /usr/lib/systemd/system/mgn-server@.service || { echo 'the package has no systemd units' >&2; exit 1; }
         test \$(dpkg -L manganese | grep -c /share/man/) -gt 5 || { echo 'the package has no manual pages' >&2; exit 1; }
         $quiet_apt purge 'manganese*' 'libmanganese*' >/dev/null
         if command -v mgn; then echo 'mgn is still there' >&2; exit 1; fi"

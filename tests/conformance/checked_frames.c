@@ -138,6 +138,102 @@ static void many_changes(void)
     changes(50);
 }
 
+/* Lists of state and draws, as games of the time call hundreds of them. */
+static void listed(int count)
+{
+    GLuint list = glGenLists(2);
+    glNewList(list, GL_COMPILE);
+    glPushMatrix();
+    glTranslatef(0.1f, 0, 0);
+    glColor3f(1, 0.5f, 0);
+    glBegin(GL_TRIANGLES);
+    for (int i = 0; i < 3; i++)
+        glVertex2fv(corners[i]);
+    glEnd();
+    glPopMatrix();
+    glEndList();
+    glNewList(list + 1, GL_COMPILE);
+    glEnable(GL_BLEND);
+    glCallList(list);
+    glDisable(GL_BLEND);
+    glEndList();
+    for (int frame = 0; frame < count; frame++) {
+        CHECKED(glClear(GL_COLOR_BUFFER_BIT));
+        CHECKED(glCallList(list));
+        CHECKED(glCallList(list + 1));
+        CHECKED(glCallLists(2, GL_UNSIGNED_BYTE, (const GLubyte[]){(GLubyte)list, (GLubyte)(list + 1)}));
+    }
+    glDeleteLists(list, 2);
+}
+
+static void few_lists(void)
+{
+    listed(5);
+}
+
+static void many_lists(void)
+{
+    listed(50);
+}
+
+/* What succeeds again if it has succeeded before in the same circumstances, and what can only fail for a reason that the client sees. */
+static void repeats(int count)
+{
+    static const char vertex[] = "#version 150\nin vec2 place; void main() { gl_Position = vec4(place, 0, 1); }";
+    GLuint program = build_program(vertex, "#version 150\nuniform vec4 tint; out vec4 c; void main() { c = tint; }");
+    GLint tint = glGetUniformLocation(program, "tint");
+    GLuint textures[3], sampler, selected[8];
+    GLubyte squares[16 * 16 * 4];
+    checkerboard(squares, 16, 16, 4);
+    glGenTextures(3, textures);
+    glBindTexture(GL_TEXTURE_1D, textures[0]);
+    glTexImage1D(GL_TEXTURE_1D, 0, GL_RGBA8, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, squares);
+    glBindTexture(GL_TEXTURE_2D, textures[1]);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 16, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, squares);
+    glBindTexture(GL_TEXTURE_3D, textures[2]);
+    glTexImage3D(GL_TEXTURE_3D, 0, GL_RGBA8, 8, 8, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, squares);
+    glGenSamplers(1, &sampler);
+    glBindSampler(0, sampler);
+    glSelectBuffer(8, selected);
+    for (int frame = 0; frame < count; frame++) {
+        CHECKED(glClear(GL_COLOR_BUFFER_BIT));
+        CHECKED(glMaterialf(GL_FRONT, GL_SHININESS, (GLfloat)(frame % 128)));
+        CHECKED(glMaterialfv(GL_BACK, GL_DIFFUSE, (const GLfloat[]){1, (GLfloat)frame, 0, 1}));
+        CHECKED(glRectf(-0.5f, -0.5f, 0.5f, 0.1f));
+        CHECKED(glRecti(0, 0, 1, 1));
+        CHECKED(glRasterPos2f(0, 0));
+        CHECKED(glBitmap(8, 8, 0, 0, 1, 1, squares));
+        CHECKED(glDrawPixels(16, 16, GL_RGBA, GL_UNSIGNED_BYTE, squares));
+        CHECKED(glClearBufferfv(GL_COLOR, 0, (const GLfloat[]){0, 0, (GLfloat)frame, 1}));
+        CHECKED(glClearBufferfi(GL_DEPTH_STENCIL, 0, 1, 0));
+        CHECKED(glTexSubImage1D(GL_TEXTURE_1D, 0, frame % 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, squares));
+        CHECKED(glTexSubImage2D(GL_TEXTURE_2D, 0, frame % 4, 4, 8, 8, GL_RGBA, GL_UNSIGNED_BYTE, squares));
+        CHECKED(glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, frame % 4, 8, 8, 1, GL_RGBA, GL_UNSIGNED_BYTE, squares));
+        CHECKED(glCopyTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, frame % 4, 0, 8, 8));
+        CHECKED(glProgramUniform4f(program, tint, 1, 0, (GLfloat)frame, 1));
+        CHECKED(glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, frame % 2 ? GL_NEAREST : GL_LINEAR));
+        CHECKED(glMemoryBarrier(GL_ALL_BARRIER_BITS));
+        CHECKED(glInvalidateFramebuffer(GL_FRAMEBUFFER, 1, (const GLenum[]){GL_DEPTH}));
+        CHECKED(GLsync fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
+        CHECKED(glDeleteSync(fence));
+        CHECKED(glInitNames());
+        CHECKED(glPushName((GLuint)frame));
+        CHECKED(glLoadName((GLuint)frame + 1));
+        CHECKED(glPopName());
+    }
+    glDeleteSamplers(1, &sampler);
+}
+
+static void few_repeats(void)
+{
+    repeats(5);
+}
+
+static void many_repeats(void)
+{
+    repeats(50);
+}
+
 /* Small regions, one after the other, as programs read that look what is drawn where. */
 static void reads(int count)
 {
@@ -202,5 +298,6 @@ static void polled(void)
     glDeleteQueries(1, &query);
 }
 
-CONFORM("checked_frames", COMPAT, {"few", few}, {"many", many}, {"few_changes", few_changes}, {"many_changes", many_changes}, {"few_reads", few_reads},
+CONFORM("checked_frames", COMPAT, {"few", few}, {"many", many}, {"few_changes", few_changes}, {"many_changes", many_changes}, {"few_lists", few_lists}, {"many_lists", many_lists}, {"few_repeats", few_repeats},
+        {"many_repeats", many_repeats}, {"few_reads", few_reads},
         {"many_reads", many_reads}, {"counted", counted}, {"polled", polled})

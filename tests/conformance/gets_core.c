@@ -46,4 +46,29 @@ static void changed(void)
     no_picture();
 }
 
-CONFORM("gets_core", CORE, {"fresh", fresh}, {"changed", changed})
+/* The versions of the shading language by their indices. One of them may be an empty string. */
+static void shading_languages(void)
+{
+    GLint count = -1;
+    no_picture();
+    if (!need_version(4, 3))
+        return;
+    glGetIntegerv(GL_NUM_SHADING_LANGUAGE_VERSIONS, &count);
+    errors("number");
+    note("%d versions", count);
+    for (GLint i = 0; i < count; i++) {
+        const char *version = (const char *)glGetStringi(GL_SHADING_LANGUAGE_VERSION, (GLuint)i);
+        errors("version");
+        note("%d: %s", i, version ? version : "nothing");
+    }
+    const GLuint beyond[] = {(GLuint)count, (GLuint)count + 1, 0x7FFFFFFF, 0xFFFFFFFF};
+    for (int i = 0; i < 4; i++) {
+        const GLubyte *version = glGetStringi(GL_SHADING_LANGUAGE_VERSION, beyond[i]);
+        errors("beyond");
+        note("there is something: %d", version != NULL);
+    }
+    note("of no name: %d", glGetStringi(GL_VERSION, 0) != NULL);
+    errors("of no name");
+}
+
+CONFORM("gets_core", CORE, {"fresh", fresh}, {"changed", changed}, {"shading_languages", shading_languages})

@@ -261,7 +261,7 @@ static void feedback(void)
     note_feedback(objects[0], buffer);
 }
 
-/* Shaders of programs, and programs of pipelines and in use. */
+/* Shaders of programs, and programs in use. */
 static void programs(void)
 {
     no_picture();
@@ -286,6 +286,44 @@ static void programs(void)
     glUseProgram(0);
     note("not in use: %d %d", glIsProgram(program), glIsShader(shader));
     errors("gone");
+}
+
+/* A program stays in a pipeline, whether that is bound or not. */
+static void pipelines(void)
+{
+    no_picture();
+    if (!need_extension("GL_ARB_separate_shader_objects"))
+        return;
+    const char *source = "#version 330\nout gl_PerVertex { vec4 gl_Position; };\nvoid main() { gl_Position = vec4(0.0); }";
+    GLuint pipeline[2], program = glCreateShaderProgramv(GL_VERTEX_SHADER, 1, &source);
+    GLint value = -7;
+    glGenProgramPipelines(2, pipeline);
+    for (int i = 0; i < 2; i++) {
+        glUseProgramStages(pipeline[i], GL_VERTEX_SHADER_BIT, program);
+        glActiveShaderProgram(pipeline[i], program);
+    }
+    glBindProgramPipeline(pipeline[0]);
+    errors("used");
+    glDeleteProgram(program);
+    for (int i = 0; i < 2; i++) {
+        glGetProgramiv(program, GL_DELETE_STATUS, &value);
+        note("deleted: %d %d", glIsProgram(program), value);
+        for (int p = 0; p < 2; p++) {
+            glGetProgramPipelineiv(pipeline[p], GL_VERTEX_SHADER, &value);
+            note("pipeline %d: %s", p, value == (GLint)program ? "this" : value ? "another" : "none");
+            glGetProgramPipelineiv(pipeline[p], GL_ACTIVE_PROGRAM, &value);
+            note("active: %s", value == (GLint)program ? "this" : value ? "another" : "none");
+        }
+        errors("pipelines");
+        glBindProgramPipeline(0);
+    }
+    for (int p = 0; p < 2; p++) {
+        glUseProgramStages(pipeline[p], GL_VERTEX_SHADER_BIT, 0);
+        glActiveShaderProgram(pipeline[p], 0);
+        note("taken from %d: %d", p, glIsProgram(program));
+    }
+    errors("taken");
+    glDeleteProgramPipelines(2, pipeline);
 }
 
 static void textures_of_units(void)
@@ -331,4 +369,4 @@ static void textures_of_units(void)
 }
 
 CONFORM("kept_when_deleted", COMPAT, {"framebuffers", framebuffers}, {"framebuffers_by_name", framebuffers_by_name}, {"vertex_arrays", vertex_arrays},
-        {"feedback", feedback}, {"programs", programs}, {"textures_of_units", textures_of_units})
+        {"feedback", feedback}, {"programs", programs}, {"pipelines", pipelines}, {"textures_of_units", textures_of_units})

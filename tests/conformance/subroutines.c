@@ -112,6 +112,7 @@ static void wrong(void)
     errors("no program");
     glGetUniformSubroutineuiv(GL_FRAGMENT_SHADER, 0, &value);
     errors("asked of no program");
+    note("value %u", value);
     glUseProgram(program);
     glUniformSubroutinesuiv(GL_FRAGMENT_SHADER, locations - 1, choice);
     errors("too few");
@@ -130,10 +131,14 @@ static void wrong(void)
     errors("no such stage");
     glUniformSubroutinesuiv(GL_GEOMETRY_SHADER, 1, choice);
     errors("no such stage in it");
+    value = 99;
     glGetUniformSubroutineuiv(GL_FRAGMENT_SHADER, 1000, &value);
     errors("asked of no location");
+    note("value %u", value);
+    value = 99;
     glGetUniformSubroutineuiv(77, 0, &value);
     errors("asked of no stage");
+    note("value %u", value);
     glGetProgramStageiv(program, 77, GL_ACTIVE_SUBROUTINES, &number);
     errors("no stage");
     glGetProgramStageiv(program, GL_FRAGMENT_SHADER, 77, &number);

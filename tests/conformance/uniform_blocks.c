@@ -114,6 +114,19 @@ static void introspection(void)
         glGetActiveUniformName(program, indices[i], sizeof name, NULL, name);
         note("name %s, location %d", name, glGetUniformLocation(program, name));
     }
+    /* A refused call leaves the indices alone. */
+    GLuint unlinked = glCreateProgram(), shader = glCreateShader(GL_VERTEX_SHADER);
+    const struct {
+        const char *what;
+        GLuint program;
+        GLsizei count;
+    } refused[] = {{"no program", 7777, 3}, {"an unlinked program", unlinked, 3}, {"a shader", shader, 3}, {"fewer than none", program, -1}};
+    for (int i = 0; i < 4; i++) {
+        GLuint kept[] = {77, 78, 79};
+        glGetUniformIndices(refused[i].program, refused[i].count, (const GLchar *const *)names, kept);
+        errors(refused[i].what);
+        note_ints(refused[i].what, (const GLint *)kept, 3);
+    }
     GLuint block = glGetUniformBlockIndex(program, "paint");
     static const GLenum properties[] = {GL_UNIFORM_BLOCK_BINDING, GL_UNIFORM_BLOCK_DATA_SIZE, GL_UNIFORM_BLOCK_NAME_LENGTH,
                                         GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS, GL_UNIFORM_BLOCK_REFERENCED_BY_VERTEX_SHADER,

@@ -295,7 +295,7 @@ impl Table {
             }
             News::End(id, fault) => {
                 if let Some(seat) = self.seats.get_mut(&id) {
-                    seat.gone = Some(fault);
+                    seat.gone.get_or_insert(fault);
                 }
             }
         }
@@ -359,8 +359,8 @@ impl Table {
         if self.held_up.is_some_and(is_over) {
             self.end_list();
         }
-        self.see_off();
         self.tell_all();
+        self.see_off();
     }
 
     /// Ends the sessions of clients that have gone, also in the middle of a wait, and of those that
@@ -433,11 +433,10 @@ impl Table {
         }
     }
 
-    /// Tells all clients which pictures have been shown, and ends the session of one that takes
-    /// nothing.
+    /// Tells all clients which pictures have been shown. The session of one that takes nothing ends
+    /// as if it had gone.
     fn tell_all(&mut self) {
-        let mut over = None;
-        for (id, seat) in &self.seats {
+        for seat in self.seats.values_mut() {
             let Some(answers) = &seat.answers else {
                 continue;
             };
@@ -447,11 +446,10 @@ impl Table {
                 Ok(())
             });
             if let Err(fault) = told {
-                over = Some((*id, fault));
+                seat.ended.store(true, Ordering::Relaxed);
+                seat.messages.clear();
+                seat.gone.get_or_insert(fault);
             }
-        }
-        if let Some((id, fault)) = over {
-            self.leave(id, &fault);
         }
     }
 

@@ -29,6 +29,8 @@ fn errors_that_cannot_be_are_not_asked_for() {
     let stage = Stage::new();
     assert_eq!(waits(&stage, "few"), waits(&stage, "many"));
     assert_eq!(waits(&stage, "few_changes"), waits(&stage, "many_changes"));
+    assert_eq!(waits(&stage, "few_lists"), waits(&stage, "many_lists"));
+    assert_eq!(waits(&stage, "few_repeats"), waits(&stage, "many_repeats"));
 }
 
 #[test]

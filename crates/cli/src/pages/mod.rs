@@ -157,6 +157,44 @@ mod tests {
         }
     }
 
+    /// The commands that the documentation names in its text, whole or in part, are known: each
+    /// subcommand, flag and value.
+    #[test]
+    fn commands_of_the_documentation_are_known() {
+        use clap::{error::ErrorKind, Parser};
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let docs = std::fs::read_dir(root.join("docs")).unwrap().flatten();
+        let mut files: Vec<_> = docs.map(|entry| entry.path()).collect();
+        files.extend(["README.md", "SECURITY.md"].map(|name| root.join(name)));
+        files.retain(|file| file.extension().is_some_and(|end| end == "md"));
+        let mut known = 0;
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            // Every other part stands between backquotes.
+            let code = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+            for line in code.filter(|code| code.starts_with("mgn ")) {
+                let whole = line.split(['…', '[', '"']).next().unwrap_or_default();
+                let words = whole.split_whitespace().map(OsString::from).collect();
+                let Err(error) = Cli::try_parse_from(as_mpirun_has_it(words)) else {
+                    known += 1;
+                    continue;
+                };
+                // A flag may be named without its value, and a command without its program.
+                let is_part = match error.kind() {
+                    ErrorKind::UnknownArgument
+                    | ErrorKind::InvalidSubcommand
+                    | ErrorKind::ArgumentConflict => false,
+                    ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+                        error.to_string().contains("a value is required")
+                    }
+                    _ => true,
+                };
+                assert!(is_part, "{}: {line}\n{error}", file.display());
+            }
+        }
+        assert!(known > 50, "{known}");
+    }
+
     /// Help texts name only files that `make install` installs.
     #[test]
     fn help_names_what_is_installed() {
