@@ -124,7 +124,7 @@ fn revoke(name: &str, store_file: StoreFile) -> anyhow::Result<()> {
     Store::revoke(&store, name)?;
     let store = store.display();
     say(&format!(
-        "{store}: {name} is not admitted any more; sessions that have begun continue\n"
+        "{store}: {name} is not admitted any more; servers that use this store end its sessions\n"
     ))
 }
 

@@ -1,5 +1,6 @@
 //! `mgn server` as a service: its audit file, and what a service manager hands to it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{chown, PermissionsExt};
@@ -93,6 +94,60 @@ fn events(file: &Path, many: usize) -> Vec<serde_json::Value> {
         assert!(Instant::now() < deadline, "{text}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// What the kernel says of a process, by the names in its file `status`.
+fn status(process: u32) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines
+        .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+        .collect()
+}
+
+/// A worker gives up what it does not need before there is a client, and more when there is one.
+#[test]
+fn workers_are_confined() {
+    let folder = Folder::new("confined");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
+    clean(&mut command, &folder);
+    let listen = format!("unix:{}/socket", folder.0.display());
+    command.args(["server", "--listen", &listen]);
+    // Cargo sets it, and where it is set a worker of root's stays root.
+    command.env_remove("LD_LIBRARY_PATH");
+    let (server, address) = Server::start(&mut command);
+    let server = server.0.id();
+    let workers = children(server);
+    assert_eq!(workers.len(), 1);
+    let before = status(workers[0]);
+    let _session = begin(&address);
+    let after = status(workers[0]);
+    for status in [&before, &after] {
+        assert_eq!(status["NoNewPrivs"], "1");
+        for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+            assert_eq!(status[set], "0000000000000000", "{set}");
+        }
+        assert_eq!(status["Seccomp"], "2");
+        let users: Vec<&str> = status["Uid"].split_whitespace().collect();
+        assert!(users.iter().all(|user| *user != "0"), "{users:?}");
+    }
+    let filters = |of: &BTreeMap<String, String>| of["Seccomp_filters"].parse::<u32>().unwrap();
+    assert!(filters(&after) > filters(&before));
+    let limits = fs::read_to_string(format!("/proc/{}/limits", workers[0])).unwrap();
+    for (limit, most) in [("Max open files", "4096"), ("Max core file size", "0")] {
+        let line = limits.lines().find(|line| line.starts_with(limit)).unwrap();
+        let values = line[limit.len()..].split_whitespace();
+        assert!(values.take(2).all(|value| value == most), "{line}");
+    }
+    let adjusted = |of: u32| {
+        let text = fs::read_to_string(format!("/proc/{of}/oom_score_adj")).unwrap();
+        text.trim().parse::<i32>().unwrap()
+    };
+    assert_eq!(adjusted(workers[0]), (adjusted(server) + 200).min(1000));
+    // The server dumps no core, either: it knows tokens.
+    let limits = fs::read_to_string(format!("/proc/{server}/limits")).unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core"));
+    assert!(core.unwrap().split_whitespace().nth(4) == Some("0"));
 }
 
 /// Workers of root's server, and those of an ordinary user's, which also need one of users.

@@ -46,6 +46,44 @@ pub fn connect(
     }
     // A server hands its clients to workers: whom the socket was connected to says nothing.
     let way = open(address, &transport, token, opening, false, timeout)?;
+    connection_of(way, address, &transport)
+}
+
+/// A connected socket for [`connect_over`], which another process may have opened: one that may not
+/// connect anywhere itself. Within `timeout`, but for naming the host.
+///
+/// # Errors
+/// [`Error::Unreachable`], [`Error::UnknownHost`] and [`Error::TimedOut`].
+pub fn dial(address: &Address, timeout: Duration) -> Result<OwnedFd, Error> {
+    dial_until(address, &Deadline::after(Some(timeout)))
+}
+
+/// As [`connect`], over a socket that [`dial`] has connected to the same address, by its
+/// [`Address::socket_transport`].
+///
+/// # Errors
+/// Those of [`connect`].
+pub fn connect_over(
+    socket: OwnedFd,
+    address: &Address,
+    token: Option<&Token>,
+    opening: &[u8],
+    timeout: Duration,
+) -> Result<(Connection, Vec<u8>), Error> {
+    let transport = address.socket_transport();
+    let deadline = Deadline::after(Some(timeout));
+    check(address, &transport, token)?;
+    let way = open_over(
+        socket, address, &transport, token, opening, false, &deadline,
+    )?;
+    connection_of(way, address, &transport)
+}
+
+fn connection_of(
+    way: Way,
+    address: &Address,
+    transport: &Transport,
+) -> Result<(Connection, Vec<u8>), Error> {
     let connection = match transport {
         // Whatever forwards a socket passes bytes on and no descriptors.
         Transport::Shm if way.fds.is_empty() => {
@@ -77,25 +115,43 @@ pub(crate) fn open(
     watch: bool,
     timeout: Duration,
 ) -> Result<Way, Error> {
+    check(address, transport, token)?;
+    let deadline = Deadline::after(Some(timeout));
+    let socket = dial_until(address, &deadline)?;
+    open_over(socket, address, transport, token, opening, watch, &deadline)
+}
+
+/// Whether an address is one of this transport, and there is what it needs.
+fn check(address: &Address, transport: &Transport, token: Option<&Token>) -> Result<(), Error> {
+    let tcp = matches!(address, Address::Tcp { .. });
+    match transport {
+        Transport::Null | Transport::File(_) => Err(mismatch(address, "nobody answers there")),
+        Transport::Tcp if !tcp => Err(mismatch(address, "tcp needs a tcp: address")),
+        Transport::Shm | Transport::Unix if tcp => {
+            Err(mismatch(address, "shm and unix need a unix: address"))
+        }
+        Transport::Tcp if token.is_none() => {
+            Err(Error::Auth("a connection by TCP needs a token".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As [`open`], over a socket that is connected.
+fn open_over(
+    socket: OwnedFd,
+    address: &Address,
+    transport: &Transport,
+    token: Option<&Token>,
+    opening: &[u8],
+    watch: bool,
+    deadline: &Deadline,
+) -> Result<Way, Error> {
     let (tcp, encrypted) = match address {
         Address::Tcp { tls, .. } => (true, *tls),
         _ => (false, false),
     };
-    match transport {
-        Transport::Null | Transport::File(_) => {
-            return Err(mismatch(address, "nobody answers there"))
-        }
-        Transport::Tcp if !tcp => return Err(mismatch(address, "tcp needs a tcp: address")),
-        Transport::Shm | Transport::Unix if tcp => {
-            return Err(mismatch(address, "shm and unix need a unix: address"))
-        }
-        Transport::Tcp if token.is_none() => {
-            return Err(Error::Auth("a connection by TCP needs a token".into()))
-        }
-        _ => {}
-    }
-    let deadline = Deadline::after(Some(timeout));
-    let socket = reach(address, token, &deadline)?;
+    let socket = through_relay(socket, address, token, deadline)?;
     let server = format!("the server at {address}");
     let credentials = match tcp {
         true => None,
@@ -103,10 +159,10 @@ pub(crate) fn open(
     };
 
     let mut fds = Vec::new();
-    let (line, token) = secure(socket, encrypted, token, &server, true, &deadline)?;
+    let (line, token) = secure(socket, encrypted, token, &server, true, deadline)?;
     let side = ClientSide::new(transport, token.as_ref(), opening, &server)?;
     let Agreed { sizes, welcome } =
-        talk(side, &line, &mut fds, &server, &deadline).map_err(|(error, heard)| match error {
+        talk(side, &line, &mut fds, &server, deadline).map_err(|(error, heard)| match error {
             Error::Closed(server) if !tcp && !heard => Error::Mute(server),
             error => error,
         })?;
@@ -129,7 +185,18 @@ pub(crate) fn reach(
     token: Option<&Token>,
     deadline: &Deadline,
 ) -> Result<OwnedFd, Error> {
-    let socket = dial(address, deadline)?;
+    let socket = dial_until(address, deadline)?;
+    through_relay(socket, address, token, deadline)
+}
+
+/// Has the relay at the other end of the socket, if the address names one, connect it to the
+/// server.
+fn through_relay(
+    socket: OwnedFd,
+    address: &Address,
+    token: Option<&Token>,
+    deadline: &Deadline,
+) -> Result<OwnedFd, Error> {
     let Address::Tcp {
         tls,
         server: Some(server),
@@ -173,7 +240,7 @@ fn secure(
 }
 
 /// A connected socket that does not block.
-fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
+fn dial_until(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
     let unreachable = |source| Error::Unreachable {
         address: address.to_string(),
         source,

@@ -66,7 +66,9 @@ fn a_flood_keeps_nobody_from_a_relay() {
     let far = format!("tcp:{}/gpu", far_way_to(relay_place))
         .parse()
         .unwrap();
-    survive(relay_place, b"", || come_in(&far));
+    for text in [&b""[..], HELLO] {
+        survive(relay_place, text, || come_in(&far));
+    }
 }
 
 /// As the processes of a job do, or the machines behind one address.

@@ -88,8 +88,9 @@ fn an_array_whose_binding_point_loses_its_buffer_is_not_drawn() {
 
 #[test]
 fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
-    let attacks: [fn(&mut Encoder); 10] = [
-        |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20) },
+    let attacks: [fn(&mut Encoder); 11] = [
+        |e| unsafe { e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 0) },
+        |e| unsafe { e.gl_pixel_storei(GL_UNPACK_SKIP_ROWS, 0) },
         |e| unsafe { e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 9) },
         |e| unsafe { e.gl_bind_buffer(GL_ARRAY_BUFFER, 9) },
         |e| unsafe { e.gl_vertex_pointer(2, GL_FLOAT, 0, 0) },
@@ -116,6 +117,7 @@ fn what_comes_between_begin_and_end_is_refused_and_not_noted() {
                 e.gl_bind_buffer(GL_ARRAY_BUFFER, 7);
                 // The driver has this layout when the next image is asked for.
                 e.gl_pixel_storei(GL_PACK_SKIP_ROWS, 1 << 20);
+                e.gl_pixel_storei(GL_UNPACK_SKIP_ROWS, 1 << 20);
                 begin(e);
                 attack(e);
                 // All that belongs there is executed.

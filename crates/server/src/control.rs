@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// From the parent. A client's socket comes with `Session` and `Frames`.
+/// From the parent. A socket comes with `Session`, `Frames`, and with `Dialed` where nothing failed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// What the worker confines itself to before it opens the driver.
@@ -27,6 +28,12 @@ pub(crate) enum ToWorker {
     Session(Box<Session>),
     /// A frames connection.
     Frames { session: u64, client: Vec<u8> },
+    /// A socket that is connected to a viewer, as the worker has asked, or why there is none.
+    Dialed {
+        session: u64,
+        target: u16,
+        failed: Option<String>,
+    },
     /// The session is to end.
     End(Cause),
 }
@@ -68,6 +75,9 @@ pub(crate) enum FromWorker {
     Ready(Box<Abilities>, Confined),
     /// There is no driver, and why.
     Failed(String),
+    /// The worker needs a connection to the viewer in this place among those where the session's
+    /// tile is shown.
+    Dial { session: u64, target: u16 },
     /// What the session has done so far: frames, and bytes of commands.
     Drawn { frames: u64, bytes: u64 },
     /// Why the session ends, if not because its client has gone; of a window, all its sessions.
@@ -135,6 +145,13 @@ pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<(
         at += passing::send(&socket, &bytes[at..], &[], true)?;
     }
     Ok(())
+}
+
+/// Tells the server. One that has ended does not hear it, and shows that by its closed socket.
+pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
+    if let Err(error) = send(control, message) {
+        tracing::debug!("the server does not listen: {error}");
+    }
 }
 
 pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {

@@ -44,6 +44,10 @@ fn seeds() -> Vec<Vec<u8>> {
     let messages = [
         FromWorker::Ready(Box::new(abilities), Confined::default()),
         FromWorker::Failed("no driver".into()),
+        FromWorker::Dial {
+            session: 7,
+            target: 1,
+        },
         drawn,
         FromWorker::Ended(End::new(Blame::Client, "so").into()),
         FromWorker::Left {

@@ -8,6 +8,7 @@
 
 mod answers;
 mod binary_key;
+mod broker;
 mod control;
 mod error;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -2,6 +2,7 @@
 //! all tiles have theirs, and then shown at once.
 
 use crate::answers::gone;
+use crate::broker::Dialer;
 use crate::watchdog::Activity;
 use mgn_fabric::{Address, Error, Receiver, Role, Token};
 use mgn_present::{scale, FileFormat, Head, Picture, Saver};
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 /// waits.
 const KEPT_MAX: usize = 4;
 /// No tile is shown in more places.
-const TARGETS_MAX: usize = 16;
+pub(crate) const TARGETS_MAX: usize = 16;
 /// No tile that is shown larger or smaller has more pixels.
 const PIXELS_MAX: u64 = 1 << 28;
 /// How often a viewer is told what the session has done.
@@ -39,7 +40,7 @@ pub(crate) struct Permission<'a> {
 impl Permission<'_> {
     /// Whether `target` may be shown at. A viewer may always be where the client is, which is sent
     /// pictures anyway.
-    fn covers(&self, target: &Target) -> bool {
+    pub fn covers(&self, target: &Target) -> bool {
         let Some(from) = self.from else { return true };
         let is_theirs = |address: &String| match address.parse() {
             Ok(Address::Tcp { host, .. }) => host
@@ -201,6 +202,7 @@ impl Screens {
         Shown { wall, tile }: Shown,
         permission: &Permission<'_>,
         tokens: &FeedTokens,
+        dialer: &Dialer,
     ) -> Result<Screens, String> {
         wall.check().map_err(|error| error.to_string())?;
         let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
@@ -218,7 +220,7 @@ impl Screens {
                 "the tile {name} has more than {TARGETS_MAX} places to be shown at"
             ));
         }
-        for target in &own.present {
+        for (target, number) in own.present.iter().zip(0..) {
             if !permission.covers(target) {
                 return Err(format!("the tile {name} may not be shown at {target} by programs elsewhere; the server allows that with --present {target}"));
             }
@@ -238,12 +240,15 @@ impl Screens {
                     let saver = Saver::new(&place, FileFormat::Png, 1);
                     targets.push(Box::new(saver.map_err(failed)?));
                 }
-                Target::Viewer(address) => feeds.push(Feed::start(FeedOptions {
-                    viewer: address.parse().map_err(|error: Error| error.to_string())?,
-                    token: tokens.of(permission.allowed.contains(target)),
-                    tile: tile as u16,
-                    name: host_name(),
-                })),
+                Target::Viewer(address) => {
+                    let options = FeedOptions {
+                        viewer: address.parse().map_err(|error: Error| error.to_string())?,
+                        token: tokens.of(permission.allowed.contains(target)),
+                        tile: tile as u16,
+                        name: host_name(),
+                    };
+                    feeds.push(Feed::start_with(options, dialer.to(number)));
+                }
             }
         }
         Ok(Screens {
@@ -445,8 +450,11 @@ fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::broker::Broker;
     use mgn_wall::{Fit, Tile};
     use mgn_wire::frames::Kind;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
 
     fn part(frame: u32, [x, y, width, height]: [u32; 4]) -> Part {
         Part {
@@ -484,6 +492,12 @@ mod tests {
         from: None,
         allowed: &[],
     };
+
+    fn dialer() -> Dialer {
+        let (control, _) = UnixStream::pair().unwrap();
+        let broker = Broker::new(Arc::new(control));
+        Dialer { broker, session: 1 }
+    }
 
     const NONE: FeedTokens = FeedTokens {
         own: None,
@@ -526,7 +540,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_tile_stay_where_they_are() {
-        let mut screens = Screens::open(shown(Vec::new()), &ALL, &NONE).unwrap();
+        let mut screens = Screens::open(shown(Vec::new()), &ALL, &NONE, &dialer()).unwrap();
         screens.show(part(1, [4, 0, 4, 4]));
         screens.show(part(2, [0, 1, 5, 2]));
         let first = |n: usize| screens.canvas[n * 4];
@@ -556,7 +570,7 @@ mod tests {
         ] {
             assert!(!permission.covers(&refused), "{refused}");
             assert!(ALL.covers(&refused));
-            let opened = Screens::open(shown(vec![refused]), &permission, &NONE);
+            let opened = Screens::open(shown(vec![refused]), &permission, &NONE, &dialer());
             assert!(opened.err().unwrap().contains("--present"));
         }
     }
@@ -566,7 +580,10 @@ mod tests {
         for name in ["../x", ".", "..", "", "a/b"] {
             let mut shown = shown(vec![Target::Files("/tmp/pictures".into())]);
             shown.wall.tiles[0].name = name.into();
-            assert!(Screens::open(shown, &ALL, &NONE).is_err(), "{name}");
+            assert!(
+                Screens::open(shown, &ALL, &NONE, &dialer()).is_err(),
+                "{name}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A worker process: it opens the driver, waits for a session, serves it and ends.
 
 use crate::answers::{gone, Answers};
-use crate::control::{self, Cause, FromWorker, Inbox, Session, ToWorker};
+use crate::broker::{Broker, Dialer};
+use crate::control::{tell, Cause, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::probe::Abilities;
@@ -88,7 +89,14 @@ pub fn worker() -> Result<(), ServerError> {
     let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else {
         return Ok(());
     };
-    sandbox::tighten(&profile, renderer.info().is_software, session.memory_limit);
+    let is_software = renderer.info().is_software;
+    let connects = profile.has_windows && session.window.is_none();
+    sandbox::tighten(&profile, is_software, session.memory_limit, connects);
+    let is_shown = || {
+        if connects {
+            sandbox::tighten_once_shown(&profile, is_software);
+        }
+    };
     slots.add(session.id, slot.clone());
     let farewell = {
         let (control, slots, activity) = (control.clone(), slots.clone(), activity.clone());
@@ -121,9 +129,11 @@ pub fn worker() -> Result<(), ServerError> {
     // Without stages there is nothing to be written at the end.
     let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
     let desk = session.window.is_some().then(Arc::<Desk>::default);
+    let broker = Broker::new(control.clone());
     follow_parent(
         control.clone(),
         inbox,
+        broker.clone(),
         slots.clone(),
         desk.clone(),
         ending.clone(),
@@ -131,23 +141,16 @@ pub fn worker() -> Result<(), ServerError> {
         farewell.clone(),
     )?;
     if let Some(desk) = desk {
-        let table = Table::new(renderer, &session, desk, slots, activity, control)
+        let table = Table::new(renderer, &session, desk, slots, activity, control, broker)
             .map_err(ServerError::io("cannot start the watchdog of a window"))?;
         table.serve(session, socket, slot, ending.as_deref());
         return Ok(());
     }
     serve_session(
-        renderer, &session, socket, &slot, &activity, ending, farewell,
+        renderer, &session, socket, &slot, &activity, &broker, ending, is_shown, farewell,
     );
     tell_drawn(&control, activity.drawn());
     Ok(())
-}
-
-/// Tells the server. One that has ended does not hear it, and shows that by its closed socket.
-pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
-    if let Err(error) = control::send(control, message) {
-        tracing::debug!("the server does not listen: {error}");
-    }
 }
 
 /// What the worker is to confine itself to; none if the server ends first.
@@ -204,15 +207,18 @@ fn serve_session(
     socket: OwnedFd,
     slot: &FramesSlot,
     activity: &Arc<Activity>,
+    broker: &Arc<Broker>,
     ending: Option<Arc<Ending>>,
+    is_shown: impl FnOnce(),
     farewell: impl FnOnce(&Cause),
 ) {
     let info = renderer.info();
-    let connection = match open_session(info, session, socket, slot, activity) {
+    let connection = match open_session(info, session, socket, slot, activity, broker) {
         Ok(connection) => connection,
         Err(mgn_fabric::Error::Closed(_)) => return,
         Err(error) => return farewell(&Cause::from(End::from(&gone(&error)))),
     };
+    is_shown();
     let (sender, mut receiver) = connection.split();
     let answers = Answers::new(
         sender,
@@ -256,11 +262,12 @@ pub(crate) fn open_session(
     socket: OwnedFd,
     slot: &FramesSlot,
     activity: &Arc<Activity>,
+    broker: &Arc<Broker>,
 ) -> Result<Connection, mgn_fabric::Error> {
     let from = peer(&socket);
     let incoming = Incoming::from_handoff(socket, &session.client)?;
     if let Some(shown) = &session.shown {
-        match screens(shown.clone(), session, from) {
+        match screens(shown.clone(), session, from, broker) {
             Ok(screens) => slot.show_on(screens, activity),
             Err(why) => {
                 incoming.refuse(&why);
@@ -291,6 +298,7 @@ pub(crate) fn open_session(
 fn follow_parent(
     control: Arc<UnixStream>,
     mut inbox: Inbox,
+    broker: Arc<Broker>,
     slots: Slots,
     desk: Option<Arc<Desk>>,
     ending: Option<Arc<Ending>>,
@@ -310,6 +318,17 @@ fn follow_parent(
                     slots.add(session.id, slot.clone());
                     desk.seat(session, socket, slot);
                 }
+            }
+            Ok(Some(ToWorker::Dialed {
+                session,
+                target,
+                failed,
+            })) => {
+                let outcome = match failed {
+                    Some(why) => Err(why),
+                    None => inbox.descriptor().ok_or_else(|| NONSENSE.to_owned()),
+                };
+                broker.answer(session, target, outcome);
             }
             Ok(Some(ToWorker::End(cause))) => {
                 let farewell = farewell.clone();
@@ -385,7 +404,12 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8], compresses: bo
 }
 
 /// Opens what a tile is shown on.
-fn screens(shown: Shown, session: &Session, from: Option<IpAddr>) -> Result<Screens, String> {
+fn screens(
+    shown: Shown,
+    session: &Session,
+    from: Option<IpAddr>,
+    broker: &Arc<Broker>,
+) -> Result<Screens, String> {
     let permission = Permission {
         from,
         allowed: &session.present,
@@ -399,7 +423,11 @@ fn screens(shown: Shown, session: &Session, from: Option<IpAddr>) -> Result<Scre
         Ok(FeedTokens { own, callback })
     });
     let tokens = tokens.map_err(|error| error.to_string())?;
-    Screens::open(shown, &permission, &tokens)
+    let dialer = Dialer {
+        broker: broker.clone(),
+        session: session.id,
+    };
+    Screens::open(shown, &permission, &tokens, &dialer)
 }
 
 /// Whether a network lies between: then pictures are worth compressing.
@@ -414,6 +442,12 @@ fn peer(socket: &OwnedFd) -> Option<IpAddr> {
         return None;
     }
     let address = getpeername(socket).ok().flatten();
-    let address = address.and_then(|address| SocketAddr::try_from(address).ok());
-    Some(address.map_or(Ipv4Addr::UNSPECIFIED.into(), |a| a.ip().to_canonical()))
+    Some(ip_of(
+        address.and_then(|address| SocketAddr::try_from(address).ok()),
+    ))
+}
+
+/// Where a client of a network is.
+pub(crate) fn ip_of(address: Option<SocketAddr>) -> IpAddr {
+    address.map_or(Ipv4Addr::UNSPECIFIED.into(), |a| a.ip().to_canonical())
 }

@@ -1,11 +1,12 @@
 //! The renderer's end: pictures of one tile on their way to a viewer.
 
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{connect, Address, Error, Receiver, Sender, Token};
+use mgn_fabric::{connect_over, Address, Error, Receiver, Sender, Token};
 use mgn_present::{jpeg, Picture, Target};
 use mgn_wall::Rect;
 
@@ -47,13 +48,22 @@ pub struct Feed {
 impl Feed {
     /// Starts the thread, which inherits the caller's signal mask.
     pub fn start(options: FeedOptions) -> Feed {
+        Feed::start_with(options, mgn_fabric::dial)
+    }
+
+    /// The same, in a process that may not connect to the viewer itself: `dial` is called, with the
+    /// viewer's address and the time that it may take, for a socket that is connected to it.
+    pub fn start_with(
+        options: FeedOptions,
+        dial: impl Fn(&Address, Duration) -> Result<OwnedFd, Error> + Send + 'static,
+    ) -> Feed {
         let shared = Arc::new(Shared::default());
         let feed = Feed {
             shared: shared.clone(),
         };
         let spawned = thread::Builder::new()
             .name("viewer feed".into())
-            .spawn(move || run(&shared, &options));
+            .spawn(move || run(&shared, &options, &dial));
         if let Err(error) = spawned {
             tracing::warn!("the viewer gets no pictures: {error}");
         }
@@ -206,12 +216,15 @@ impl State {
     }
 }
 
+/// Connects to the viewer.
+type Dial<'a> = &'a dyn Fn(&Address, Duration) -> Result<OwnedFd, Error>;
+
 /// Looks for the viewer again and again, and feeds it.
-fn run(shared: &Arc<Shared>, options: &FeedOptions) {
+fn run(shared: &Arc<Shared>, options: &FeedOptions, dial: Dial<'_>) {
     let began = Instant::now();
     let mut said = false;
     loop {
-        let Err(error) = feed(shared, options, began) else {
+        let Err(error) = feed(shared, options, dial, began) else {
             return;
         };
         let hopeless = matches!(error, Error::Auth(_) | Error::Refused(_) | Error::Misuse(_));
@@ -240,8 +253,12 @@ fn run(shared: &Arc<Shared>, options: &FeedOptions) {
 }
 
 /// Feeds one viewer, until it has gone or the feed is stopped.
-fn feed(shared: &Arc<Shared>, options: &FeedOptions, began: Instant) -> Result<(), Error> {
-    let transport = options.viewer.socket_transport();
+fn feed(
+    shared: &Arc<Shared>,
+    options: &FeedOptions,
+    dial: Dial<'_>,
+    began: Instant,
+) -> Result<(), Error> {
     let mut name = options.name.replace(char::is_control, " ");
     while name.len() > NAME_MAX {
         name.pop();
@@ -250,9 +267,9 @@ fn feed(shared: &Arc<Shared>, options: &FeedOptions, began: Instant) -> Result<(
         tile: options.tile,
         name,
     };
-    let (connection, _) = connect(
+    let (connection, _) = connect_over(
+        dial(&options.viewer, CONNECT_TIME)?,
         &options.viewer,
-        transport,
         options.token.as_ref(),
         &opening.encode(),
         CONNECT_TIME,

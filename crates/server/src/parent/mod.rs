@@ -2,6 +2,7 @@
 //! workers end.
 
 mod audit;
+mod dials;
 mod identity;
 mod process;
 
@@ -12,8 +13,10 @@ use crate::memory::{self, too_much, Share, RESERVE};
 use crate::options::{Options, SessionReport};
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Level, Profile};
-use crate::tile::is_allowed;
+use crate::tile::{is_allowed, Permission};
+use crate::worker::ip_of;
 use audit::{Reason, Refusal, RefusalLog, Subject};
+use dials::Viewer;
 use identity::{Claim, Peer};
 use mgn_fabric::admission::Source;
 use mgn_fabric::{printable, Incoming, Listener, Token};
@@ -316,9 +319,9 @@ impl Server {
                 return self.refusals.note(&peer, None, &why, Instant::now());
             }
         };
-        let hello: Hello = match postcard::from_bytes(incoming.opening()) {
-            Ok(hello) => hello,
-            Err(_) => return self.refuse(incoming, &peer, None, Refusal::NotUnderstood),
+        let hello: Hello = match postcard::take_from_bytes(incoming.opening()) {
+            Ok((hello, [])) => hello,
+            _ => return self.refuse(incoming, &peer, None, Refusal::NotUnderstood),
         };
         if hello.version != hello::VERSION || hello.table_hash != mgn_wire::ops::TABLE_HASH {
             return self.refuse(incoming, &peer, None, Refusal::OtherRelease);
@@ -440,6 +443,7 @@ impl Server {
     /// Looks now and then at what sessions use, and whether they may go on.
     fn review(&mut self, now: Instant) {
         for process in &mut self.processes {
+            process.enforce_start(now);
             process.enforce_end(now);
         }
         if self.reviewed.is_some_and(|then| now - then < REVIEW_EVERY) {
@@ -521,11 +525,24 @@ impl Server {
     /// What the worker needs of a client whose tile is shown here. The worker asks again whether it
     /// may be shown there, before it serves the client.
     fn profile_of(&self, shown: &Shown, incoming: &Incoming) -> Profile {
-        let may_be = |target: &&Target| {
-            matches!(target, Target::Viewer(_)) || self.may_show(incoming, target)
-        };
         let targets = shown.wall.tiles.iter().flat_map(|tile| &tile.present);
-        self.profile.showing(shown, targets.filter(may_be))
+        let allowed = targets.filter(|target| self.may_show(incoming, target));
+        self.profile.showing(shown, allowed)
+    }
+
+    /// The viewers that a client may have its tile shown at.
+    fn viewers_of(&self, client: &Waiting) -> Vec<Viewer> {
+        let permission = Permission {
+            from: match client.incoming.peer() {
+                Some(_) => None,
+                None => Some(ip_of(client.peer.address)),
+            },
+            allowed: &self.options.present,
+        };
+        let shown = client.shown.iter();
+        shown
+            .flat_map(|shown| Viewer::all_of(shown, &permission))
+            .collect()
     }
 
     /// The server's own token, if the session may show pictures at a viewer that takes it. A worker
@@ -600,6 +617,7 @@ impl Server {
             };
             self.sessions += 1;
             self.begun = Some(now);
+            let viewers = self.viewers_of(&client);
             let session = Box::new(Session {
                 id: self.sessions,
                 key: random_key(),
@@ -638,7 +656,7 @@ impl Server {
             if !process.is_serving() {
                 process.window = client.window;
             }
-            process.begin(session, subject, client.incoming);
+            process.begin(session, subject, viewers, client.incoming);
         }
         self.keep_spares();
     }

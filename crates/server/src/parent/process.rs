@@ -1,6 +1,7 @@
 //! A worker process as the parent sees it.
 
 use super::audit::{Reason, Subject};
+use super::dials::{Dials, Viewer};
 use crate::control::{Cause, FromWorker, Inbox, Outbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::memory::Share;
@@ -20,6 +21,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+/// How long a worker may take to open its driver.
+const START_TIME: Duration = Duration::from_secs(30);
 /// How long a worker may take to end a session when it is told to.
 const ORDER_TIME: Duration = Duration::from_secs(2);
 
@@ -50,6 +53,8 @@ pub(super) struct Process {
     pub memory: u64,
     /// Frames, and bytes of commands.
     pub drawn: (u64, u64),
+    dials: Dials,
+    started: Instant,
 }
 
 /// Where a worker is in its life, which goes from top to bottom. A worker serves a hostile client,
@@ -71,6 +76,8 @@ pub(super) struct Served {
     pub id: u64,
     pub key: [u8; 16],
     pub subject: Subject,
+    /// The viewers that it may show pictures at.
+    pub viewers: Vec<Viewer>,
 }
 
 /// A window that several programs draw into. Only those of the same client do.
@@ -144,6 +151,8 @@ impl Process {
             ordered: None,
             memory: 0,
             drawn: (0, 0),
+            dials: Dials::default(),
+            started: Instant::now(),
         }
     }
 
@@ -152,11 +161,26 @@ impl Process {
         let mut events = PollFlags::IN;
         events.set(PollFlags::OUT, !self.outbox.is_empty());
         let control = self.control.iter().map(move |c| (c.as_fd(), events));
-        control.chain(self.pidfd.iter().map(|p| (p.as_fd(), PollFlags::IN)))
+        let pidfd = self.pidfd.iter().map(|p| (p.as_fd(), PollFlags::IN));
+        let dials = self.dials.descriptors().map(|fd| (fd, PollFlags::IN));
+        control.chain(pidfd).chain(dials)
     }
 
     /// Takes what the worker has said, and sends what it now has room for.
     pub fn hear(&mut self) {
+        while let Some(dialed) = self.dials.next() {
+            let (fd, failed) = match dialed.outcome {
+                Ok(fd) => (Some(fd), None),
+                Err(why) => (None, Some(why)),
+            };
+            let (session, target) = (dialed.session, dialed.target);
+            let message = ToWorker::Dialed {
+                session,
+                target,
+                failed,
+            };
+            self.tell(&message, fd);
+        }
         let Some(control) = &self.control else { return };
         let open = self.inbox.fill(control, false);
         loop {
@@ -182,12 +206,17 @@ impl Process {
 
     /// Takes one message, if it belongs where the worker is in its life.
     fn take(&mut self, message: FromWorker) -> Result<(), String> {
-        match (&self.standing, message) {
+        match (&mut self.standing, message) {
             (Standing::Starting, FromWorker::Ready(abilities, confined)) => {
                 self.standing = Standing::Ready(abilities, confined);
             }
             (Standing::Starting, FromWorker::Failed(why)) => {
                 self.standing = Standing::Failed(printable(&why, WORDS_MAX));
+            }
+            (Standing::Serving(all), FromWorker::Dial { session, target }) => {
+                let its = all.iter_mut().find(|served| served.id == session);
+                let its = its.ok_or("what a session needs that it does not serve")?;
+                self.dials.begin(session, target, &mut its.viewers)?;
             }
             (Standing::Serving(..), FromWorker::Drawn { frames, bytes }) => {
                 self.drawn = (frames, bytes);
@@ -208,6 +237,7 @@ impl Process {
                 let said = match message {
                     FromWorker::Ready(..) => "that it is ready",
                     FromWorker::Failed(_) => "that it has no driver",
+                    FromWorker::Dial { .. } => "that it needs a connection",
                     FromWorker::Drawn { .. } => "what it has drawn",
                     FromWorker::Ended(_) => "that its session has ended",
                     FromWorker::Left { .. } => "that a session of a window has ended",
@@ -324,6 +354,15 @@ impl Process {
         }
     }
 
+    /// Kills a worker that does not open its driver: clients would wait for it in vain.
+    pub fn enforce_start(&mut self, now: Instant) {
+        let is_late = now.saturating_duration_since(self.started) > START_TIME;
+        if is_late && matches!(self.standing, Standing::Starting) {
+            let seconds = START_TIME.as_secs();
+            self.end(&format!("has not opened its driver within {seconds} s"));
+        }
+    }
+
     /// Looks how much memory it uses.
     pub fn measure(&mut self) {
         self.memory = memory(Some(self.child.id())).unwrap_or(self.memory);
@@ -331,13 +370,20 @@ impl Process {
 
     /// Gives a client to the worker, which serves none yet or others of the same window. If that
     /// fails, the worker is ending, which is then seen.
-    pub fn begin(&mut self, mut session: Box<Session>, subject: Subject, incoming: Incoming) {
+    pub fn begin(
+        &mut self,
+        mut session: Box<Session>,
+        subject: Subject,
+        viewers: Vec<Viewer>,
+        incoming: Incoming,
+    ) {
         let (socket, client) = incoming.into_handoff();
         session.client = client;
         let served = Served {
             id: session.id,
             key: session.key,
             subject,
+            viewers,
         };
         match &mut self.standing {
             Standing::Serving(all) => all.push(served),
@@ -455,6 +501,7 @@ mod tests {
             id: 1,
             key: [0; 16],
             subject,
+            viewers: Vec::new(),
         }]);
         (process, socket)
     }
@@ -474,6 +521,10 @@ mod tests {
 
     fn ended() -> FromWorker {
         FromWorker::Ended(Cause::limit(Limit::Idle, "why"))
+    }
+
+    fn dial(session: u64) -> FromWorker {
+        FromWorker::Dial { session, target: 0 }
     }
 
     const DRAWN: FromWorker = FromWorker::Drawn {
@@ -502,7 +553,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_says_anything_else_is_killed() {
-        for early in [DRAWN, ended()] {
+        for early in [DRAWN, ended(), dial(1)] {
             assert!(is_killed_for(worker(), [early]));
         }
         for second in [ready(), failed(), DRAWN, ended()] {
@@ -513,6 +564,10 @@ mod tests {
             assert!(is_killed_for(serving(), [again]));
         }
         assert!(is_killed_for(serving(), [ended(), ended()]));
+        // Its session has no viewer.
+        for session in [1, 2] {
+            assert!(is_killed_for(serving(), [dial(session)]));
+        }
     }
 
     #[test]
@@ -525,6 +580,19 @@ mod tests {
         let status = process.child.wait().unwrap();
         let ending = Ending::from(status);
         assert_eq!(ending.to_string(), "was ended by signal 9 (SIGKILL)");
+    }
+
+    #[test]
+    fn a_worker_that_does_not_start_is_killed() {
+        let now = Instant::now();
+        let (mut process, _socket) = worker();
+        process.enforce_start(now + START_TIME / 2);
+        assert!(matches!(process.standing, Standing::Starting));
+        process.enforce_start(now + START_TIME * 2);
+        assert!(matches!(&process.standing, Standing::Failed(why) if why.contains("opened")));
+        let (mut process, _socket) = serving();
+        process.enforce_start(now + START_TIME * 2);
+        assert!(process.is_serving());
     }
 
     #[test]

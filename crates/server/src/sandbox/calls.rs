@@ -209,7 +209,7 @@ const DEVICES: &[c_long] = &[
 /// that refuse it, the last one would say how.
 const HIDDEN: &[c_long] = &[libc::SYS_clone3];
 
-/// What the second step takes to happen.
+/// What a further step takes to happen.
 const TIGHTENING: &[c_long] = &[libc::SYS_seccomp];
 
 /// Requests to the terminal that a worker may have as its standard error: to type for the user, and
@@ -240,12 +240,10 @@ const PLAIN_CONTROLS: &[u64] = &[
     0x4155_5856, // PR_GET_AUXV
     0x5356_4d41, // PR_SET_VMA
 ];
-/// What happens between the two steps: the worker follows its server's end, and `seccompiler` sets
-/// this again before each filter.
-const BETWEEN_CONTROLS: &[u64] = &[
-    1,  // PR_SET_PDEATHSIG
-    38, // PR_SET_NO_NEW_PRIVS
-];
+/// `seccompiler` sets this again before each filter.
+const TIGHTENING_CONTROLS: &[u64] = &[38]; // PR_SET_NO_NEW_PRIVS
+/// What else happens between the steps: the worker follows its server's end.
+const BETWEEN_CONTROLS: &[u64] = &[1]; // PR_SET_PDEATHSIG
 
 /// Leaves what drivers take to open, and what a session may take.
 pub(super) fn before_driver(profile: &Profile) -> Result<&'static str, String> {
@@ -255,14 +253,24 @@ pub(super) fn before_driver(profile: &Profile) -> Result<&'static str, String> {
     let mut calls = Calls::of(profile);
     calls.devices();
     calls.always(TIGHTENING);
+    calls.one_of(libc::SYS_prctl, 0, TIGHTENING_CONTROLS);
     calls.one_of(libc::SYS_prctl, 0, BETWEEN_CONTROLS);
     calls.enforce()?;
     Ok("")
 }
 
-/// Leaves what a session takes with the driver that is open.
-pub(super) fn after_driver(profile: &Profile, is_software: bool) -> Result<(), String> {
+/// Leaves what a session takes with the driver that is open, and unless this `is_last`, what it
+/// takes to leave less.
+pub(super) fn after_driver(
+    profile: &Profile,
+    is_software: bool,
+    is_last: bool,
+) -> Result<(), String> {
     let mut calls = Calls::of(profile);
+    if !is_last {
+        calls.always(TIGHTENING);
+        calls.one_of(libc::SYS_prctl, 0, TIGHTENING_CONTROLS);
+    }
     if !is_software {
         calls.devices();
     }
@@ -313,7 +321,7 @@ impl Calls {
             libc::SYS_clone,
             [(0, thread, libc::CLONE_THREAD as u32 as u64)],
         );
-        if profile.connects() {
+        if profile.has_windows {
             let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
             calls.one_of(libc::SYS_socket, 0, &families.map(|family| family as u64));
             calls.always(&[libc::SYS_connect]);

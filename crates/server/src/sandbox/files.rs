@@ -172,7 +172,7 @@ fn build(profile: &Profile, cache: Option<&Path>) -> Result<RulesetCreated, Rule
         .handle_access(AccessFs::from_all(VERSION))?
         .handle_access(AccessNet::from_all(VERSION))?
         .scope(Scope::Signal)?;
-    if !profile.connects() {
+    if !profile.has_windows {
         ruleset = ruleset.scope(Scope::AbstractUnixSocket)?;
     }
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -199,7 +199,7 @@ fn build(profile: &Profile, cache: Option<&Path>) -> Result<RulesetCreated, Rule
     allow(profile.stages.clone(), write)?;
     allow(profile.pictures.clone(), write)?;
     let mut ports = profile.ports.clone();
-    if profile.connects() {
+    if profile.has_windows {
         allow(paths(READ_FOR_NAMES), read)?;
         // Long answers of name servers.
         ports.push(53);

@@ -37,8 +37,8 @@ pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
     if profile.level != Level::Full {
         return Err(NOT_FULL.into());
     }
-    if profile.writes() || profile.connects() {
-        return Err("the session has files, windows or viewers of the server's user".into());
+    if profile.writes() || profile.has_windows {
+        return Err("the session has files or windows of the server's user".into());
     }
     // The server could not end a worker of another user without the last.
     let needed = CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::KILL;
@@ -86,9 +86,9 @@ pub(super) fn become_user(user: NewUser) -> Result<String, String> {
 
 /// Gives up all capabilities, for good.
 pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io::Errno> {
-    // Folders, displays and viewers that root is told to use may be other users'. Landlock says
+    // Folders and displays that root is told to use may be other users'. Landlock says
     // which files these are.
-    let uses_others = profile.writes() || profile.connects();
+    let uses_others = profile.writes() || profile.has_windows;
     let keep = match geteuid().is_root() && uses_others {
         true => CapabilitySet::DAC_OVERRIDE,
         false => CapabilitySet::empty(),

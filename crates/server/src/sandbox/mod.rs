@@ -10,9 +10,11 @@
 //! runs code in it. While the worker has one thread, one call is enough. What the driver needs in
 //! order to open is known: to read libraries, and to open devices.
 //!
-//! The second comes when the client is known and before its first byte is read. It narrows the
+//! The second comes when the client is known and before its first command is read. It narrows the
 //! system calls to those that this driver needs once it is open, in all threads, which only seccomp
-//! can do on the kernels that are in use.
+//! can do on the kernels that are in use. A session whose tile is shown in a window connects to the
+//! display after that and before the first command; then it can no longer connect to anything. In
+//! a window that several programs draw into it still can, because others come later.
 //!
 //! Because Landlock never widens, a session that needs more from the system than to be rendered is
 //! not given to a worker that is open already, but to one that is started for it (`Profile`).
@@ -26,7 +28,6 @@ mod identity;
 mod namespaces;
 
 use crate::tile::folder_of;
-use mgn_fabric::Address;
 use mgn_wall::Target;
 use mgn_wire::hello::Shown;
 use serde::{Deserialize, Serialize};
@@ -41,10 +42,9 @@ pub(crate) struct Profile {
     pub stages: Vec<PathBuf>,
     /// Folders that pictures of the session's tile are saved in.
     pub pictures: Vec<PathBuf>,
-    /// Whether the tile has windows on X displays, and the TCP ports at which displays and viewers
-    /// are.
+    /// Whether the tile has windows on X displays, and the TCP ports at which these are. Viewers
+    /// need nothing here: the server connects to them.
     pub has_windows: bool,
-    pub has_viewers: bool,
     pub ports: Vec<u16>,
 }
 
@@ -66,7 +66,7 @@ impl Profile {
         let name = names.into_iter().next();
         for target in targets {
             match target {
-                Target::Program => {}
+                Target::Program | Target::Viewer(_) => {}
                 Target::Window { display, .. } => {
                     profile.has_windows = true;
                     profile.ports.extend(port_of(display));
@@ -74,12 +74,6 @@ impl Profile {
                 Target::Files(folder) => {
                     let folder = name.and_then(|name| folder_of(folder, name));
                     profile.pictures.extend(folder);
-                }
-                Target::Viewer(address) => {
-                    profile.has_viewers = true;
-                    if let Ok(Address::Tcp { port, .. }) = address.parse() {
-                        profile.ports.push(port);
-                    }
                 }
             }
         }
@@ -89,12 +83,6 @@ impl Profile {
     /// Whether something is written that belongs to the server's user.
     fn writes(&self) -> bool {
         !(self.stages.is_empty() && self.pictures.is_empty())
-    }
-
-    /// Whether connections are made during the session. A viewer that has gone is connected to
-    /// again.
-    fn connects(&self) -> bool {
-        self.has_windows || self.has_viewers
     }
 }
 
@@ -183,8 +171,9 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
 }
 
 /// Confines all threads of this process to what it needs to serve a session with the driver that it
-/// has opened. A file, in memory or not, may be as long as what a session may use.
-pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64) {
+/// has opened. A file, in memory or not, may be as long as what a session may use. If the session
+/// `has_more` steps, [`tighten_once_shown`] is to follow.
+pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64, has_more: bool) {
     if profile.level == Level::Open {
         return;
     }
@@ -195,8 +184,23 @@ pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64) {
         }
     }
     // Where the kernel cannot, the first step has said so.
-    if let Err(error) = calls::after_driver(profile, is_software) {
+    if let Err(error) = calls::after_driver(profile, is_software, !has_more) {
         tracing::debug!("system calls are not narrowed down: {error}");
+    }
+}
+
+/// The third step, where the session's tile has windows: these are open, so nothing is connected to
+/// any more.
+pub(crate) fn tighten_once_shown(profile: &Profile, is_software: bool) {
+    if profile.level == Level::Open {
+        return;
+    }
+    let rest = Profile {
+        has_windows: false,
+        ..profile.clone()
+    };
+    if let Err(error) = calls::after_driver(&rest, is_software, true) {
+        tracing::debug!("the session's process can still connect: {error}");
     }
 }
 

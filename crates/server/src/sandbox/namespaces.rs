@@ -22,9 +22,9 @@ pub(super) fn enter(profile: &Profile) -> Result<Result<&'static str, String>, S
     if profile.level != Level::Full {
         return Ok(Err(NOT_FULL.into()));
     }
-    // Displays and viewers are in the server's network, and their users have to be known.
-    if profile.connects() {
-        return Ok(Err("the session has windows or viewers".into()));
+    // Displays are in the server's network, and their users have to be known.
+    if profile.has_windows {
+        return Ok(Err("the session has windows".into()));
     }
     let kinds = Kinds::NEWIPC | Kinds::NEWUTS | Kinds::NEWNET;
     let is_root = geteuid().is_root();

@@ -132,6 +132,41 @@ fn a_confined_process_can_do_what_rendering_takes() {
     }
 }
 
+/// Until the session's windows are open, a worker connects to displays; then it connects to nothing.
+#[test]
+fn nothing_is_connected_to_once_windows_are_open() {
+    if is_skipped() {
+        return;
+    }
+    let user = User::new("windows");
+    if let Err(said) = user.run("connects_until_windows_are_open", "") {
+        panic!("{said}");
+    }
+}
+
+#[test]
+fn connects_until_windows_are_open() {
+    let Some(about) = about() else { return };
+    let profile = Profile {
+        has_windows: true,
+        ports: vec![about.port],
+        ..Profile::default()
+    };
+    let Some(folder) = confined(&profile) else {
+        return;
+    };
+    UnixStream::connect(folder.join("socket")).unwrap();
+    TcpStream::connect(("127.0.0.1", about.port)).unwrap();
+    tighten_once_shown(&profile, true);
+    refused(UnixStream::connect(folder.join("socket")));
+    refused(TcpStream::connect(("127.0.0.1", about.port)));
+    refused(UdpSocket::bind("127.0.0.1:0"));
+    refused(UnixDatagram::unbound());
+    for (call, error) in mgn_sys::process::try_harm() {
+        assert_eq!(error, Some(libc::EPERM), "{call}");
+    }
+}
+
 /// Confines this process if it is such a child.
 fn confined(profile: &Profile) -> Option<PathBuf> {
     let folder = PathBuf::from(env::var_os(FOLDER)?);
@@ -140,7 +175,7 @@ fn confined(profile: &Profile) -> Option<PathBuf> {
     if has("landlock") && has("seccomp") {
         let confined = confine(profile).unwrap();
         println!("{confined}");
-        tighten(profile, true, MEMORY);
+        tighten(profile, true, MEMORY, profile.has_windows);
         return Some(folder);
     }
     identity::forbid_privileges().unwrap();
@@ -149,7 +184,7 @@ fn confined(profile: &Profile) -> Option<PathBuf> {
     }
     if has("seccomp") {
         calls::before_driver(profile).unwrap();
-        calls::after_driver(profile, true).unwrap();
+        calls::after_driver(profile, true, true).unwrap();
     }
     Some(folder)
 }
@@ -334,13 +369,9 @@ fn profiles_have_what_a_tile_is_shown_on() {
     assert_eq!(of(&[Target::Program]), general);
     let files = of(&[Target::Files("/pictures".into())]);
     assert_eq!(files.pictures, [Path::new("/pictures/left")]);
-    assert!(files.writes() && !files.connects());
+    assert!(files.writes() && !files.has_windows);
     let windows = of(&[display(":1.0"), display("far:2")]);
     assert_eq!(windows.ports, [6001, 6002]);
-    assert!(windows.connects() && !windows.writes());
-    let viewer = of(&[Target::Viewer("tls:head:7700".into())]);
-    assert_eq!(
-        (viewer.ports.as_slice(), viewer.has_windows),
-        (&[7700][..], false)
-    );
+    assert!(windows.has_windows && !windows.writes());
+    assert_eq!(of(&[Target::Viewer("tls:head:7700".into())]), general);
 }
