@@ -132,7 +132,7 @@ fn a_confined_process_can_do_what_rendering_takes() {
     }
 }
 
-/// Until the session's windows are open, a worker connects to displays; then it connects to nothing.
+/// Until its windows are open, a worker connects to displays. Then it connects to nothing.
 #[test]
 fn nothing_is_connected_to_once_windows_are_open() {
     if is_skipped() {
