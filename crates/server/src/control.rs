@@ -18,7 +18,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// From the parent. A socket comes with `Session` and `Frames`, and with `Dialed` unless that failed.
+/// From the parent. A socket comes with `Session`, `Frames` and `Dialed`, unless that has failed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// What the worker confines itself to before it opens the driver.
