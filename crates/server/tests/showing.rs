@@ -9,6 +9,8 @@ use mgn_fabric::{Error, Transport};
 use mgn_wall::{Target, Wall};
 use mgn_wire::frames::{want, Header, Kind, Release};
 use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
 use std::path::Path;
 use support::{Client, Server};
 
@@ -126,4 +128,36 @@ fn what_cannot_be_shown_is_refused() {
     let mut nothing = wall(Target::Program);
     nothing.tiles.clear();
     assert!(refused(nothing).contains("no tiles"));
+}
+
+/// A client by network may have its tile shown at a viewer where it is. Its worker is as confined
+/// as all others: the server connects to the viewer for it, and again when the viewer has gone.
+#[test]
+fn a_viewer_is_reached_through_the_server() {
+    let server = Server::start(true, &[]);
+    let viewer = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = format!("tcp:{}", viewer.local_addr().unwrap());
+    let wall = wall(Target::Viewer(place));
+    let client = server.client_that_is_shown(Transport::Tcp, Some(wall));
+    let _client = client.unwrap();
+    for _ in 0..2 {
+        let (mut connection, _) = viewer.accept().unwrap();
+        // The worker has the socket, and begins the handshake.
+        connection.read_exact(&mut [0; 8]).unwrap();
+    }
+    // In a test program, the worker is a thread beside that of the test harness. One of the workers
+    // waits for the next session, and may have only just started.
+    let threads = server.workers().into_iter().flat_map(|worker| {
+        let tasks = fs::read_dir(format!("/proc/{worker}/task"));
+        tasks.into_iter().flatten().flatten()
+    });
+    let all: Vec<String> = threads
+        .filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
+        .filter(|status| status.contains("Name:\tviewer feed"))
+        .collect();
+    assert!(!all.is_empty());
+    for status in all {
+        assert!(status.contains("CapEff:\t0000000000000000"), "{status}");
+        assert!(status.contains("Seccomp:\t2"), "{status}");
+    }
 }

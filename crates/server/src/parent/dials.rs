@@ -130,3 +130,65 @@ impl Dials {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{poll, PollFd, PollFlags};
+    use std::net::{TcpListener, TcpStream};
+
+    fn viewer(target: u16, port: u16) -> Viewer {
+        Viewer {
+            target,
+            address: format!("tcp:127.0.0.1:{port}").parse().unwrap(),
+            last: None,
+        }
+    }
+
+    fn wait(dials: &mut Dials) -> Dialed {
+        loop {
+            let mut fds: Vec<PollFd<'_>> = dials
+                .descriptors()
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
+            assert!(!fds.is_empty());
+            poll(&mut fds, None).unwrap();
+            if let Some(dialed) = dials.next() {
+                return dialed;
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_has_its_viewers_connected_to_and_nothing_else() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = listener.local_addr().unwrap();
+        let mut viewers = [viewer(2, place.port())];
+        let mut dials = Dials::default();
+        assert!(dials.begin(7, 0, &mut viewers).is_err());
+        assert_eq!(dials.descriptors().count(), 0);
+        dials.begin(7, 2, &mut viewers).unwrap();
+        // Only one at a time.
+        assert!(dials.begin(7, 2, &mut viewers).is_err());
+        let dialed = wait(&mut dials);
+        assert_eq!((dialed.session, dialed.target), (7, 2));
+        let socket = TcpStream::from(dialed.outcome.unwrap());
+        assert_eq!(socket.peer_addr().unwrap(), place);
+        assert_eq!(dials.descriptors().count(), 0);
+    }
+
+    #[test]
+    fn a_viewer_that_is_not_there_is_tried_again_after_a_pause() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut viewers = [viewer(0, listener.local_addr().unwrap().port())];
+        drop(listener);
+        let mut dials = Dials::default();
+        let began = Instant::now();
+        for _ in 0..2 {
+            dials.begin(7, 0, &mut viewers).unwrap();
+            let why = wait(&mut dials).outcome.unwrap_err();
+            assert!(why.contains("127.0.0.1"), "{why}");
+        }
+        assert!(began.elapsed() >= DIAL_EVERY);
+    }
+}

@@ -427,11 +427,12 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u8> {
     );
     commands(&mut encoder);
     let used = encoder.cur as usize - range.start as usize;
-    words
-        .iter()
-        .flat_map(|w| w.to_le_bytes())
-        .take(used)
-        .collect()
+    let mut bytes = Vec::with_capacity(words.len() * 4);
+    for word in words {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    bytes.truncate(used);
+    bytes
 }
 
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
