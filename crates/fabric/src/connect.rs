@@ -16,7 +16,7 @@ use crate::config::Sizes;
 use crate::handshake::{Agreed, ClientSide, Step};
 use crate::line::Line;
 use crate::peer::Peer;
-use crate::seal::{BROKEN, RECORD_MAX};
+use crate::seal::{Seal, BROKEN, RECORD_MAX};
 use crate::tls::{self, Disagreed, Negotiation};
 use crate::wait::{ready, Deadline};
 use crate::{file, null, relay, shm, stream, Address, Connection, Error, Token, Transport};
@@ -46,44 +46,6 @@ pub fn connect(
     }
     // A server hands its clients to workers: whom the socket was connected to says nothing.
     let way = open(address, &transport, token, opening, false, timeout)?;
-    connection_of(way, address, &transport)
-}
-
-/// A connected socket for [`connect_over`], which another process may have opened: one that may not
-/// connect anywhere itself. Within `timeout`, but for naming the host.
-///
-/// # Errors
-/// [`Error::Unreachable`], [`Error::UnknownHost`] and [`Error::TimedOut`].
-pub fn dial(address: &Address, timeout: Duration) -> Result<OwnedFd, Error> {
-    dial_until(address, &Deadline::after(Some(timeout)))
-}
-
-/// As [`connect`], over a socket that [`dial`] has connected to the same address, by its
-/// [`Address::socket_transport`].
-///
-/// # Errors
-/// Those of [`connect`].
-pub fn connect_over(
-    socket: OwnedFd,
-    address: &Address,
-    token: Option<&Token>,
-    opening: &[u8],
-    timeout: Duration,
-) -> Result<(Connection, Vec<u8>), Error> {
-    let transport = address.socket_transport();
-    let deadline = Deadline::after(Some(timeout));
-    check(address, &transport, token)?;
-    let way = open_over(
-        socket, address, &transport, token, opening, false, &deadline,
-    )?;
-    connection_of(way, address, &transport)
-}
-
-fn connection_of(
-    way: Way,
-    address: &Address,
-    transport: &Transport,
-) -> Result<(Connection, Vec<u8>), Error> {
     let connection = match transport {
         // Whatever forwards a socket passes bytes on and no descriptors.
         Transport::Shm if way.fds.is_empty() => {
@@ -93,6 +55,64 @@ fn connection_of(
         _ => stream::client(way.peer, way.credentials, &way.sizes),
     };
     Ok((connection, way.welcome))
+}
+
+/// The layout of the bytes that go with a connection to another process.
+const HANDOVER: u8 = 1;
+
+/// As [`connect`] by the address's [`Address::socket_transport`], for another process that may not
+/// connect anywhere or know the token. That process makes a connection of what this gives with
+/// [`take_over`].
+///
+/// # Errors
+/// Those of [`connect`].
+pub fn connect_for_another(
+    address: &Address,
+    token: Option<&Token>,
+    opening: &[u8],
+    timeout: Duration,
+) -> Result<(OwnedFd, Vec<u8>), Error> {
+    let transport = address.socket_transport();
+    let met = meet(address, &transport, token, opening, timeout)?;
+    let (socket, seal) = met.line.into_parts();
+    let mut bytes = vec![HANDOVER, seal.is_some().into()];
+    bytes.extend(met.sizes.encode());
+    if let Some(seal) = seal {
+        bytes.extend(seal.hand_over());
+        bytes.extend(seal.unread());
+    }
+    Ok((socket, bytes))
+}
+
+/// A connection that another process has made with [`connect_for_another`] to this address.
+///
+/// # Errors
+/// [`Error::Misuse`] where the bytes are not what that process has got.
+pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Connection, Error> {
+    let wrong = || Error::Misuse("a handed-over connection comes with bytes that make no sense");
+    let ([HANDOVER, sealed], rest) = bytes.split_first_chunk().ok_or_else(wrong)? else {
+        return Err(wrong());
+    };
+    let (sizes, rest) = rest.split_first_chunk().ok_or_else(wrong)?;
+    let sizes = Sizes::decode(sizes)?;
+    let line = match (sealed, rest) {
+        (0, []) => Line::clear(socket),
+        (1, rest) => {
+            let (seal, unread) = rest.split_first_chunk().ok_or_else(wrong)?;
+            let seal = Seal::handed_over(seal).with_unread(unread);
+            Line::sealed(socket, seal.ok_or_else(wrong)?)
+        }
+        _ => return Err(wrong()),
+    };
+    let server = format!("the server at {address}");
+    let (peer, credentials) = match address {
+        Address::Tcp { .. } => (Peer::tcp(line, server, sizes.silence()), None),
+        _ => {
+            let credentials = peer::credentials(&line).ok();
+            (Peer::unix(line.into_parts().0, server, false), credentials)
+        }
+    };
+    Ok(stream::client(Arc::new(peer), credentials, &sizes))
 }
 
 /// What a client has when the server has let it in.
@@ -115,43 +135,57 @@ pub(crate) fn open(
     watch: bool,
     timeout: Duration,
 ) -> Result<Way, Error> {
-    check(address, transport, token)?;
-    let deadline = Deadline::after(Some(timeout));
-    let socket = dial_until(address, &deadline)?;
-    open_over(socket, address, transport, token, opening, watch, &deadline)
+    let met = meet(address, transport, token, opening, timeout)?;
+    let peer = Arc::new(match address {
+        Address::Tcp { .. } => Peer::tcp(met.line, met.server, met.sizes.silence()),
+        _ => Peer::unix(met.line.into_parts().0, met.server, watch),
+    });
+    Ok(Way {
+        peer,
+        credentials: met.credentials,
+        sizes: met.sizes,
+        welcome: met.welcome,
+        fds: met.fds,
+    })
 }
 
-/// Whether an address is one of this transport, and there is what it needs.
-fn check(address: &Address, transport: &Transport, token: Option<&Token>) -> Result<(), Error> {
-    let tcp = matches!(address, Address::Tcp { .. });
-    match transport {
-        Transport::Null | Transport::File(_) => Err(mismatch(address, "nobody answers there")),
-        Transport::Tcp if !tcp => Err(mismatch(address, "tcp needs a tcp: address")),
-        Transport::Shm | Transport::Unix if tcp => {
-            Err(mismatch(address, "shm and unix need a unix: address"))
-        }
-        Transport::Tcp if token.is_none() => {
-            Err(Error::Auth("a connection by TCP needs a token".into()))
-        }
-        _ => Ok(()),
-    }
+/// A server that has let us in.
+struct Met {
+    line: Line,
+    /// Its name, for people.
+    server: String,
+    credentials: Option<Credentials>,
+    sizes: Sizes,
+    welcome: Vec<u8>,
+    fds: Vec<OwnedFd>,
 }
 
-/// As [`open`], over a socket that is connected.
-fn open_over(
-    socket: OwnedFd,
+fn meet(
     address: &Address,
     transport: &Transport,
     token: Option<&Token>,
     opening: &[u8],
-    watch: bool,
-    deadline: &Deadline,
-) -> Result<Way, Error> {
+    timeout: Duration,
+) -> Result<Met, Error> {
     let (tcp, encrypted) = match address {
         Address::Tcp { tls, .. } => (true, *tls),
         _ => (false, false),
     };
-    let socket = through_relay(socket, address, token, deadline)?;
+    match transport {
+        Transport::Null | Transport::File(_) => {
+            return Err(mismatch(address, "nobody answers there"))
+        }
+        Transport::Tcp if !tcp => return Err(mismatch(address, "tcp needs a tcp: address")),
+        Transport::Shm | Transport::Unix if tcp => {
+            return Err(mismatch(address, "shm and unix need a unix: address"))
+        }
+        Transport::Tcp if token.is_none() => {
+            return Err(Error::Auth("a connection by TCP needs a token".into()))
+        }
+        _ => {}
+    }
+    let deadline = Deadline::after(Some(timeout));
+    let socket = reach(address, token, &deadline)?;
     let server = format!("the server at {address}");
     let credentials = match tcp {
         true => None,
@@ -159,19 +193,16 @@ fn open_over(
     };
 
     let mut fds = Vec::new();
-    let (line, token) = secure(socket, encrypted, token, &server, true, deadline)?;
+    let (line, token) = secure(socket, encrypted, token, &server, true, &deadline)?;
     let side = ClientSide::new(transport, token.as_ref(), opening, &server)?;
     let Agreed { sizes, welcome } =
-        talk(side, &line, &mut fds, &server, deadline).map_err(|(error, heard)| match error {
+        talk(side, &line, &mut fds, &server, &deadline).map_err(|(error, heard)| match error {
             Error::Closed(server) if !tcp && !heard => Error::Mute(server),
             error => error,
         })?;
-    let peer = Arc::new(match tcp {
-        true => Peer::tcp(line, server, sizes.silence()),
-        false => Peer::unix(line.into_parts().0, server, watch),
-    });
-    Ok(Way {
-        peer,
+    Ok(Met {
+        line,
+        server,
         credentials,
         sizes,
         welcome,
@@ -185,18 +216,7 @@ pub(crate) fn reach(
     token: Option<&Token>,
     deadline: &Deadline,
 ) -> Result<OwnedFd, Error> {
-    let socket = dial_until(address, deadline)?;
-    through_relay(socket, address, token, deadline)
-}
-
-/// Has the relay at the other end of the socket, if the address names one, connect it to the
-/// server.
-fn through_relay(
-    socket: OwnedFd,
-    address: &Address,
-    token: Option<&Token>,
-    deadline: &Deadline,
-) -> Result<OwnedFd, Error> {
+    let socket = dial(address, deadline)?;
     let Address::Tcp {
         tls,
         server: Some(server),
@@ -240,7 +260,7 @@ fn secure(
 }
 
 /// A connected socket that does not block.
-fn dial_until(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
+fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
     let unreachable = |source| Error::Unreachable {
         address: address.to_string(),
         source,

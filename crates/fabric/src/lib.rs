@@ -56,7 +56,7 @@ pub use address::{is_name, Address, Transport, MOTHERSHIP_PORT, RELAY_PORT, SERV
 pub use broadcast::Broadcast;
 pub use caller::Caller;
 pub use config::Config;
-pub use connect::{connect, connect_over, dial};
+pub use connect::{connect, connect_for_another, take_over};
 pub use connection::{Connection, Receiver, Reservation, Sender};
 pub use error::Error;
 pub use key::{PublicKey, ServerKey};

@@ -116,7 +116,7 @@ impl Seal {
     }
 
     /// The seal for another process, of which this one then makes no more use. Nothing may be under
-    /// way.
+    /// way but what [`Seal::unread`] gives.
     pub(crate) fn hand_over(&self) -> Vec<u8> {
         let (out, into) = (lock(&self.out), lock(&self.into));
         [out.secrets.encode(), into.secrets.encode()].concat()
@@ -126,6 +126,30 @@ impl Seal {
     pub(crate) fn handed_over(bytes: &[u8; Seal::BYTES]) -> Seal {
         let secrets = |at| Secrets::decode(std::array::from_fn(|i| bytes[at + i]));
         Seal::of(secrets(0), secrets(Secrets::BYTES))
+    }
+
+    /// What was read from the socket and not received yet: a u32 in little-endian order, as many
+    /// bytes that are decrypted, and others that are not.
+    pub(crate) fn unread(&self) -> Vec<u8> {
+        let into = lock(&self.into);
+        let plain = &into.buffer[into.plain.clone()];
+        let records = &into.buffer[into.start..into.end];
+        let length = (plain.len() as u32).to_le_bytes();
+        [&length[..], plain, records].concat()
+    }
+
+    /// The opposite of [`Seal::unread`]; none if it cannot have given these bytes.
+    pub(crate) fn with_unread(self, bytes: &[u8]) -> Option<Seal> {
+        let (length, rest) = bytes.split_first_chunk()?;
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > rest.len() || rest.len() > BUFFER {
+            return None;
+        }
+        let mut into = lock(&self.into);
+        into.buffer = rest.to_vec();
+        (into.plain, into.start, into.end) = (0..length, length, rest.len());
+        drop(into);
+        Some(self)
     }
 
     /// Sends without waiting; gives how many bytes are gone. After [`Errno::AGAIN`] the same bytes

@@ -9,7 +9,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{connect, Address, Config, Error, Incoming, Listener, Token, Transport};
+use mgn_fabric::{
+    connect, connect_for_another, take_over, Address, Config, Error, Incoming, Listener, Token,
+    Transport,
+};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use support::*;
 
@@ -44,6 +47,48 @@ fn a_refusal_gives_its_reason() {
         match error.unwrap_err() {
             Error::Refused(why) => assert_eq!(why, "there are too many sessions"),
             other => panic!("{other}"),
+        }
+    }
+}
+
+/// Nothing is lost that the server sends before the other process has the connection.
+#[test]
+fn a_connection_may_be_made_for_another_process() {
+    for kind in [UNIX, TCP4, TCP6, TLS] {
+        for pause in [0, 20] {
+            let (listener, _folder) = kind.listen();
+            let address = listener.address().clone();
+            thread::scope(|scope| {
+                let server = scope.spawn(|| {
+                    let incoming = listener.accept().unwrap();
+                    assert_eq!(incoming.opening(), b"hello");
+                    let connection = incoming.accept(b"welcome", &small()).unwrap();
+                    let (sender, mut receiver) = connection.split();
+                    for number in 0..20 {
+                        sender.send(&pattern(number, 1000)).unwrap();
+                    }
+                    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                    assert_eq!(message.to_vec(), b"thanks");
+                    // Kept until the other end has read it all.
+                    let _ = receiver.recv(Some(PATIENCE));
+                });
+                let token = kind.token();
+                let (socket, bytes) =
+                    connect_for_another(&address, token.as_ref(), b"hello", PATIENCE).unwrap();
+                thread::sleep(Duration::from_millis(pause));
+                for wrong in [&bytes[..1], &bytes[..20], &[9; 100]] {
+                    let copy = socket.try_clone().unwrap();
+                    assert!(take_over(copy, wrong, &address).is_err());
+                }
+                let (sender, mut receiver) = take_over(socket, &bytes, &address).unwrap().split();
+                for number in 0..20 {
+                    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                    assert_eq!(message.to_vec(), pattern(number, 1000));
+                }
+                sender.send(b"thanks").unwrap();
+                drop((sender, receiver));
+                server.join().unwrap();
+            });
         }
     }
 }

@@ -1,23 +1,22 @@
-//! Connections to viewers, which a worker may not make: its server makes them and passes it the
-//! sockets.
+//! Connections to viewers, which a worker may not make: its server makes them, and hands them over.
 //!
 //! Which viewers these are, the server knows from the client's first message, and whether the
 //! client may have pictures shown there. So a client that has taken over a worker cannot have it
-//! connect anywhere else.
+//! connect anywhere else, and finds no token there.
 
 use crate::control::{tell, FromWorker};
-use mgn_fabric::{Address, Error};
+use mgn_fabric::{take_over, Address, Connection};
+use mgn_viewer::NoViewer;
 use std::collections::HashMap;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{sync_channel, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// A viewer: the session, and the place of the viewer among those where its tile is shown.
 type Viewer = (u64, u16);
-type Outcome = Result<OwnedFd, String>;
+/// What [`take_over`] makes a connection of.
+type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
 
 /// The worker's end.
 #[derive(Debug)]
@@ -34,27 +33,24 @@ impl Broker {
         })
     }
 
-    /// Asks the server for a socket that is connected to a viewer. The server answers always, or
-    /// ends.
-    fn dial(&self, viewer: Viewer, address: &Address) -> Result<OwnedFd, Error> {
-        let unreachable = |why: &str| Error::Unreachable {
-            address: address.to_string(),
-            source: io::Error::other(why),
-        };
+    /// Asks the server for a connection to a viewer. The server answers always, or ends.
+    fn connect(&self, viewer: Viewer, address: &Address) -> Result<Connection, NoViewer> {
         let (answer, answered) = sync_channel(1);
         self.lock().insert(viewer, answer);
         let (session, target) = viewer;
-        tell(&self.control, &FromWorker::Dial { session, target });
-        match answered.recv() {
-            Ok(outcome) => outcome.map_err(|why| unreachable(&why)),
-            Err(_) => Err(unreachable("the server asks for another connection")),
-        }
+        tell(&self.control, &FromWorker::Connect { session, target });
+        let outcome = answered.recv().map_err(|_| NoViewer {
+            why: "the session asks for another connection".into(),
+            is_final: true,
+        });
+        let (socket, bytes) = outcome??;
+        Ok(take_over(socket, &bytes, address)?)
     }
 
     /// Takes the server's answer.
     pub fn answer(&self, session: u64, target: u16, outcome: Outcome) {
         if let Some(answer) = self.lock().remove(&(session, target)) {
-            // Room for one answer is there.
+            // There is room for one answer, and whoever waits for it is there.
             let _ = answer.try_send(outcome);
         }
     }
@@ -66,15 +62,19 @@ impl Broker {
 
 /// Connects to the viewers of one session.
 #[derive(Debug, Clone)]
-pub(crate) struct Dialer {
+pub(crate) struct Connector {
     pub broker: Arc<Broker>,
     pub session: u64,
 }
 
-impl Dialer {
+impl Connector {
     /// For the viewer in that place among those where the session's tile is shown.
-    pub fn to(&self, target: u16) -> impl Fn(&Address, Duration) -> Result<OwnedFd, Error> + Send {
-        let Dialer { broker, session } = self.clone();
-        move |address, _| broker.dial((session, target), address)
+    pub fn to(
+        &self,
+        target: u16,
+        address: Address,
+    ) -> impl Fn() -> Result<Connection, NoViewer> + Send {
+        let Connector { broker, session } = self.clone();
+        move || broker.connect((session, target), &address)
     }
 }

@@ -6,6 +6,7 @@ use crate::sandbox::{Confined, Profile};
 use mgn_render::BinaryKey;
 use mgn_spu::Chain;
 use mgn_sys::passing;
+use mgn_viewer::NoViewer;
 use mgn_wall::Target;
 use mgn_wire::hello::{SharedWindow, Shown};
 use mgn_wire::{Blame, End};
@@ -16,9 +17,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use zeroize::Zeroizing;
 
-/// From the parent. A socket comes with `Session`, `Frames` and `Dialed`, unless that has failed.
+/// From the parent. A socket comes with `Session`, `Frames` and a `Connected` that succeeded.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// What the worker confines itself to before it opens the driver.
@@ -28,11 +28,12 @@ pub(crate) enum ToWorker {
     Session(Box<Session>),
     /// A frames connection.
     Frames { session: u64, client: Vec<u8> },
-    /// A socket that is connected to a viewer, as the worker has asked, or why there is none.
-    Dialed {
+    /// A connection to a viewer, as the worker has asked: what [`mgn_fabric::take_over`] needs
+    /// besides the socket, or why there is none.
+    Connected {
         session: u64,
         target: u16,
-        failed: Option<String>,
+        outcome: Result<Vec<u8>, NoViewer>,
     },
     /// The session is to end.
     End(Cause),
@@ -52,10 +53,6 @@ pub(crate) struct Session {
     pub shown: Option<Shown>,
     /// What programs elsewhere may have shown here.
     pub present: Vec<Target>,
-    /// What the worker proves to viewers, as [`mgn_fabric::Token::to_text`] writes it: to those
-    /// that `present` names, and to the client's own.
-    pub token: Option<Zeroizing<String>>,
-    pub callback: Option<Zeroizing<String>>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
     pub chain: Chain,
@@ -77,7 +74,7 @@ pub(crate) enum FromWorker {
     Failed(String),
     /// The worker needs a connection to the viewer in this place among those where the session's
     /// tile is shown.
-    Dial { session: u64, target: u16 },
+    Connect { session: u64, target: u16 },
     /// What the session has done so far: frames, and bytes of commands.
     Drawn { frames: u64, bytes: u64 },
     /// Why the session ends, if not because its client has gone; of a window, all its sessions.

@@ -44,7 +44,7 @@ fn seeds() -> Vec<Vec<u8>> {
     let messages = [
         FromWorker::Ready(Box::new(abilities), Confined::default()),
         FromWorker::Failed("no driver".into()),
-        FromWorker::Dial {
+        FromWorker::Connect {
             session: 7,
             target: 1,
         },

@@ -2,11 +2,11 @@
 //! all tiles have theirs, and then shown at once.
 
 use crate::answers::gone;
-use crate::broker::Dialer;
+use crate::broker::Connector;
 use crate::watchdog::Activity;
-use mgn_fabric::{Address, Error, Receiver, Role, Token};
+use mgn_fabric::{Address, Error, Receiver};
 use mgn_present::{scale, FileFormat, Head, Picture, Saver};
-use mgn_viewer::{Counters, Feed, FeedOptions};
+use mgn_viewer::{Counters, Feed};
 use mgn_wall::{Rect, Target, Wall};
 use mgn_wire::frames::{Header, Release};
 use mgn_wire::hello::Shown;
@@ -171,38 +171,15 @@ pub(crate) struct Screens {
     scaled: Vec<u8>,
 }
 
-/// What is proved to viewers.
-pub(crate) struct FeedTokens {
-    /// The server's own token.
-    pub own: Option<Token>,
-    /// For connections back to the client, from a server that it has met.
-    pub callback: Option<Token>,
-}
-
-impl FeedTokens {
-    /// The token for a viewer that the server's owner or only the client has named.
-    fn of(&self, is_owners: bool) -> Option<Token> {
-        // Viewers take no pictures from clients.
-        let is_servers = |token: &&Token| token.identity().role.permits(Role::Server);
-        let own = self.own.as_ref().filter(is_servers);
-        let callback = self.callback.as_ref();
-        match is_owners {
-            true => own.or(callback).cloned(),
-            false => callback.or(own).cloned(),
-        }
-    }
-}
-
 impl Screens {
     /// Opens what a tile is to be shown on.
     ///
     /// # Errors
     /// One sentence for the program's user, on what cannot be opened or is not allowed.
     pub fn open(
-        Shown { wall, tile }: Shown,
+        Shown { wall, .. }: Shown,
         permission: &Permission<'_>,
-        tokens: &FeedTokens,
-        dialer: &Dialer,
+        connector: &Connector,
     ) -> Result<Screens, String> {
         wall.check().map_err(|error| error.to_string())?;
         let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
@@ -241,13 +218,10 @@ impl Screens {
                     targets.push(Box::new(saver.map_err(failed)?));
                 }
                 Target::Viewer(address) => {
-                    let options = FeedOptions {
-                        viewer: address.parse().map_err(|error: Error| error.to_string())?,
-                        token: tokens.of(permission.allowed.contains(target)),
-                        tile: tile as u16,
-                        name: host_name(),
-                    };
-                    feeds.push(Feed::start_with(options, dialer.to(number)));
+                    let address: Address =
+                        address.parse().map_err(|error: Error| error.to_string())?;
+                    let connect = connector.to(number, address.clone());
+                    feeds.push(Feed::start_with(address, connect));
                 }
             }
         }
@@ -442,7 +416,7 @@ fn complain(shown: Result<(), mgn_present::Error>) -> bool {
     shown.is_ok()
 }
 
-fn host_name() -> String {
+pub(crate) fn host_name() -> String {
     let names = rustix::system::uname();
     names.nodename().to_string_lossy().into_owned()
 }
@@ -493,33 +467,10 @@ mod tests {
         allowed: &[],
     };
 
-    fn dialer() -> Dialer {
+    fn connector() -> Connector {
         let (control, _) = UnixStream::pair().unwrap();
         let broker = Broker::new(Arc::new(control));
-        Dialer { broker, session: 1 }
-    }
-
-    const NONE: FeedTokens = FeedTokens {
-        own: None,
-        callback: None,
-    };
-
-    /// A viewer that only the client has named is shown nothing that would open another.
-    #[test]
-    fn each_viewer_has_its_token() {
-        let token = |role| Some(Token::new("a", role).unwrap());
-        let id = |token: &Option<Token>| token.as_ref().map(Token::id);
-        let back = token(Role::Client).map(|client| client.for_callback());
-        for (role, is_shown) in [(Role::Client, false), (Role::Server, true)] {
-            let tokens = FeedTokens {
-                own: token(role),
-                callback: back.clone(),
-            };
-            let to_owners = if is_shown { &tokens.own } else { &back };
-            assert_eq!(id(&tokens.of(true)), id(to_owners));
-            assert_eq!(id(&tokens.of(false)), id(&back));
-        }
-        assert!(NONE.of(true).is_none() && NONE.of(false).is_none());
+        Connector { broker, session: 1 }
     }
 
     #[test]
@@ -540,7 +491,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_tile_stay_where_they_are() {
-        let mut screens = Screens::open(shown(Vec::new()), &ALL, &NONE, &dialer()).unwrap();
+        let mut screens = Screens::open(shown(Vec::new()), &ALL, &connector()).unwrap();
         screens.show(part(1, [4, 0, 4, 4]));
         screens.show(part(2, [0, 1, 5, 2]));
         let first = |n: usize| screens.canvas[n * 4];
@@ -570,7 +521,7 @@ mod tests {
         ] {
             assert!(!permission.covers(&refused), "{refused}");
             assert!(ALL.covers(&refused));
-            let opened = Screens::open(shown(vec![refused]), &permission, &NONE, &dialer());
+            let opened = Screens::open(shown(vec![refused]), &permission, &connector());
             assert!(opened.err().unwrap().contains("--present"));
         }
     }
@@ -580,10 +531,7 @@ mod tests {
         for name in ["../x", ".", "..", "", "a/b"] {
             let mut shown = shown(vec![Target::Files("/tmp/pictures".into())]);
             shown.wall.tiles[0].name = name.into();
-            assert!(
-                Screens::open(shown, &ALL, &NONE, &dialer()).is_err(),
-                "{name}"
-            );
+            assert!(Screens::open(shown, &ALL, &connector()).is_err(), "{name}");
         }
     }
 }

@@ -1,20 +1,21 @@
 //! A worker process: it opens the driver, waits for a session, serves it and ends.
 
 use crate::answers::{gone, Answers};
-use crate::broker::{Broker, Dialer};
+use crate::broker::{Broker, Connector};
 use crate::control::{tell, Cause, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::probe::Abilities;
 use crate::replay::{serve, Ending};
 use crate::sandbox::{self, Profile};
-use crate::tile::{FeedTokens, Permission, Screens};
+use crate::tile::{Permission, Screens};
 use crate::watchdog::{self, Activity, Limits};
 use crate::window::{Desk, Slots, Table};
-use mgn_fabric::{Config, Connection, Incoming, Token, Transport};
+use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Place;
 use mgn_sys::passing;
+use mgn_viewer::NoViewer;
 use mgn_wire::hello::{ServerInfo, Shown, Welcome};
 use mgn_wire::{Blame, End, Fault, CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
@@ -27,7 +28,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use zeroize::Zeroizing;
 
 /// Memory for commands under way: enough for the client to write while the driver works, little
 /// enough to stay in the processor's cache.
@@ -319,15 +319,17 @@ fn follow_parent(
                     desk.seat(session, socket, slot);
                 }
             }
-            Ok(Some(ToWorker::Dialed {
+            Ok(Some(ToWorker::Connected {
                 session,
                 target,
-                failed,
+                outcome,
             })) => {
-                let outcome = match failed {
-                    Some(why) => Err(why),
-                    None => inbox.descriptor().ok_or_else(|| NONSENSE.to_owned()),
-                };
+                let outcome = outcome.and_then(|bytes| {
+                    let why = NONSENSE.into();
+                    let is_final = true;
+                    let socket = inbox.descriptor().ok_or(NoViewer { why, is_final })?;
+                    Ok((socket, bytes))
+                });
                 broker.answer(session, target, outcome);
             }
             Ok(Some(ToWorker::End(cause))) => {
@@ -414,20 +416,11 @@ fn screens(
         from,
         allowed: &session.present,
     };
-    let read = |text: &Option<Zeroizing<String>>| {
-        let token = text.as_ref().map(|text| Token::from_text(text));
-        token.transpose()
-    };
-    let tokens = read(&session.token).and_then(|own| {
-        let callback = read(&session.callback)?;
-        Ok(FeedTokens { own, callback })
-    });
-    let tokens = tokens.map_err(|error| error.to_string())?;
-    let dialer = Dialer {
+    let connector = Connector {
         broker: broker.clone(),
         session: session.id,
     };
-    Screens::open(shown, &permission, &tokens, &dialer)
+    Screens::open(shown, &permission, &connector)
 }
 
 /// Whether a network lies between: then pictures are worth compressing.

@@ -6,9 +6,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{connect_over, Address, Error, Receiver, Sender, Token};
+use mgn_fabric::{
+    connect, connect_for_another, Address, Connection, Error, Receiver, Sender, Token,
+};
 use mgn_present::{jpeg, Picture, Target};
 use mgn_wall::Rect;
+use serde::{Deserialize, Serialize};
 
 use crate::encode::shrink;
 use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, NAME_MAX, SIDE_MAX};
@@ -48,14 +51,15 @@ pub struct Feed {
 impl Feed {
     /// Starts the thread, which inherits the caller's signal mask.
     pub fn start(options: FeedOptions) -> Feed {
-        Feed::start_with(options, mgn_fabric::dial)
+        Feed::start_with(options.viewer.clone(), move || Ok(options.connect()?))
     }
 
-    /// The same, in a process that may not connect to the viewer itself: `dial` is called, with the
-    /// viewer's address and the time that it may take, for a socket that is connected to it.
+    /// The same, in a process that may not connect to the viewer itself: `connect` is called for
+    /// each connection to it, which another process has made with
+    /// [`FeedOptions::connect_for_another`].
     pub fn start_with(
-        options: FeedOptions,
-        dial: impl Fn(&Address, Duration) -> Result<OwnedFd, Error> + Send + 'static,
+        viewer: Address,
+        connect: impl Fn() -> Result<Connection, NoViewer> + Send + 'static,
     ) -> Feed {
         let shared = Arc::new(Shared::default());
         let feed = Feed {
@@ -63,7 +67,7 @@ impl Feed {
         };
         let spawned = thread::Builder::new()
             .name("viewer feed".into())
-            .spawn(move || run(&shared, &options, &dial));
+            .spawn(move || run(&shared, &viewer, &connect));
         if let Err(error) = spawned {
             tracing::warn!("the viewer gets no pictures: {error}");
         }
@@ -216,20 +220,72 @@ impl State {
     }
 }
 
-/// Connects to the viewer.
-type Dial<'a> = &'a dyn Fn(&Address, Duration) -> Result<OwnedFd, Error>;
+impl FeedOptions {
+    fn opening(&self) -> Vec<u8> {
+        let mut name = self.name.replace(char::is_control, " ");
+        while name.len() > NAME_MAX {
+            name.pop();
+        }
+        let opening = Opening {
+            tile: self.tile,
+            name,
+        };
+        opening.encode()
+    }
+
+    fn connect(&self) -> Result<Connection, Error> {
+        let transport = self.viewer.socket_transport();
+        let token = self.token.as_ref();
+        let connected = connect(
+            &self.viewer,
+            transport,
+            token,
+            &self.opening(),
+            CONNECT_TIME,
+        );
+        Ok(connected?.0)
+    }
+
+    /// Connects to the viewer for the feed of another process: gives what
+    /// [`mgn_fabric::take_over`] makes a connection of there.
+    ///
+    /// # Errors
+    /// Those of [`mgn_fabric::connect`], in a form that can be sent.
+    pub fn connect_for_another(&self) -> Result<(OwnedFd, Vec<u8>), NoViewer> {
+        let token = self.token.as_ref();
+        let connected = connect_for_another(&self.viewer, token, &self.opening(), CONNECT_TIME);
+        Ok(connected?)
+    }
+}
+
+/// Why there is no connection to a viewer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NoViewer {
+    pub why: String,
+    /// Whether there would be none the next time, either.
+    pub is_final: bool,
+}
+
+impl From<Error> for NoViewer {
+    fn from(error: Error) -> NoViewer {
+        NoViewer {
+            is_final: matches!(error, Error::Auth(_) | Error::Refused(_) | Error::Misuse(_)),
+            why: error.to_string(),
+        }
+    }
+}
 
 /// Looks for the viewer again and again, and feeds it.
-fn run(shared: &Arc<Shared>, options: &FeedOptions, dial: Dial<'_>) {
+fn run(shared: &Arc<Shared>, viewer: &Address, connect: &dyn Fn() -> Result<Connection, NoViewer>) {
     let began = Instant::now();
     let mut said = false;
     loop {
-        let Err(error) = feed(shared, options, dial, began) else {
+        let fed = connect().and_then(|connection| Ok(feed(shared, connection, began)?));
+        let Err(NoViewer { why, is_final }) = fed else {
             return;
         };
-        let hopeless = matches!(error, Error::Auth(_) | Error::Refused(_) | Error::Misuse(_));
-        if hopeless || !said {
-            tracing::warn!("no pictures for the viewer at {}: {error}", options.viewer);
+        if is_final || !said {
+            tracing::warn!("no pictures for the viewer at {viewer}: {why}");
             said = true;
         }
         let mut state = shared.lock();
@@ -238,7 +294,7 @@ fn run(shared: &Arc<Shared>, options: &FeedOptions, dial: Dial<'_>) {
             state.give_back(kept);
         }
         let until = Instant::now() + CONNECT_AGAIN;
-        while !state.stopped && !hopeless {
+        while !state.stopped && !is_final {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -246,34 +302,14 @@ fn run(shared: &Arc<Shared>, options: &FeedOptions, dial: Dial<'_>) {
             let waited = shared.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        if state.stopped || hopeless {
+        if state.stopped || is_final {
             return;
         }
     }
 }
 
 /// Feeds one viewer, until it has gone or the feed is stopped.
-fn feed(
-    shared: &Arc<Shared>,
-    options: &FeedOptions,
-    dial: Dial<'_>,
-    began: Instant,
-) -> Result<(), Error> {
-    let mut name = options.name.replace(char::is_control, " ");
-    while name.len() > NAME_MAX {
-        name.pop();
-    }
-    let opening = Opening {
-        tile: options.tile,
-        name,
-    };
-    let (connection, _) = connect_over(
-        dial(&options.viewer, CONNECT_TIME)?,
-        &options.viewer,
-        options.token.as_ref(),
-        &opening.encode(),
-        CONNECT_TIME,
-    )?;
+fn feed(shared: &Arc<Shared>, connection: Connection, began: Instant) -> Result<(), Error> {
     let (sender, receiver) = connection.split();
     let over = Arc::new(AtomicBool::new(false));
     let (theirs, asks) = (over.clone(), shared.clone());

@@ -23,6 +23,6 @@ mod visitors;
 mod watcher;
 mod web;
 
-pub use feed::{Feed, FeedOptions};
+pub use feed::{Feed, FeedOptions, NoViewer};
 pub use message::Counters;
 pub use viewer::{Viewer, ViewerError, ViewerOptions};

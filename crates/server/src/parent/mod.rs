@@ -2,9 +2,9 @@
 //! workers end.
 
 mod audit;
-mod dials;
 mod identity;
 mod process;
+mod viewers;
 
 use crate::binary_key;
 use crate::control::{Cause, Limit, Session};
@@ -16,10 +16,9 @@ use crate::sandbox::{Confined, Level, Profile};
 use crate::tile::{is_allowed, Permission};
 use crate::worker::ip_of;
 use audit::{Reason, Refusal, RefusalLog, Subject};
-use dials::Viewer;
 use identity::{Claim, Peer};
 use mgn_fabric::admission::Source;
-use mgn_fabric::{printable, Incoming, Listener, Token};
+use mgn_fabric::{printable, Incoming, Listener};
 use mgn_render::BinaryKey;
 use mgn_wall::Target;
 use mgn_wire::hello::{self, Hello, Role, SharedWindow, Shown};
@@ -33,6 +32,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
+use viewers::{Viewer, ViewerTokens};
 
 /// How long clients may wait for a worker.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -532,6 +532,9 @@ impl Server {
 
     /// The viewers that a client may have its tile shown at.
     fn viewers_of(&self, client: &Waiting) -> Vec<Viewer> {
+        let Some(shown) = &client.shown else {
+            return Vec::new();
+        };
         let permission = Permission {
             from: match client.incoming.peer() {
                 Some(_) => None,
@@ -539,23 +542,11 @@ impl Server {
             },
             allowed: &self.options.present,
         };
-        let shown = client.shown.iter();
-        shown
-            .flat_map(|shown| Viewer::all_of(shown, &permission))
-            .collect()
-    }
-
-    /// The server's own token, if the session may show pictures at a viewer that takes it. A worker
-    /// that a client has taken over should know no more than its session needs.
-    fn token_for_viewers(&self, shown: Option<&Shown>, incoming: &Incoming) -> Option<&Token> {
-        let mut targets = shown?.wall.tiles.iter().flat_map(|tile| &tile.present);
-        let is_needed = targets
-            .any(|target| matches!(target, Target::Viewer(_)) && self.may_show(incoming, target));
-        let is_servers = |token: &&Token| token.identity().role.permits(mgn_fabric::Role::Server);
-        self.options
-            .token
-            .as_ref()
-            .filter(|token| is_needed && is_servers(token))
+        let tokens = ViewerTokens {
+            own: self.options.token.as_ref(),
+            callback: client.incoming.callback(),
+        };
+        Viewer::all_of(shown, &permission, &tokens)
     }
 
     /// Whether the client may have pictures shown at a place: programs of the server's own user
@@ -628,14 +619,6 @@ impl Server {
                     Some(_) => self.options.present.clone(),
                     None => Vec::new(),
                 },
-                token: self
-                    .token_for_viewers(client.shown.as_ref(), &client.incoming)
-                    .map(Token::to_text),
-                callback: client
-                    .incoming
-                    .callback()
-                    .filter(|_| client.shown.is_some())
-                    .map(|token| token.to_text()),
                 shown: client.shown,
                 client: Vec::new(),
                 chain: self.options.chain.clone(),

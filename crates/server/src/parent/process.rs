@@ -1,7 +1,7 @@
 //! A worker process as the parent sees it.
 
 use super::audit::{Reason, Subject};
-use super::dials::{Dials, Viewer};
+use super::viewers::{Connections, Viewer};
 use crate::control::{Cause, FromWorker, Inbox, Outbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::memory::Share;
@@ -53,7 +53,7 @@ pub(super) struct Process {
     pub memory: u64,
     /// Frames, and bytes of commands.
     pub drawn: (u64, u64),
-    dials: Dials,
+    connections: Connections,
     started: Instant,
 }
 
@@ -151,7 +151,7 @@ impl Process {
             ordered: None,
             memory: 0,
             drawn: (0, 0),
-            dials: Dials::default(),
+            connections: Connections::default(),
             started: Instant::now(),
         }
     }
@@ -162,22 +162,21 @@ impl Process {
         events.set(PollFlags::OUT, !self.outbox.is_empty());
         let control = self.control.iter().map(move |c| (c.as_fd(), events));
         let pidfd = self.pidfd.iter().map(|p| (p.as_fd(), PollFlags::IN));
-        let dials = self.dials.descriptors().map(|fd| (fd, PollFlags::IN));
-        control.chain(pidfd).chain(dials)
+        let connections = self.connections.descriptors().map(|fd| (fd, PollFlags::IN));
+        control.chain(pidfd).chain(connections)
     }
 
     /// Takes what the worker has said, and sends what it now has room for.
     pub fn hear(&mut self) {
-        while let Some(dialed) = self.dials.next() {
-            let (fd, failed) = match dialed.outcome {
-                Ok(fd) => (Some(fd), None),
-                Err(why) => (None, Some(why)),
+        while let Some(connected) = self.connections.next() {
+            let (fd, outcome) = match connected.outcome {
+                Ok((fd, bytes)) => (Some(fd), Ok(bytes)),
+                Err(why) => (None, Err(why)),
             };
-            let (session, target) = (dialed.session, dialed.target);
-            let message = ToWorker::Dialed {
-                session,
-                target,
-                failed,
+            let message = ToWorker::Connected {
+                session: connected.session,
+                target: connected.target,
+                outcome,
             };
             self.tell(&message, fd);
         }
@@ -213,10 +212,10 @@ impl Process {
             (Standing::Starting, FromWorker::Failed(why)) => {
                 self.standing = Standing::Failed(printable(&why, WORDS_MAX));
             }
-            (Standing::Serving(all), FromWorker::Dial { session, target }) => {
+            (Standing::Serving(all), FromWorker::Connect { session, target }) => {
                 let its = all.iter_mut().find(|served| served.id == session);
                 let its = its.ok_or("what a session needs that it does not serve")?;
-                self.dials.begin(session, target, &mut its.viewers)?;
+                self.connections.begin(session, target, &mut its.viewers)?;
             }
             (Standing::Serving(..), FromWorker::Drawn { frames, bytes }) => {
                 self.drawn = (frames, bytes);
@@ -237,7 +236,7 @@ impl Process {
                 let said = match message {
                     FromWorker::Ready(..) => "that it is ready",
                     FromWorker::Failed(_) => "that it has no driver",
-                    FromWorker::Dial { .. } => "that it needs a connection",
+                    FromWorker::Connect { .. } => "that it needs a connection",
                     FromWorker::Drawn { .. } => "what it has drawn",
                     FromWorker::Ended(_) => "that its session has ended",
                     FromWorker::Left { .. } => "that a session of a window has ended",
@@ -523,8 +522,8 @@ mod tests {
         FromWorker::Ended(Cause::limit(Limit::Idle, "why"))
     }
 
-    fn dial(session: u64) -> FromWorker {
-        FromWorker::Dial { session, target: 0 }
+    fn connect(session: u64) -> FromWorker {
+        FromWorker::Connect { session, target: 0 }
     }
 
     const DRAWN: FromWorker = FromWorker::Drawn {
@@ -553,7 +552,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_says_anything_else_is_killed() {
-        for early in [DRAWN, ended(), dial(1)] {
+        for early in [DRAWN, ended(), connect(1)] {
             assert!(is_killed_for(worker(), [early]));
         }
         for second in [ready(), failed(), DRAWN, ended()] {
@@ -566,7 +565,7 @@ mod tests {
         assert!(is_killed_for(serving(), [ended(), ended()]));
         // Its session has no viewer.
         for session in [1, 2] {
-            assert!(is_killed_for(serving(), [dial(session)]));
+            assert!(is_killed_for(serving(), [connect(session)]));
         }
     }
 

@@ -1,0 +1,271 @@
+//! Connections to viewers, which the parent makes for a worker that may make none.
+
+use crate::tile::{host_name, Permission, TARGETS_MAX};
+use mgn_fabric::{Role, Token};
+use mgn_viewer::{FeedOptions, NoViewer};
+use mgn_wall::Target;
+use mgn_wire::hello::Shown;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{channel, Receiver, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How soon a viewer is connected to again. Nothing that a worker does makes the server connect more
+/// often.
+const CONNECT_EVERY: Duration = Duration::from_millis(500);
+
+/// A viewer that a session may show pictures at.
+#[derive(Debug)]
+pub(in crate::parent) struct Viewer {
+    /// Its place among those where the session's tile is shown.
+    target: u16,
+    feed: FeedOptions,
+    /// When it was last connected to.
+    last: Option<Instant>,
+}
+
+impl Viewer {
+    /// Those at which a client may have its tile shown.
+    pub fn all_of(
+        shown: &Shown,
+        permission: &Permission<'_>,
+        tokens: &ViewerTokens<'_>,
+    ) -> Vec<Viewer> {
+        let [own] = &shown.wall.tiles[..] else {
+            return Vec::new();
+        };
+        let targets = own.present.iter().take(TARGETS_MAX).zip(0..);
+        let found = targets.filter_map(|(place, target)| match place {
+            Target::Viewer(address) if permission.covers(place) => Some(Viewer {
+                target,
+                feed: FeedOptions {
+                    viewer: address.parse().ok()?,
+                    token: tokens.of(permission.allowed.contains(place)),
+                    tile: shown.tile as u16,
+                    name: host_name(),
+                },
+                last: None,
+            }),
+            _ => None,
+        });
+        found.collect()
+    }
+}
+
+/// What is proved to viewers.
+pub(in crate::parent) struct ViewerTokens<'a> {
+    /// The server's own token.
+    pub own: Option<&'a Token>,
+    /// For connections back to the client, from a server that it has met.
+    pub callback: Option<Token>,
+}
+
+impl ViewerTokens<'_> {
+    /// The token for a viewer that the server's owner or only the client has named.
+    fn of(&self, is_owners: bool) -> Option<Token> {
+        // Viewers take no pictures from clients.
+        let is_servers = |token: &&Token| token.identity().role.permits(Role::Server);
+        let own = self.own.filter(is_servers);
+        let callback = self.callback.as_ref();
+        match is_owners {
+            true => own.or(callback).cloned(),
+            false => callback.or(own).cloned(),
+        }
+    }
+}
+
+type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
+
+/// The outcome for a session's viewer.
+pub(in crate::parent) struct Connected {
+    pub session: u64,
+    pub target: u16,
+    pub outcome: Outcome,
+}
+
+/// The connections that are being made for a worker.
+#[derive(Debug, Default)]
+pub(in crate::parent) struct Connections(Vec<UnderWay>);
+
+#[derive(Debug)]
+struct UnderWay {
+    session: u64,
+    target: u16,
+    /// At its end when there is an outcome.
+    done: UnixStream,
+    outcome: Receiver<Outcome>,
+}
+
+impl Connections {
+    /// Connects to a viewer of the session, on a thread.
+    ///
+    /// # Errors
+    /// If the session has no such viewer, or a connection to it is being made.
+    pub fn begin(
+        &mut self,
+        session: u64,
+        target: u16,
+        viewers: &mut [Viewer],
+    ) -> Result<(), String> {
+        let mut viewers = viewers.iter_mut();
+        let viewer = viewers.find(|viewer| viewer.target == target);
+        let viewer = viewer.ok_or("that it wants to connect to what its session has not")?;
+        let mut others = self.0.iter();
+        if others.any(|other| (other.session, other.target) == (session, target)) {
+            return Err("that it wants two connections to one viewer".into());
+        }
+        let now = Instant::now();
+        let due = viewer.last.map(|last| last + CONNECT_EVERY);
+        let pause = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now));
+        viewer.last = Some(now + pause);
+        let failed = |error: std::io::Error| error.to_string();
+        let (done, end) = UnixStream::pair().map_err(failed)?;
+        let (say, outcome) = channel();
+        let feed = viewer.feed.clone();
+        let connect = move || {
+            thread::sleep(pause);
+            // The worker may have ended.
+            let _ = say.send(feed.connect_for_another());
+            drop(end);
+        };
+        let spawned = thread::Builder::new()
+            .name("to a viewer".into())
+            .spawn(connect);
+        spawned.map_err(failed)?;
+        self.0.push(UnderWay {
+            session,
+            target,
+            done,
+            outcome,
+        });
+        Ok(())
+    }
+
+    /// Readable when there is an outcome.
+    pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.0.iter().map(|dial| dial.done.as_fd())
+    }
+
+    /// An outcome that there is now.
+    pub fn next(&mut self) -> Option<Connected> {
+        let mut under_way = self.0.iter().enumerate();
+        let (at, outcome) = under_way.find_map(|(at, dial)| match dial.outcome.try_recv() {
+            Ok(outcome) => Some((at, outcome)),
+            Err(TryRecvError::Disconnected) => {
+                let why = "the thread that connects has ended".into();
+                let is_final = true;
+                Some((at, Err(NoViewer { why, is_final })))
+            }
+            Err(TryRecvError::Empty) => None,
+        })?;
+        let UnderWay {
+            session, target, ..
+        } = self.0.swap_remove(at);
+        Some(Connected {
+            session,
+            target,
+            outcome,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_fabric::{take_over, Address, Config, Listener};
+    use rustix::event::{poll, PollFd, PollFlags};
+
+    fn viewer(target: u16, address: &Address, token: &Token) -> Viewer {
+        Viewer {
+            target,
+            feed: FeedOptions {
+                viewer: address.clone(),
+                token: Some(token.clone()),
+                tile: 0,
+                name: "gpu".into(),
+            },
+            last: None,
+        }
+    }
+
+    fn wait(connections: &mut Connections) -> Connected {
+        loop {
+            let mut fds: Vec<PollFd<'_>> = connections
+                .descriptors()
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
+            assert!(!fds.is_empty());
+            poll(&mut fds, None).unwrap();
+            if let Some(connected) = connections.next() {
+                return connected;
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_has_its_viewers_connected_to_and_nothing_else() {
+        let token = Token::generate();
+        let anywhere = "tls:127.0.0.1:0".parse().unwrap();
+        let listener = Listener::bind(&anywhere, Some(token.clone())).unwrap();
+        let address = listener.address().clone();
+        let mut viewers = [viewer(2, &address, &token)];
+        let mut connections = Connections::default();
+        assert!(connections.begin(7, 0, &mut viewers).is_err());
+        assert_eq!(connections.descriptors().count(), 0);
+        connections.begin(7, 2, &mut viewers).unwrap();
+        // Only one at a time.
+        assert!(connections.begin(7, 2, &mut viewers).is_err());
+        let incoming = listener.accept().unwrap();
+        let there = incoming.accept(b"", &Config::default()).unwrap();
+        let connected = wait(&mut connections);
+        assert_eq!((connected.session, connected.target), (7, 2));
+        let (socket, bytes) = connected.outcome.unwrap();
+        let (sender, _receiver) = take_over(socket, &bytes, &address).unwrap().split();
+        sender.send(b"a picture").unwrap();
+        let (_sender, mut receiver) = there.split();
+        assert_eq!(receiver.recv(None).unwrap().unwrap().to_vec(), b"a picture");
+        assert_eq!(connections.descriptors().count(), 0);
+    }
+
+    #[test]
+    fn a_viewer_that_is_not_there_is_tried_again_after_a_pause() {
+        let token = Token::generate();
+        let anywhere = "tcp:127.0.0.1:0".parse().unwrap();
+        let listener = Listener::bind(&anywhere, Some(token.clone())).unwrap();
+        let address = listener.address().clone();
+        drop(listener);
+        let mut viewers = [viewer(0, &address, &token)];
+        let mut connections = Connections::default();
+        let began = Instant::now();
+        for _ in 0..2 {
+            connections.begin(7, 0, &mut viewers).unwrap();
+            let NoViewer { why, is_final } = wait(&mut connections).outcome.unwrap_err();
+            assert!(why.contains("127.0.0.1") && !is_final, "{why}");
+        }
+        assert!(began.elapsed() >= CONNECT_EVERY);
+    }
+
+    /// A viewer that only the client has named is shown nothing that would open another.
+    #[test]
+    fn each_viewer_has_its_token() {
+        let token = |role| Some(Token::new("a", role).unwrap());
+        let id = |token: &Option<Token>| token.as_ref().map(Token::id);
+        let back = token(Role::Client).map(|client| client.for_callback());
+        for (role, is_shown) in [(Role::Client, false), (Role::Server, true)] {
+            let own = token(role);
+            let tokens = ViewerTokens {
+                own: own.as_ref(),
+                callback: back.clone(),
+            };
+            let to_owners = if is_shown { &own } else { &back };
+            assert_eq!(id(&tokens.of(true)), id(to_owners));
+            assert_eq!(id(&tokens.of(false)), id(&back));
+        }
+        let none = ViewerTokens {
+            own: None,
+            callback: None,
+        };
+        assert!(none.of(true).is_none() && none.of(false).is_none());
+    }
+}
