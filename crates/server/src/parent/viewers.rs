@@ -11,8 +11,8 @@ use std::sync::mpsc::{channel, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How soon a viewer is connected to again. Nothing that a worker does makes the server connect more
-/// often.
+/// How soon a viewer is connected to again. Nothing that a worker does makes the server connect
+/// more often.
 const CONNECT_EVERY: Duration = Duration::from_millis(500);
 
 /// A viewer that a session may show pictures at.
