@@ -58,6 +58,13 @@ impl Renderer {
         if cx.api == Api::Compat {
             let unit = i64::from(GL_TEXTURE0 + cx.vertex_arrays.unit);
             same("the client's texture unit", unit, GL_CLIENT_ACTIVE_TEXTURE)?;
+            let mode = self.asked(GL_RENDER_MODE);
+            if mode.is_some_and(|mode| (mode as u32 == GL_RENDER) != cx.renders) {
+                return Err(format!(
+                    "whether this draws is noted as {}, and the driver's mode is {mode:?}",
+                    cx.renders
+                ));
+            }
         }
         let program = self.program_vertex_array();
         if program != 0 {
@@ -65,7 +72,41 @@ impl Renderer {
             same(what, program.into(), GL_VERTEX_ARRAY_BINDING)?;
         }
         self.compare_parts()?;
+        self.compare_buffer_textures()?;
         self.compare_arrays()
+    }
+
+    /// The parts of buffers that textures show, none of which begins behind its buffer.
+    fn compare_buffer_textures(&mut self) -> Result<(), String> {
+        let bound = self.driver_integer(GL_TEXTURE_BINDING_BUFFER) as u32;
+        let level = |r: &Renderer, pname| {
+            let mut value = [0; 16];
+            // SAFETY: the context is current; one number is written.
+            unsafe {
+                (r.gl.glGetTexLevelParameteriv)(GL_TEXTURE_BUFFER, 0, pname, value.as_mut_ptr());
+            }
+            value[0]
+        };
+        // Images, which alone could pass the end of a buffer, have no texture without a name.
+        if bound == 0 {
+            return Ok(());
+        }
+        let from = level(self, GL_TEXTURE_BUFFER_OFFSET);
+        let buffer = level(self, GL_TEXTURE_BUFFER_DATA_STORE_BINDING) as u32;
+        let noted = self.part_shown_by(bound);
+        let part = (buffer, i64::from(from));
+        if from > 0 && buffer != 0 && noted != Some(part) {
+            return Err(format!(
+                "what the buffer texture {bound} shows is noted as {noted:?}, and the driver says \
+                 {part:?}"
+            ));
+        }
+        if from > 0 && buffer != 0 && self.bytes_of(buffer) <= i64::from(from) {
+            return Err(format!(
+                "a texture shows buffer {buffer} from {from}, where it has no more bytes"
+            ));
+        }
+        Ok(())
     }
 
     /// The parts of buffers that shaders see, none of which begins behind its buffer.

@@ -161,8 +161,11 @@ unsafe fn program(e: &mut Encoder, glsl: &str) {
 /// A number of a command below. Those of the fixed function are rarer where the API has none.
 fn number(r: &mut Random, api: u32) -> u64 {
     let fixed = api == api::COMPAT || api == api::ES1;
-    let number = r.below(62);
-    let is_fixed = matches!(number, 0..=10 | 20..=22 | 25 | 26 | 31 | 40 | 41 | 49 | 52 | 53);
+    let number = r.below(70);
+    let is_fixed = matches!(
+        number,
+        0..=10 | 20..=22 | 25 | 26 | 31 | 40 | 41 | 49 | 52 | 53 | 67..=69
+    );
     if !is_fixed || fixed || r.below(4) == 0 {
         number
     } else {
@@ -423,6 +426,35 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 );
                 "glBindBuffersRange"
             }
+            62 => {
+                e.gl_bind_texture(GL_TEXTURE_BUFFER, r.name());
+                "glBindTexture"
+            }
+            63 | 64 => {
+                let (place, size) = (r.of(&PLACES), r.of(&[-1, 16, 64, 256]));
+                e.gl_tex_buffer_range(GL_TEXTURE_BUFFER, GL_RGBA8, r.name(), place, size);
+                "glTexBufferRange"
+            }
+            65 => {
+                e.gl_tex_buffer(GL_TEXTURE_BUFFER, GL_RGBA8, r.name());
+                "glTexBuffer"
+            }
+            66 => {
+                e.gl_delete_textures(([r.name()].as_ptr(), 1));
+                "glDeleteTextures"
+            }
+            67 => {
+                e.gl_select_buffer(r.of(&[-1, 0, 4, 64]));
+                "glSelectBuffer"
+            }
+            68 => {
+                e.gl_feedback_buffer(r.of(&[-1, 0, 4, 64]), r.of(&[GL_2D, GL_4D_COLOR_TEXTURE]));
+                "glFeedbackBuffer"
+            }
+            69 => {
+                e.gl_render_mode(r.of(&[GL_RENDER, GL_SELECT, GL_FEEDBACK, GL_POINTS]), 2, 64);
+                "glRenderMode"
+            }
             52 | 53 if !compiles => {
                 e.gl_begin(r.of(&MODES));
                 command(r, e, api, compiles);
@@ -454,6 +486,7 @@ fn fresh(s: &mut Session, versions: [Version; 2]) {
         s.encode(|e| unsafe {
             e.mgn_make_current(1, 1);
             e.gl_gen_buffers(([1, 2, 3].as_ptr(), 3));
+            e.gl_gen_textures(([1, 2, 3].as_ptr(), 3));
         });
         if let Some(glsl) = glsl(versions[context as usize - 1]) {
             s.encode(|e| unsafe { program(e, glsl) });

@@ -100,7 +100,7 @@ impl Renderer {
             base_instance,
             indices: None,
         };
-        if self.may_compile_own(&sources, Span::Elements(first, count))
+        if self.may_draw_own(&sources, Span::Elements(first, count))
             && self.begin_own_checked(&sources)
         {
             // SAFETY: every array without a buffer has the elements that the draw reads:
@@ -210,7 +210,7 @@ impl Renderer {
             }
             _ => Span::Between(least, most),
         };
-        if self.may_compile_own(&sources, span) && self.begin_own_checked(&sources) {
+        if self.may_draw_own(&sources, span) && self.begin_own_checked(&sources) {
             // SAFETY: inline indices lie in `copy` and within min..=max, for which `draws::arrays`
             // found all elements there; other indices lie in a buffer object, and then
             // so do all arrays, where the driver keeps within the buffers.
@@ -252,7 +252,7 @@ impl Renderer {
                 }
                 None => Span::Indices(i.type_, i.pointer as u64, draw.count, i.base_vertex),
             });
-            self.may_compile(span.as_slice())
+            self.may_draw(span.as_slice())
         };
         if may_draw {
             // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers;

@@ -117,6 +117,14 @@ impl Renderer {
         Ok(())
     }
 
+    /// The buffer and the offset of the part that the driver shows in a texture; none if there is
+    /// none to be noted. For tests.
+    pub(crate) fn part_shown_by(&self, texture: u32) -> Option<(u32, i64)> {
+        let shown = self.names.shared.shown.get(&texture);
+        let shown = shown.filter(|shown| shown.given > 0);
+        shown.map(|shown| (shown.buffer, shown.offset))
+    }
+
     fn detach(&mut self, texture: u32, shown: &Shown) -> Result<(), Fault> {
         // A format of another context's may be none of this one.
         match [shown.format, GL_R8]

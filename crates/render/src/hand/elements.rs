@@ -1,5 +1,7 @@
-//! Elements of arrays that drivers read on the processor: for glArrayElement, and for draws that
-//! are compiled into display lists. Mesa does not look where a buffer ends, so the renderer does.
+//! Elements of arrays that drivers read on the processor: for glArrayElement, for draws that are
+//! compiled into display lists, and for what is selected or fed back. Mesa does not look where a
+//! buffer ends, so the renderer does; in the last case Mesa does look, but not whether there is any
+//! storage.
 
 use super::arrays::{bits, in_unit, Source};
 use crate::context::Context;
@@ -62,11 +64,10 @@ impl Elements {
 }
 
 impl Renderer {
-    /// Whether all that draws read lies in buffers. Only asked of draws that go into a display
-    /// list; others the driver bounds itself.
-    pub(super) fn may_compile(&mut self, spans: &[Span]) -> bool {
+    /// Whether all that draws read lies in buffers, if the driver does not see to that itself.
+    pub(super) fn may_draw(&mut self, spans: &[Span]) -> bool {
         if !self.compiles() {
-            return true;
+            return self.has_storage(spans);
         }
         self.note_elements();
         let elements = self.cx.as_deref().map(|cx| cx.elements).unwrap_or_default();
@@ -77,11 +78,12 @@ impl Renderer {
     }
 
     /// The same of a draw from the renderer's own arrays, some of which lie in buffers.
-    pub(super) fn may_compile_own(&mut self, sources: &[Source], span: Span) -> bool {
-        if !self.compiles() {
-            return true;
-        }
+    pub(super) fn may_draw_own(&mut self, sources: &[Source], span: Span) -> bool {
         let in_buffers = sources.iter().filter(|source| source.buffer != 0);
+        if !self.compiles() {
+            let buffers: Vec<u32> = in_buffers.map(|source| source.buffer).collect();
+            return self.renders() || self.have_storage(&buffers);
+        }
         let places = in_buffers.map(|source| {
             let place = Place {
                 buffer: source.buffer,
@@ -101,6 +103,44 @@ impl Renderer {
                 restart: r.restart(),
             };
             r.is_within(&span, &elements, buffer)
+        })
+    }
+
+    fn renders(&self) -> bool {
+        self.cx.as_deref().is_none_or(|cx| cx.renders)
+    }
+
+    /// Whether the buffers of a draw have storage. Only asked where the driver maps all of them.
+    fn has_storage(&mut self, spans: &[Span]) -> bool {
+        if self.renders() {
+            return true;
+        }
+        self.confirm_arrays();
+        let Some(cx) = self.cx.as_deref() else {
+            return true;
+        };
+        let (arrays, unit) = cx.vertex_arrays.in_buffers();
+        let is_of_indices = |span: &Span| matches!(span, Span::Indices(..));
+        let indices = match spans.iter().any(is_of_indices) {
+            true => self.element_buffer(),
+            false => 0,
+        };
+        let of_arrays = self.unheard(|r| {
+            let buffers: Vec<u32> = bits(arrays).map(|a| r.place(a, unit).buffer).collect();
+            // What a driver lacks is an error, which no program made.
+            // SAFETY: takes no arguments.
+            unsafe { (r.gl.glGetError)() };
+            buffers
+        });
+        self.have_storage(&of_arrays) && self.have_storage(&[indices])
+    }
+
+    /// Whether these buffers, of those that there are, have storage.
+    fn have_storage(&mut self, buffers: &[u32]) -> bool {
+        buffers.iter().all(|buffer| {
+            // The name of a buffer that was deleted may be another's now.
+            let is_known = !self.names.shared.deleted_buffers.contains(buffer);
+            *buffer == 0 || !is_known || self.bytes_of(*buffer) > 0
         })
     }
 

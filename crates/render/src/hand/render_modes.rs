@@ -82,6 +82,14 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_in_primitive() {
+            // The driver refuses it, and does not say what the mode is.
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glRenderMode)(mode) };
+            reply.array(&[0, 0], result_count);
+            reply.array::<u32>(&[], words_count);
+            return Ok(());
+        }
         let before = self.driver_integer(GL_RENDER_MODE) as u32;
         // SAFETY: the context is current.
         let result = unsafe { (self.gl.glRenderMode)(mode) };

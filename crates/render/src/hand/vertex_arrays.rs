@@ -120,6 +120,11 @@ impl VertexArrays {
         all_lie_in_buffers.then_some((current.enabled, self.unit))
     }
 
+    /// The enabled arrays that lie in buffers, and the texture unit.
+    pub fn in_buffers(&self) -> (u32, u32) {
+        (self.current.enabled & !self.current.unbacked, self.unit)
+    }
+
     /// The attributes that are confirmed: whether they are enabled, and without a buffer.
     pub fn noted(&self, api: Api) -> impl Iterator<Item = (u8, (bool, bool))> + '_ {
         let current = &self.current;
