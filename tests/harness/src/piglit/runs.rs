@@ -230,8 +230,10 @@ impl TestResult {
             .find_map(|line| line.split_once("render server is lost: "))
             .map(|(_, why)| why.to_owned());
         let mut ours = self.err.lines().filter(|line| line.starts_with("mgn: "));
-        let late =
-            self.result == Status::Timeout || ours.any(|line| line.contains("timed out while"));
+        // The second is what the server's watchdog says, which a busy machine can also wake.
+        let waits = ["timed out while", "a command has run for more than"];
+        let has_waited = |line: &str| waits.iter().any(|wait| line.contains(wait));
+        let late = self.result == Status::Timeout || ours.any(has_waited);
         let said = if self.result == Status::Pass && lost.is_none() {
             String::new()
         } else {
@@ -319,6 +321,8 @@ mod tests {
         assert!(result(Status::Timeout, ""));
         let busy = "mgn: cannot render by shm: timed out while connecting to the server at unix:/x";
         assert!(result(Status::Skip, busy));
+        let slow = "mgn: the render server is lost: a command has run for more than 30 s";
+        assert!(result(Status::Fail, slow));
         assert!(!result(Status::Skip, "mgn: there is no X server"));
         assert!(!result(Status::Fail, "the test timed out while waiting"));
     }
