@@ -161,7 +161,7 @@ unsafe fn program(e: &mut Encoder, glsl: &str) {
 /// A number of a command below. Those of the fixed function are rarer where the API has none.
 fn number(r: &mut Random, api: u32) -> u64 {
     let fixed = api == api::COMPAT || api == api::ES1;
-    let number = r.below(70);
+    let number = r.below(71);
     let is_fixed = matches!(
         number,
         0..=10 | 20..=22 | 25 | 26 | 31 | 40 | 41 | 49 | 52 | 53 | 67..=69
@@ -454,6 +454,26 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
             69 => {
                 e.gl_render_mode(r.of(&[GL_RENDER, GL_SELECT, GL_FEEDBACK, GL_POINTS]), 2, 64);
                 "glRenderMode"
+            }
+            70 => {
+                // From the bound arrays.
+                let (arrays, indices) = ((std::ptr::null(), 0), [0, 1, 2]);
+                let indices = Data::Bytes(indices.as_ptr(), 3);
+                let mode = r.of(&MODES);
+                e.mgn_draw_elements(
+                    mode,
+                    3,
+                    GL_UNSIGNED_BYTE,
+                    0,
+                    2,
+                    1,
+                    0,
+                    0,
+                    arrays,
+                    indices,
+                    Data::Null,
+                );
+                "mgnDrawElements"
             }
             52 | 53 if !compiles => {
                 e.gl_begin(r.of(&MODES));

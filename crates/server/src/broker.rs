@@ -14,7 +14,7 @@ use std::sync::mpsc::{sync_channel, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A viewer: the session, and the place of the viewer among those where its tile is shown.
-type Viewer = (u64, u16);
+type Key = (u64, u16);
 /// What [`take_over`] makes a connection of.
 type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
 
@@ -22,7 +22,7 @@ type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
 #[derive(Debug)]
 pub(crate) struct Broker {
     control: Arc<UnixStream>,
-    waiting: Mutex<HashMap<Viewer, SyncSender<Outcome>>>,
+    waiting: Mutex<HashMap<Key, SyncSender<Outcome>>>,
 }
 
 impl Broker {
@@ -34,7 +34,7 @@ impl Broker {
     }
 
     /// Asks the server for a connection to a viewer. The server answers always, or ends.
-    fn connect(&self, viewer: Viewer, address: &Address) -> Result<Connection, NoViewer> {
+    fn connect(&self, viewer: Key, address: &Address) -> Result<Connection, NoViewer> {
         let (answer, answered) = sync_channel(1);
         self.lock().insert(viewer, answer);
         let (session, target) = viewer;
@@ -55,7 +55,7 @@ impl Broker {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Viewer, SyncSender<Outcome>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, SyncSender<Outcome>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

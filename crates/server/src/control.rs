@@ -128,8 +128,9 @@ pub(crate) enum Limit {
 
 /// Longer than any message: a client's opening is bounded far below.
 const MOST: usize = 1 << 20;
-/// Messages that a worker has not taken. It is sent few: its start, its session, and a frames
-/// connection; those of a window are sent more, but take them all the time.
+/// Messages that a worker has not taken. It is sent few: its start, its session, a frames
+/// connection, and connections to viewers; those of a window are sent more, but take them all the
+/// time.
 const QUEUE_MOST: usize = 64;
 /// How long a worker may leave a message untaken. Its thread for these messages does nothing else.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -45,7 +45,7 @@ impl Permission<'_> {
         let is_theirs = |address: &String| match address.parse() {
             Ok(Address::Tcp { host, .. }) => host
                 .parse::<IpAddr>()
-                .is_ok_and(|ip| ip.to_canonical() == from.to_canonical()),
+                .is_ok_and(|ip| ip.to_canonical() == from.to_canonical() && !ip.is_unspecified()),
             _ => false,
         };
         match target {

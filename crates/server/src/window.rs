@@ -294,7 +294,8 @@ impl Table {
             }
             // Of a session that has been ended here nothing is executed any more.
             News::Message(id, message) => {
-                if let Some(seat) = self.seats.get_mut(&id) {
+                let seat = self.seats.get_mut(&id);
+                if let Some(seat) = seat.filter(|seat| !seat.ended.load(Ordering::Relaxed)) {
                     seat.messages.push_back(message);
                 }
             }

@@ -142,7 +142,7 @@ fn a_viewer_is_reached_through_the_server() {
     let _client = client.unwrap();
     for _ in 0..2 {
         let (mut connection, _) = viewer.accept().unwrap();
-        // The worker has the socket, and begins the handshake.
+        // The server begins the handshake.
         connection.read_exact(&mut [0; 8]).unwrap();
     }
     // In a test program, the worker is a thread beside that of the test harness. One of the workers

@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
@@ -37,6 +37,18 @@ pub fn send(
             Err(rustix::io::Errno::INTR) => continue,
             other => return Ok(other?),
         }
+    }
+}
+
+/// Bytes that the other end of a unix socket has not received yet, with what the kernel keeps about
+/// them.
+pub fn unread(socket: impl AsFd) -> io::Result<usize> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open, and one number is written.
+    let done = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    match done {
+        0 => Ok(bytes.max(0) as usize),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -242,19 +242,20 @@ impl Renderer {
             return Err(Fault::refused("a draw whose indices are not where it says"));
         }
         let hidden = self.hide_unbacked()?;
-        let may_draw = number == 0 || !self.compiles() || {
-            let restart = self.restart().map(|restart| restart as u32);
-            let span = draw.indices.as_ref().map(|i| match indices_here {
-                Some(indices) => {
-                    let (least, most) = index_range(i.type_, indices, restart);
-                    let base = i64::from(i.base_vertex);
-                    Span::Between(least.saturating_add(base), most.saturating_add(base))
-                }
-                None => Span::Indices(i.type_, i.pointer as u64, draw.count, i.base_vertex),
-            });
-            self.may_draw(span.as_slice())
-        };
-        if may_draw {
+        // Only lists need to know what is read.
+        let indices = draw.indices.as_ref();
+        let listed = indices.filter(|_| number > 0 && self.compiles());
+        let span = listed.map(|i| match indices_here {
+            Some(indices) => {
+                let restart = self.restart().map(|restart| restart as u32);
+                let (least, most) = index_range(i.type_, indices, restart);
+                let base = i64::from(i.base_vertex);
+                Span::Between(least.saturating_add(base), most.saturating_add(base))
+            }
+            None => Span::Indices(i.type_, i.pointer as u64, draw.count, i.base_vertex),
+        });
+        let is_listed_nothing = number == 0 && self.compiles();
+        if is_listed_nothing || self.may_draw(span.as_slice(), has_buffer) {
             // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers;
             // indices lie in one too, or in a private copy.
             unsafe { self.draw(draw) };

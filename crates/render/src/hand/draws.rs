@@ -108,7 +108,7 @@ impl Renderer {
             ));
         }
         let hidden = self.hide_unbacked()?;
-        if self.may_draw(spans) {
+        if self.may_draw(spans, indices) {
             draw(self);
         }
         self.show_unbacked(hidden);

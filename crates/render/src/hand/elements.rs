@@ -65,9 +65,9 @@ impl Elements {
 
 impl Renderer {
     /// Whether all that draws read lies in buffers, if the driver does not see to that itself.
-    pub(super) fn may_draw(&mut self, spans: &[Span]) -> bool {
+    pub(super) fn may_draw(&mut self, spans: &[Span], reads_indices: bool) -> bool {
         if !self.compiles() {
-            return self.has_storage(spans);
+            return self.arrays_have_storage(reads_indices);
         }
         self.note_elements();
         let elements = self.cx.as_deref().map(|cx| cx.elements).unwrap_or_default();
@@ -81,7 +81,10 @@ impl Renderer {
     pub(super) fn may_draw_own(&mut self, sources: &[Source], span: Span) -> bool {
         let in_buffers = sources.iter().filter(|source| source.buffer != 0);
         if !self.compiles() {
-            let buffers: Vec<u32> = in_buffers.map(|source| source.buffer).collect();
+            let mut buffers: Vec<u32> = in_buffers.map(|source| source.buffer).collect();
+            if matches!(span, Span::Indices(..)) {
+                buffers.push(self.element_buffer());
+            }
             return self.renders() || self.have_storage(&buffers);
         }
         let places = in_buffers.map(|source| {
@@ -110,8 +113,9 @@ impl Renderer {
         self.cx.as_deref().is_none_or(|cx| cx.renders)
     }
 
-    /// Whether the buffers of a draw have storage. Only asked where the driver maps all of them.
-    fn has_storage(&mut self, spans: &[Span]) -> bool {
+    /// Whether the buffers of the bound arrays, and of indices if the draw reads any, have storage.
+    /// In selection and feedback, the driver maps all of them.
+    fn arrays_have_storage(&mut self, reads_indices: bool) -> bool {
         if self.renders() {
             return true;
         }
@@ -120,8 +124,7 @@ impl Renderer {
             return true;
         };
         let (arrays, unit) = cx.vertex_arrays.in_buffers();
-        let is_of_indices = |span: &Span| matches!(span, Span::Indices(..));
-        let indices = match spans.iter().any(is_of_indices) {
+        let indices = match reads_indices {
             true => self.element_buffer(),
             false => 0,
         };

@@ -83,9 +83,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if self.is_in_primitive() {
-            // The driver refuses it, and does not say what the mode is.
-            // SAFETY: the context is current.
-            unsafe { (self.gl.glRenderMode)(mode) };
+            // An error, and the mode stays.
             reply.array(&[0, 0], result_count);
             reply.array::<u32>(&[], words_count);
             return Ok(());

@@ -166,20 +166,10 @@ impl Process {
         control.chain(pidfd).chain(connections)
     }
 
-    /// Takes what the worker has said, and sends what it now has room for.
+    /// Takes what the worker has said, and sends what it now has room for, with the connections that
+    /// have been made for it.
     pub fn hear(&mut self) {
-        while let Some(connected) = self.connections.next() {
-            let (fd, outcome) = match connected.outcome {
-                Ok((fd, bytes)) => (Some(fd), Ok(bytes)),
-                Err(why) => (None, Err(why)),
-            };
-            let message = ToWorker::Connected {
-                session: connected.session,
-                target: connected.target,
-                outcome,
-            };
-            self.tell(&message, fd);
-        }
+        self.hand_over();
         let Some(control) = &self.control else { return };
         let open = self.inbox.fill(control, false);
         loop {
@@ -193,7 +183,10 @@ impl Process {
             }
         }
         match open {
-            Ok(true) => self.send(),
+            Ok(true) => {
+                self.hand_over();
+                self.send();
+            }
             Ok(false) => self.control = None,
             // A worker that has ended with messages untaken resets its socket.
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
@@ -203,8 +196,32 @@ impl Process {
         }
     }
 
+    /// Gives the worker the connections that have been made for it.
+    fn hand_over(&mut self) {
+        while let Some(connected) = self.connections.next() {
+            let (fd, outcome) = match connected.outcome {
+                Ok((fd, bytes)) => (Some(fd), Ok(bytes)),
+                Err(why) => (None, Err(why)),
+            };
+            let message = ToWorker::Connected {
+                session: connected.session,
+                target: connected.target,
+                outcome,
+            };
+            self.tell(&message, fd);
+        }
+    }
+
+    /// Whether the worker has taken all that it was told: descriptors on their way to it count for
+    /// a limit of the server's user.
+    fn is_listening(&self) -> bool {
+        let unread = |control| mgn_sys::passing::unread(control).unwrap_or(0);
+        self.outbox.is_empty() && self.control.as_ref().is_some_and(|c| unread(c) == 0)
+    }
+
     /// Takes one message, if it belongs where the worker is in its life.
     fn take(&mut self, message: FromWorker) -> Result<(), String> {
+        let is_listening = self.is_listening();
         match (&mut self.standing, message) {
             (Standing::Starting, FromWorker::Ready(abilities, confined)) => {
                 self.standing = Standing::Ready(abilities, confined);
@@ -214,8 +231,23 @@ impl Process {
             }
             (Standing::Serving(all), FromWorker::Connect { session, target }) => {
                 let its = all.iter_mut().find(|served| served.id == session);
-                let its = its.ok_or("what a session needs that it does not serve")?;
-                self.connections.begin(session, target, &mut its.viewers)?;
+                match its {
+                    // Of a window, it may have just ended.
+                    None if self.window.is_some() => {
+                        let why = "the session has ended";
+                        self.connections.refuse(session, target, why, true);
+                    }
+                    None => return Err("what a session needs that it does not serve".into()),
+                    Some(_) if !is_listening => {
+                        let why = "its process has not taken all that the server has told it";
+                        self.connections.refuse(session, target, why, false);
+                    }
+                    Some(its) => {
+                        let client = its.subject.peer.source();
+                        let viewers = &mut its.viewers;
+                        self.connections.begin(session, target, viewers, client)?;
+                    }
+                }
             }
             (Standing::Serving(..), FromWorker::Drawn { frames, bytes }) => {
                 self.drawn = (frames, bytes);
@@ -567,6 +599,32 @@ mod tests {
         for session in [1, 2] {
             assert!(is_killed_for(serving(), [connect(session)]));
         }
+    }
+
+    /// Its feeds may outlive a session of a window by a moment.
+    #[test]
+    fn a_session_of_a_window_that_has_ended_gets_no_connection_and_ends_no_other() {
+        let (mut process, socket) = serving();
+        process.window = Some(Window {
+            owner: "me".into(),
+            terms: SharedWindow {
+                name: "window".into(),
+                clients: Some(2),
+                patience: 1,
+            },
+            tile: None,
+            came: 2,
+        });
+        control::send(&socket, &connect(2)).unwrap();
+        process.hear();
+        assert!(process.control.is_some());
+        let mut inbox = Inbox::new(1);
+        assert!(inbox.fill(&socket, true).unwrap());
+        let answer = inbox.next().unwrap();
+        let Some(ToWorker::Connected { outcome, .. }) = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(outcome.unwrap_err().is_final);
     }
 
     #[test]

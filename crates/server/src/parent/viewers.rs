@@ -1,6 +1,7 @@
 //! Connections to viewers, which the parent makes for a worker that may make none.
 
 use crate::tile::{host_name, Permission, TARGETS_MAX};
+use mgn_fabric::admission::Source;
 use mgn_fabric::{Role, Token};
 use mgn_viewer::{FeedOptions, NoViewer};
 use mgn_wall::Target;
@@ -8,12 +9,43 @@ use mgn_wire::hello::Shown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{channel, Receiver, TryRecvError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How soon a viewer is connected to again. Nothing that a worker does makes the server connect
-/// more often.
+/// How soon a session connects to one of its viewers again.
 const CONNECT_EVERY: Duration = Duration::from_millis(500);
+/// Connections that are being made for one client, and for all. A viewer that takes its time, of a
+/// client that has named it, holds a thread and some descriptors for as long.
+const MOST_OF_CLIENT: usize = 16;
+const MOST: usize = 64;
+
+/// The clients for which connections are being made, one entry for each connection.
+static CLIENTS: Mutex<Vec<Source>> = Mutex::new(Vec::new());
+
+/// One of the places above. It belongs to the thread that connects, which may outlive the session.
+struct Turn(Source);
+
+impl Turn {
+    /// None if the client, or all together, have no place left.
+    fn take(client: Source) -> Option<Turn> {
+        let mut all = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let its = all.iter().filter(|other| **other == client).count();
+        let is_free = all.len() < MOST && its < MOST_OF_CLIENT;
+        is_free.then(|| {
+            all.push(client);
+            Turn(client)
+        })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut all = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.iter().position(|client| *client == self.0);
+        at.map(|at| all.swap_remove(at));
+    }
+}
 
 /// A viewer that a session may show pictures at.
 #[derive(Debug)]
@@ -78,6 +110,7 @@ impl ViewerTokens<'_> {
 type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
 
 /// The outcome for a session's viewer.
+#[derive(Debug)]
 pub(in crate::parent) struct Connected {
     pub session: u64,
     pub target: u16,
@@ -86,7 +119,11 @@ pub(in crate::parent) struct Connected {
 
 /// The connections that are being made for a worker.
 #[derive(Debug, Default)]
-pub(in crate::parent) struct Connections(Vec<UnderWay>);
+pub(in crate::parent) struct Connections {
+    under_way: Vec<UnderWay>,
+    /// Those that came to nothing at once.
+    failed: Vec<Connected>,
+}
 
 #[derive(Debug)]
 struct UnderWay {
@@ -107,50 +144,49 @@ impl Connections {
         session: u64,
         target: u16,
         viewers: &mut [Viewer],
+        client: Source,
     ) -> Result<(), String> {
         let mut viewers = viewers.iter_mut();
         let viewer = viewers.find(|viewer| viewer.target == target);
         let viewer = viewer.ok_or("that it wants to connect to what its session has not")?;
-        let mut others = self.0.iter();
+        let mut others = self.under_way.iter();
         if others.any(|other| (other.session, other.target) == (session, target)) {
             return Err("that it wants two connections to one viewer".into());
         }
-        let now = Instant::now();
-        let due = viewer.last.map(|last| last + CONNECT_EVERY);
-        let pause = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now));
-        viewer.last = Some(now + pause);
-        let failed = |error: std::io::Error| error.to_string();
-        let (done, end) = UnixStream::pair().map_err(failed)?;
-        let (say, outcome) = channel();
-        let feed = viewer.feed.clone();
-        let connect = move || {
-            thread::sleep(pause);
-            // The worker may have ended.
-            let _ = say.send(feed.connect_for_another());
-            drop(end);
-        };
-        let spawned = thread::Builder::new()
-            .name("to a viewer".into())
-            .spawn(connect);
-        spawned.map_err(failed)?;
-        self.0.push(UnderWay {
+        match start(viewer, client) {
+            Ok((done, outcome)) => self.under_way.push(UnderWay {
+                session,
+                target,
+                done,
+                outcome,
+            }),
+            Err(why) => self.refuse(session, target, &why, false),
+        }
+        Ok(())
+    }
+
+    /// Makes no connection, and says why.
+    pub fn refuse(&mut self, session: u64, target: u16, why: &str, is_final: bool) {
+        let why = why.into();
+        self.failed.push(Connected {
             session,
             target,
-            done,
-            outcome,
+            outcome: Err(NoViewer { why, is_final }),
         });
-        Ok(())
     }
 
     /// Readable when there is an outcome.
     pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.0.iter().map(|dial| dial.done.as_fd())
+        self.under_way.iter().map(|one| one.done.as_fd())
     }
 
     /// An outcome that there is now.
     pub fn next(&mut self) -> Option<Connected> {
-        let mut under_way = self.0.iter().enumerate();
-        let (at, outcome) = under_way.find_map(|(at, dial)| match dial.outcome.try_recv() {
+        if let Some(failed) = self.failed.pop() {
+            return Some(failed);
+        }
+        let mut under_way = self.under_way.iter().enumerate();
+        let (at, outcome) = under_way.find_map(|(at, one)| match one.outcome.try_recv() {
             Ok(outcome) => Some((at, outcome)),
             Err(TryRecvError::Disconnected) => {
                 let why = "the thread that connects has ended".into();
@@ -161,7 +197,7 @@ impl Connections {
         })?;
         let UnderWay {
             session, target, ..
-        } = self.0.swap_remove(at);
+        } = self.under_way.swap_remove(at);
         Some(Connected {
             session,
             target,
@@ -170,11 +206,40 @@ impl Connections {
     }
 }
 
+/// Starts the thread that connects. Gives what is at its end when there is an outcome, and where
+/// the outcome comes from.
+fn start(viewer: &mut Viewer, client: Source) -> Result<(UnixStream, Receiver<Outcome>), String> {
+    let turn = Turn::take(client).ok_or("the server makes too many connections to viewers")?;
+    let failed = |error: std::io::Error| error.to_string();
+    let (done, end) = UnixStream::pair().map_err(failed)?;
+    let (say, outcome) = channel();
+    let now = Instant::now();
+    let due = viewer.last.map(|last| last + CONNECT_EVERY);
+    let pause = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now));
+    viewer.last = Some(now + pause);
+    let feed = viewer.feed.clone();
+    let connect = move || {
+        thread::sleep(pause);
+        let connected = feed.connect_for_another();
+        drop(turn);
+        // The worker may have ended.
+        let _ = say.send(connected);
+        drop(end);
+    };
+    let name = "to a viewer".to_owned();
+    let spawned = thread::Builder::new().name(name).spawn(connect);
+    spawned.map_err(failed)?;
+    Ok((done, outcome))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use mgn_fabric::{take_over, Address, Config, Listener};
     use rustix::event::{poll, PollFd, PollFlags};
+    use std::net::IpAddr;
+
+    const ME: Source = Source::User(0);
 
     fn viewer(target: u16, address: &Address, token: &Token) -> Viewer {
         Viewer {
@@ -211,11 +276,11 @@ mod tests {
         let address = listener.address().clone();
         let mut viewers = [viewer(2, &address, &token)];
         let mut connections = Connections::default();
-        assert!(connections.begin(7, 0, &mut viewers).is_err());
+        assert!(connections.begin(7, 0, &mut viewers, ME).is_err());
         assert_eq!(connections.descriptors().count(), 0);
-        connections.begin(7, 2, &mut viewers).unwrap();
+        connections.begin(7, 2, &mut viewers, ME).unwrap();
         // Only one at a time.
-        assert!(connections.begin(7, 2, &mut viewers).is_err());
+        assert!(connections.begin(7, 2, &mut viewers, ME).is_err());
         let incoming = listener.accept().unwrap();
         let there = incoming.accept(b"", &Config::default()).unwrap();
         let connected = wait(&mut connections);
@@ -239,11 +304,27 @@ mod tests {
         let mut connections = Connections::default();
         let began = Instant::now();
         for _ in 0..2 {
-            connections.begin(7, 0, &mut viewers).unwrap();
+            connections.begin(7, 0, &mut viewers, ME).unwrap();
             let NoViewer { why, is_final } = wait(&mut connections).outcome.unwrap_err();
             assert!(why.contains("127.0.0.1") && !is_final, "{why}");
         }
         assert!(began.elapsed() >= CONNECT_EVERY);
+    }
+
+    #[test]
+    fn no_client_has_all_connections() {
+        let client = |number| Source::from(IpAddr::from([192, 0, 2, number]));
+        let take = |number| {
+            let turns = (0..MOST).filter_map(|_| Turn::take(client(number)));
+            turns.collect::<Vec<Turn>>()
+        };
+        let mut held: Vec<Vec<Turn>> = (1..=5).map(take).collect();
+        let counts: Vec<usize> = held.iter().map(Vec::len).collect();
+        assert_eq!(counts[..3], [MOST_OF_CLIENT; 3]);
+        // The other tests hold some.
+        assert!(counts.iter().sum::<usize>() <= MOST);
+        held.clear();
+        assert!(Turn::take(client(1)).is_some());
     }
 
     /// A viewer that only the client has named is shown nothing that would open another.

@@ -2,7 +2,7 @@
 //! need.
 //!
 //! A client that takes over the driver's process has its own commands there, the descriptors that
-//! the worker holds, and the system calls that are left. So a worker confines itself in two steps.
+//! the worker holds, and the system calls that are left. So a worker confines itself in steps.
 //!
 //! The first comes before the driver is opened. Most parts of a sandbox bind a thread and those
 //! that it starts, not a process: capabilities, Landlock, and in the kernel's eyes also users. Mesa
@@ -200,7 +200,7 @@ pub(crate) fn tighten_once_shown(profile: &Profile, is_software: bool) {
         ..profile.clone()
     };
     if let Err(error) = calls::after_driver(&rest, is_software, true) {
-        tracing::debug!("the session's process can still connect: {error}");
+        tracing::warn!("the session's process can still connect to anything: {error}");
     }
 }
 
