@@ -688,3 +688,34 @@ fn arguments_of_draws_lie_in_their_buffers() {
         assert_eq!(s.answer_array::<u32>(), [error], "{n}");
     }
 }
+
+/// OpenGL ES has no command that binds to several points: the driver refuses it, and what was bound
+/// stays. It must stay noted, or nothing would take it away when the buffer shrinks.
+#[test]
+fn what_is_refused_as_a_whole_unbinds_nothing() {
+    let mut s = Session::new(api::ES, 0);
+    s.encode(|e| unsafe {
+        e.gl_gen_buffers(([VICTIM].as_ptr(), 1));
+        e.gl_bind_buffer(GL_UNIFORM_BUFFER, VICTIM);
+        e.gl_buffer_data(GL_UNIFORM_BUFFER, 4096, Data::Null, GL_STATIC_DRAW);
+        e.gl_bind_buffer_range(GL_UNIFORM_BUFFER, 1, VICTIM, 1024, 256);
+        e.mgn_get_error(1);
+    });
+    assert_eq!(s.answer_array::<u32>(), [GL_NO_ERROR]);
+    s.encode(|e| unsafe {
+        let (none, start, size) = ([0u32], [0i64], [0i64]);
+        e.gl_bind_buffers_range(
+            GL_UNIFORM_BUFFER,
+            1,
+            1,
+            (none.as_ptr(), 1),
+            (start.as_ptr(), 1),
+            (size.as_ptr(), 1),
+        );
+        e.mgn_get_error(1);
+    });
+    assert_eq!(s.answer_array::<u32>(), [GL_INVALID_OPERATION]);
+    assert_eq!(s.renderer.compare_notes(), Ok(()));
+    s.encode(|e| unsafe { e.gl_buffer_data(GL_UNIFORM_BUFFER, 16, Data::Null, GL_STATIC_DRAW) });
+    assert_eq!(s.renderer.compare_notes(), Ok(()));
+}

@@ -214,7 +214,8 @@ impl Renderer {
                 // The buffer that is bound now may be either of two of this name.
                 self.unbind(point)?;
                 self.forget_part(point);
-            } else if buffer == 0 || !is_bound && !failed {
+            } else if buffer == 0 && is == 0 || !is_bound && !failed {
+                // OpenGL ES refuses commands for several points as a whole.
                 self.forget_part(point);
             } else if is_bound {
                 let bytes = self.bytes_of(buffer);
