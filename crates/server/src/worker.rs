@@ -92,11 +92,6 @@ pub fn worker() -> Result<(), ServerError> {
     let is_software = renderer.info().is_software;
     let connects = profile.has_windows && session.window.is_none();
     sandbox::tighten(&profile, is_software, session.memory_limit, connects);
-    let is_shown = || {
-        if connects {
-            sandbox::tighten_once_shown(&profile, is_software);
-        }
-    };
     slots.add(session.id, slot.clone());
     let farewell = {
         let (control, slots, activity) = (control.clone(), slots.clone(), activity.clone());
@@ -130,12 +125,15 @@ pub fn worker() -> Result<(), ServerError> {
     let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
     let desk = session.window.is_some().then(Arc::<Desk>::default);
     let broker = Broker::new(control.clone());
+    let parts = Parts {
+        broker: broker.clone(),
+        slots: slots.clone(),
+        desk: desk.clone(),
+    };
     follow_parent(
         control.clone(),
         inbox,
-        broker.clone(),
-        slots.clone(),
-        desk.clone(),
+        parts,
         ending.clone(),
         compresses,
         farewell.clone(),
@@ -146,9 +144,19 @@ pub fn worker() -> Result<(), ServerError> {
         table.serve(session, socket, slot, ending.as_deref());
         return Ok(());
     }
-    serve_session(
-        renderer, &session, socket, &slot, &activity, &broker, ending, is_shown, farewell,
-    );
+    let info = renderer.info();
+    match open_session(info, &session, socket, &slot, &activity, &broker) {
+        Ok(connection) => {
+            if connects {
+                sandbox::tighten_once_shown(&profile, is_software);
+            }
+            serve_session(
+                renderer, &session, connection, &slot, &activity, ending, farewell,
+            );
+        }
+        Err(mgn_fabric::Error::Closed(_)) => {}
+        Err(error) => farewell(&Cause::from(End::from(&gone(&error)))),
+    }
     tell_drawn(&control, activity.drawn());
     Ok(())
 }
@@ -204,21 +212,12 @@ fn out_of_turn() -> ServerError {
 fn serve_session(
     renderer: Renderer,
     session: &Session,
-    socket: OwnedFd,
+    connection: Connection,
     slot: &FramesSlot,
     activity: &Arc<Activity>,
-    broker: &Arc<Broker>,
     ending: Option<Arc<Ending>>,
-    is_shown: impl FnOnce(),
     farewell: impl FnOnce(&Cause),
 ) {
-    let info = renderer.info();
-    let connection = match open_session(info, session, socket, slot, activity, broker) {
-        Ok(connection) => connection,
-        Err(mgn_fabric::Error::Closed(_)) => return,
-        Err(error) => return farewell(&Cause::from(End::from(&gone(&error)))),
-    };
-    is_shown();
     let (sender, mut receiver) = connection.split();
     let answers = Answers::new(
         sender,
@@ -293,18 +292,29 @@ pub(crate) fn open_session(
     incoming.accept(&welcome, &config)
 }
 
+/// The parts of a worker that the server's messages are for.
+struct Parts {
+    broker: Arc<Broker>,
+    slots: Slots,
+    /// Of a window.
+    desk: Option<Arc<Desk>>,
+}
+
 /// Takes what the server sends during the session, on a thread of its own, and ends the process
 /// when the server does.
 fn follow_parent(
     control: Arc<UnixStream>,
     mut inbox: Inbox,
-    broker: Arc<Broker>,
-    slots: Slots,
-    desk: Option<Arc<Desk>>,
+    parts: Parts,
     ending: Option<Arc<Ending>>,
     compresses: bool,
     farewell: impl FnOnce(&Cause) + Clone + Send + 'static,
 ) -> Result<(), ServerError> {
+    let Parts {
+        broker,
+        slots,
+        desk,
+    } = parts;
     let follow = move || loop {
         match inbox.next() {
             Ok(Some(ToWorker::Frames { session, client })) => {

@@ -166,8 +166,8 @@ impl Process {
         control.chain(pidfd).chain(connections)
     }
 
-    /// Takes what the worker has said, and sends what it now has room for, with the connections that
-    /// have been made for it.
+    /// Takes what the worker has said, and sends what it now has room for, with the connections
+    /// that have been made for it.
     pub fn hear(&mut self) {
         self.hand_over();
         let Some(control) = &self.control else { return };
