@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mgn_tests::{camera, programs, Outcome, Stage};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
 
 fn finished(command: &mut Command) -> Outcome {
     let outcome = Outcome::of(command, LIMIT);
