@@ -133,21 +133,21 @@ fn workers_are_confined() {
     }
     let filters = |of: &BTreeMap<String, String>| of["Seccomp_filters"].parse::<u32>().unwrap();
     assert!(filters(&after) > filters(&before));
-    let limits = fs::read_to_string(format!("/proc/{}/limits", workers[0])).unwrap();
-    for (limit, most) in [("Max open files", "4096"), ("Max core file size", "0")] {
+    let is_limited = |process: u32, limit: &str, most: &str| {
+        let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
         let line = limits.lines().find(|line| line.starts_with(limit)).unwrap();
         let values = line[limit.len()..].split_whitespace();
         assert!(values.take(2).all(|value| value == most), "{line}");
-    }
+    };
+    is_limited(workers[0], "Max open files", "4096");
+    is_limited(workers[0], "Max core file size", "0");
     let adjusted = |of: u32| {
         let text = fs::read_to_string(format!("/proc/{of}/oom_score_adj")).unwrap();
         text.trim().parse::<i32>().unwrap()
     };
     assert_eq!(adjusted(workers[0]), (adjusted(server) + 200).min(1000));
     // The server dumps no core, either: it knows tokens.
-    let limits = fs::read_to_string(format!("/proc/{server}/limits")).unwrap();
-    let core = limits.lines().find(|line| line.starts_with("Max core"));
-    assert!(core.unwrap().split_whitespace().nth(4) == Some("0"));
+    is_limited(server, "Max core file size", "0");
 }
 
 /// Workers of root's server, and those of an ordinary user's, which also need one of users.

@@ -48,9 +48,7 @@ pub fn connect(
     let way = open(address, &transport, token, opening, false, timeout)?;
     let connection = match transport {
         // Whatever forwards a socket passes bytes on and no descriptors.
-        Transport::Shm if way.fds.is_empty() => {
-            return Err(Error::Forwarded(format!("the server at {address}")))
-        }
+        Transport::Shm if way.fds.is_empty() => return Err(Error::Forwarded(name_of(address))),
         Transport::Shm => shm::client(way.peer, way.credentials, &way.sizes, way.fds)?,
         _ => stream::client(way.peer, way.credentials, &way.sizes),
     };
@@ -104,15 +102,12 @@ pub fn take_over(socket: OwnedFd, bytes: &[u8], address: &Address) -> Result<Con
         }
         _ => return Err(wrong()),
     };
-    let server = format!("the server at {address}");
-    let (peer, credentials) = match address {
-        Address::Tcp { .. } => (Peer::tcp(line, server, sizes.silence()), None),
-        _ => {
-            let credentials = peer::credentials(&line).ok();
-            (Peer::unix(line.into_parts().0, server, false), credentials)
-        }
+    let credentials = match address {
+        Address::Tcp { .. } => None,
+        _ => peer::credentials(&line).ok(),
     };
-    Ok(stream::client(Arc::new(peer), credentials, &sizes))
+    let peer = peer_at(address, line, &sizes, false);
+    Ok(stream::client(peer, credentials, &sizes))
 }
 
 /// What a client has when the server has let it in.
@@ -136,12 +131,8 @@ pub(crate) fn open(
     timeout: Duration,
 ) -> Result<Way, Error> {
     let met = meet(address, transport, token, opening, timeout)?;
-    let peer = Arc::new(match address {
-        Address::Tcp { .. } => Peer::tcp(met.line, met.server, met.sizes.silence()),
-        _ => Peer::unix(met.line.into_parts().0, met.server, watch),
-    });
     Ok(Way {
-        peer,
+        peer: peer_at(address, met.line, &met.sizes, watch),
         credentials: met.credentials,
         sizes: met.sizes,
         welcome: met.welcome,
@@ -149,11 +140,22 @@ pub(crate) fn open(
     })
 }
 
+/// A server's name, for people.
+fn name_of(address: &Address) -> String {
+    format!("the server at {address}")
+}
+
+fn peer_at(address: &Address, line: Line, sizes: &Sizes, watch: bool) -> Arc<Peer> {
+    let server = name_of(address);
+    Arc::new(match address {
+        Address::Tcp { .. } => Peer::tcp(line, server, sizes.silence()),
+        _ => Peer::unix(line.into_parts().0, server, watch),
+    })
+}
+
 /// A server that has let us in.
 struct Met {
     line: Line,
-    /// Its name, for people.
-    server: String,
     credentials: Option<Credentials>,
     sizes: Sizes,
     welcome: Vec<u8>,
@@ -186,7 +188,7 @@ fn meet(
     }
     let deadline = Deadline::after(Some(timeout));
     let socket = reach(address, token, &deadline)?;
-    let server = format!("the server at {address}");
+    let server = name_of(address);
     let credentials = match tcp {
         true => None,
         false => Some(check_owner(&socket, &server)?),
@@ -202,7 +204,6 @@ fn meet(
         })?;
     Ok(Met {
         line,
-        server,
         credentials,
         sizes,
         welcome,

@@ -76,7 +76,7 @@ impl Renderer {
         self.compare_arrays()
     }
 
-    /// The parts of buffers that textures show, none of which begins behind its buffer.
+    /// Compares the parts of buffers that textures show. No part may begin behind its buffer's end.
     fn compare_buffer_textures(&mut self) -> Result<(), String> {
         let bound = self.driver_integer(GL_TEXTURE_BINDING_BUFFER) as u32;
         let level = |r: &Renderer, pname| {
@@ -109,7 +109,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// The parts of buffers that shaders see, none of which begins behind its buffer.
+    /// Compares the parts of buffers that shaders see. No part may begin behind its buffer's end.
     fn compare_parts(&mut self) -> Result<(), String> {
         for target in [
             GL_UNIFORM_BUFFER,

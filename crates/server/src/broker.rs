@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A viewer: the session, and the place of the viewer among those where its tile is shown.
 type Key = (u64, u16);
-/// What [`take_over`] makes a connection of.
-type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
+/// What [`take_over`] makes a connection of, or why there is none.
+pub(crate) type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
 
 /// The worker's end.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Broker {
     /// Takes the server's answer.
     pub fn answer(&self, session: u64, target: u16, outcome: Outcome) {
         if let Some(answer) = self.lock().remove(&(session, target)) {
-            // There is room for one answer, and whoever waits for it is there.
+            // The channel has room for this one answer.
             let _ = answer.try_send(outcome);
         }
     }

@@ -56,7 +56,7 @@ impl Permission<'_> {
 }
 
 /// Whether programs from anywhere may have a tile shown at `target`.
-pub(crate) fn is_allowed(target: &Target, allowed: &[Target]) -> bool {
+fn is_allowed(target: &Target, allowed: &[Target]) -> bool {
     matches!(target, Target::Program) || allowed.iter().any(|allowed| allowed.is_at(target))
 }
 

@@ -90,8 +90,8 @@ pub fn worker() -> Result<(), ServerError> {
         return Ok(());
     };
     let is_software = renderer.info().is_software;
-    let connects = profile.has_windows && session.window.is_none();
-    sandbox::tighten(&profile, is_software, session.memory_limit, connects);
+    let is_last = !profile.has_windows || session.window.is_some();
+    sandbox::tighten(&profile, is_software, session.memory_limit, is_last);
     slots.add(session.id, slot.clone());
     let farewell = {
         let (control, slots, activity) = (control.clone(), slots.clone(), activity.clone());
@@ -147,7 +147,7 @@ pub fn worker() -> Result<(), ServerError> {
     let info = renderer.info();
     match open_session(info, &session, socket, &slot, &activity, &broker) {
         Ok(connection) => {
-            if connects {
+            if !is_last {
                 sandbox::tighten_once_shown(&profile, is_software);
             }
             serve_session(

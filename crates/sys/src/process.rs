@@ -166,12 +166,12 @@ pub fn try_harm() -> Vec<(&'static str, Option<i32>)> {
     }
     tried! {
         SYS_accept4 SYS_add_key SYS_bind SYS_bpf SYS_chroot SYS_connect SYS_execve SYS_execveat
-        SYS_finit_module SYS_fsopen SYS_init_module
-        SYS_io_uring_enter SYS_io_uring_register SYS_io_uring_setup SYS_kexec_load SYS_keyctl SYS_listen
-        SYS_mount SYS_move_mount SYS_open_by_handle_at SYS_perf_event_open SYS_personality
-        SYS_pidfd_getfd SYS_pidfd_send_signal SYS_pivot_root SYS_process_madvise
-        SYS_process_vm_readv SYS_process_vm_writev SYS_ptrace SYS_quotactl SYS_reboot SYS_request_key SYS_seccomp SYS_setns
-        SYS_setuid SYS_swapon SYS_umount2 SYS_unshare SYS_userfaultfd SYS_vmsplice
+        SYS_finit_module SYS_fsopen SYS_init_module SYS_io_uring_enter SYS_io_uring_register
+        SYS_io_uring_setup SYS_kexec_load SYS_keyctl SYS_listen SYS_mount SYS_move_mount
+        SYS_open_by_handle_at SYS_perf_event_open SYS_personality SYS_pidfd_getfd
+        SYS_pidfd_send_signal SYS_pivot_root SYS_process_madvise SYS_process_vm_readv
+        SYS_process_vm_writev SYS_ptrace SYS_quotactl SYS_reboot SYS_request_key SYS_seccomp
+        SYS_setns SYS_setuid SYS_swapon SYS_umount2 SYS_unshare SYS_userfaultfd SYS_vmsplice
     }
 }
 

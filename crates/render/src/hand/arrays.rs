@@ -254,8 +254,7 @@ impl Renderer {
             }
             None => Span::Indices(i.type_, i.pointer as u64, draw.count, i.base_vertex),
         });
-        let is_listed_nothing = number == 0 && self.compiles();
-        if is_listed_nothing || self.may_draw(span.as_slice(), has_buffer) {
+        if self.may_draw(span.as_slice(), has_buffer) {
             // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers;
             // indices lie in one too, or in a private copy.
             unsafe { self.draw(draw) };

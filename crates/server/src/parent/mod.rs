@@ -13,14 +13,13 @@ use crate::memory::{self, too_much, Share, RESERVE};
 use crate::options::{Options, SessionReport};
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Level, Profile};
-use crate::tile::{is_allowed, Permission};
+use crate::tile::Permission;
 use crate::worker::ip_of;
 use audit::{Reason, Refusal, RefusalLog, Subject};
 use identity::{Claim, Peer};
 use mgn_fabric::admission::Source;
 use mgn_fabric::{printable, Incoming, Listener};
 use mgn_render::BinaryKey;
-use mgn_wall::Target;
 use mgn_wire::hello::{self, Hello, Role, SharedWindow, Shown};
 use mgn_wire::{Blame, End};
 use process::{Ending, Process, Served, Standing, Window, WORDS_MAX};
@@ -362,7 +361,7 @@ impl Server {
         self.came += 1;
         let profile = shown
             .as_ref()
-            .map(|shown| self.profile_of(shown, &incoming));
+            .map(|shown| self.profile_of(shown, &incoming, &peer));
         self.queue.push_back(Waiting {
             number: self.came,
             profile: profile.filter(|profile| *profile != self.profile),
@@ -524,9 +523,10 @@ impl Server {
 
     /// What the worker needs of a client whose tile is shown here. The worker asks again whether it
     /// may be shown there, before it serves the client.
-    fn profile_of(&self, shown: &Shown, incoming: &Incoming) -> Profile {
+    fn profile_of(&self, shown: &Shown, incoming: &Incoming, peer: &Peer) -> Profile {
+        let permission = self.permission(incoming, peer);
         let targets = shown.wall.tiles.iter().flat_map(|tile| &tile.present);
-        let allowed = targets.filter(|target| self.may_show(incoming, target));
+        let allowed = targets.filter(|target| permission.covers(target));
         self.profile.showing(shown, allowed)
     }
 
@@ -535,13 +535,7 @@ impl Server {
         let Some(shown) = &client.shown else {
             return Vec::new();
         };
-        let permission = Permission {
-            from: match client.incoming.peer() {
-                Some(_) => None,
-                None => Some(ip_of(client.peer.address)),
-            },
-            allowed: &self.options.present,
-        };
+        let permission = self.permission(&client.incoming, &client.peer);
         let tokens = ViewerTokens {
             own: self.options.token.as_ref(),
             callback: client.incoming.callback(),
@@ -549,10 +543,15 @@ impl Server {
         Viewer::all_of(shown, &permission, &tokens)
     }
 
-    /// Whether the client may have pictures shown at a place: programs of the server's own user
-    /// anywhere, others where the server's owner has allowed it.
-    fn may_show(&self, incoming: &Incoming, target: &Target) -> bool {
-        incoming.peer().is_some() || is_allowed(target, &self.options.present)
+    /// Where a client may have pictures shown.
+    fn permission(&self, incoming: &Incoming, peer: &Peer) -> Permission<'_> {
+        Permission {
+            from: match incoming.peer() {
+                Some(_) => None,
+                None => Some(ip_of(peer.address)),
+            },
+            allowed: &self.options.present,
+        }
     }
 
     fn attach(&mut self, incoming: Incoming, peer: &Peer, session: u64, key: &[u8; 16]) {

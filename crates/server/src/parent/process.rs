@@ -221,33 +221,15 @@ impl Process {
 
     /// Takes one message, if it belongs where the worker is in its life.
     fn take(&mut self, message: FromWorker) -> Result<(), String> {
-        let is_listening = self.is_listening();
-        match (&mut self.standing, message) {
+        match (&self.standing, message) {
             (Standing::Starting, FromWorker::Ready(abilities, confined)) => {
                 self.standing = Standing::Ready(abilities, confined);
             }
             (Standing::Starting, FromWorker::Failed(why)) => {
                 self.standing = Standing::Failed(printable(&why, WORDS_MAX));
             }
-            (Standing::Serving(all), FromWorker::Connect { session, target }) => {
-                let its = all.iter_mut().find(|served| served.id == session);
-                match its {
-                    // Of a window, it may have just ended.
-                    None if self.window.is_some() => {
-                        let why = "the session has ended";
-                        self.connections.refuse(session, target, why, true);
-                    }
-                    None => return Err("what a session needs that it does not serve".into()),
-                    Some(_) if !is_listening => {
-                        let why = "its process has not taken all that the server has told it";
-                        self.connections.refuse(session, target, why, false);
-                    }
-                    Some(its) => {
-                        let client = its.subject.peer.source();
-                        let viewers = &mut its.viewers;
-                        self.connections.begin(session, target, viewers, client)?;
-                    }
-                }
+            (Standing::Serving(..), FromWorker::Connect { session, target }) => {
+                self.connect(session, target)?;
             }
             (Standing::Serving(..), FromWorker::Drawn { frames, bytes }) => {
                 self.drawn = (frames, bytes);
@@ -277,6 +259,31 @@ impl Process {
             }
         }
         Ok(())
+    }
+
+    /// One of its sessions needs a connection to a viewer.
+    fn connect(&mut self, session: u64, target: u16) -> Result<(), String> {
+        let is_listening = self.is_listening();
+        let Standing::Serving(served) = &mut self.standing else {
+            return Ok(());
+        };
+        let Some(its) = served.iter_mut().find(|served| served.id == session) else {
+            // Of a window, it may have just ended.
+            if self.window.is_none() {
+                return Err("what a session needs that it does not serve".into());
+            }
+            let why = "the session has ended";
+            self.connections.refuse(session, target, why, true);
+            return Ok(());
+        };
+        if !is_listening {
+            let why = "its process has not taken all that the server has told it";
+            self.connections.refuse(session, target, why, false);
+            return Ok(());
+        }
+        let client = its.subject.peer.source();
+        self.connections
+            .begin(session, target, &mut its.viewers, client)
     }
 
     /// One of its sessions has ended. With the last one, so does the worker.

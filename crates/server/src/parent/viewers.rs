@@ -1,12 +1,13 @@
 //! Connections to viewers, which the parent makes for a worker that may make none.
 
+use crate::broker::Outcome;
 use crate::tile::{host_name, Permission, TARGETS_MAX};
 use mgn_fabric::admission::Source;
 use mgn_fabric::{Role, Token};
 use mgn_viewer::{FeedOptions, NoViewer};
 use mgn_wall::Target;
 use mgn_wire::hello::Shown;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{channel, Receiver, TryRecvError};
 use std::sync::{Mutex, PoisonError};
@@ -106,8 +107,6 @@ impl ViewerTokens<'_> {
         }
     }
 }
-
-type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
 
 /// The outcome for a session's viewer.
 #[derive(Debug)]

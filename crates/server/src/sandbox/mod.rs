@@ -171,9 +171,9 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
 }
 
 /// Confines all threads of this process to what it needs to serve a session with the driver that it
-/// has opened. A file, in memory or not, may be as long as what a session may use. If the session
-/// `has_more` steps, [`tighten_once_shown`] is to follow.
-pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64, has_more: bool) {
+/// has opened. A file, in memory or not, may be as long as what a session may use. Unless
+/// this step `is_last`, [`tighten_once_shown`] is to follow.
+pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64, is_last: bool) {
     if profile.level == Level::Open {
         return;
     }
@@ -184,7 +184,7 @@ pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64, h
         }
     }
     // Where the kernel cannot, the first step has said so.
-    if let Err(error) = calls::after_driver(profile, is_software, !has_more) {
+    if let Err(error) = calls::after_driver(profile, is_software, is_last) {
         tracing::debug!("system calls are not narrowed down: {error}");
     }
 }
