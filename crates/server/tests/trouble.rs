@@ -8,10 +8,8 @@ use mgn_fabric::Transport;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::{Blame, End};
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
-use support::{message, wait_until, Client, Server, CONFIG};
+use support::{message, replaced_egl, wait_until, works, Server, CONFIG};
 
 #[test]
 #[ignore = "started by the server under test"]
@@ -39,11 +37,6 @@ impl Random {
     fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.next() as u8).collect()
     }
-}
-
-fn works(client: &mut Client) {
-    client.draw_triangle();
-    assert_eq!(client.swap(1).1.len(), 64 * 48 * 4);
 }
 
 #[test]
@@ -414,35 +407,9 @@ int eglGetError(void)
 }
 "#;
 
-/// A folder with that library. What it does not define comes from the system's, on which it
-/// depends by its path, as both have the same name.
-fn failing_egl() -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("mgn-failing-egl-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = folder.join("egl.c");
-    std::fs::write(&source, FAILING_EGL).unwrap();
-    let cc = || {
-        let mut cc = Command::new("cc");
-        cc.current_dir(&folder);
-        cc
-    };
-    let found = cc().arg("-print-file-name=libEGL.so.1").output().unwrap();
-    let real = String::from_utf8(found.stdout).unwrap();
-    let real = std::fs::canonicalize(real.trim()).expect("the system's libEGL.so.1");
-    let real = real.display();
-    let named = format!("-Wl,-soname,{real}");
-    let stub = ["-shared", "-x", "c", "/dev/null", "-o", "stub.so", &named];
-    assert!(cc().args(stub).status().unwrap().success());
-    let real = format!("-DREAL=\"{real}\"");
-    let library = ["-shared", "-fPIC", "-o", "libEGL.so.1", &real, "egl.c"];
-    let needs = ["-Wl,--no-as-needed", "stub.so"];
-    assert!(cc().args(library).args(needs).status().unwrap().success());
-    folder
-}
-
 #[test]
 fn a_driver_that_fails_is_blamed_and_not_the_client() {
-    let folder = failing_egl();
+    let folder = replaced_egl("failing", FAILING_EGL);
     let server = Server::start(false, &[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
     let mut bystander = server.client(Transport::Shm);
     bystander.set_up();

@@ -188,19 +188,25 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
         return verdict;
     }
     let is_wall = |transport: &str| case.orderly && transport.starts_with("wall-");
-    let mut shown = None;
-    if transports.iter().any(|transport| is_wall(transport)) {
-        let (one, out) = (stage.folder(), stage.folder());
-        // How it ends, and what else it leaves, is looked at below.
-        run_through(stage, case, "shm", &out, Some(&one));
+    let mut order = transports.to_vec();
+    // The frames of a wall are compared with those that one renderer shows.
+    let has_wall = order.iter().any(|transport| is_wall(transport));
+    let shown = has_wall.then(|| stage.folder());
+    order.sort_by_key(|transport| *transport != "shm");
+    if let Some(one) = shown.as_ref().filter(|_| !order.contains(&"shm")) {
+        let out = stage.folder();
+        // How it ends, and what else it leaves, is not looked at: only the frames are needed.
+        run_through(stage, case, "shm", &out, Some(one));
         let _ = fs::remove_dir_all(out);
-        shown = Some(one);
     }
-    for transport in transports {
+    for transport in order {
         let ours = stage.folder();
         let stitched = shown.as_ref().filter(|_| is_wall(transport));
         let stitched = stitched.map(|one| (one, stage.folder()));
-        let saved = stitched.as_ref().map(|(_, folder)| folder.as_path());
+        let saved = match &stitched {
+            Some((_, folder)) => Some(folder.as_path()),
+            None => shown.as_deref().filter(|_| transport == "shm"),
+        };
         let outcome = run_through(stage, case, transport, &ours, saved);
         let ended_well = outcome.status.is_some_and(|s| case.statuses.contains(&s));
         if !ended_well {

@@ -27,11 +27,10 @@ const COMPILING: [&str; 1] = ["glsl_interface"];
 /// The ways from a program to its renderers. With `stages-`, stages that change nothing decode all
 /// commands in the program's process and encode them again. With `wall-tcp`, each renderer gets its
 /// own copy of what touches its tile.
-const WAYS: [&str; 7] = [
+const WAYS: [&str; 6] = [
     "shm",
     "tcp",
     "wall-2x2",
-    "wall-3x1",
     "wall-uneven",
     "stages-shm",
     "stages-wall-tcp",

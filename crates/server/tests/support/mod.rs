@@ -60,7 +60,7 @@ pub fn be_server() {
         memory_total: number("TEST_MEMORY_TOTAL", 64 << 30),
         idle_timeout: get("TEST_IDLE").map(|s| Duration::from_secs(s.parse().expect("seconds"))),
         watchdog: Duration::from_secs(number("TEST_WATCHDOG", 30)),
-        sandbox: true,
+        sandbox: get("TEST_OPEN").is_none(),
         spirv: get("TEST_SPIRV").is_some(),
         end_with_stdin: true,
         once: get("TEST_ONCE").is_some(),
@@ -81,6 +81,39 @@ fn this_test(name: &str) -> WorkerCommand {
             .map(Into::into)
             .to_vec(),
     }
+}
+
+/// A folder with an EGL library of this source, for `LD_LIBRARY_PATH`. What it does not define comes
+/// from the system's, whose path is `REAL`, and on which it depends by that, as both have the same
+/// name.
+#[allow(dead_code)]
+pub fn replaced_egl(name: &str, source: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("mgn-egl-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("egl.c"), source).unwrap();
+    let cc = || {
+        let mut cc = Command::new("cc");
+        cc.current_dir(&folder);
+        cc
+    };
+    let found = cc().arg("-print-file-name=libEGL.so.1").output().unwrap();
+    let real = String::from_utf8(found.stdout).unwrap();
+    let real = fs::canonicalize(real.trim()).expect("the system's libEGL.so.1");
+    let real = real.display();
+    let named = format!("-Wl,-soname,{real}");
+    let stub = ["-shared", "-x", "c", "/dev/null", "-o", "stub.so", &named];
+    assert!(cc().args(stub).status().unwrap().success());
+    let real = format!("-DREAL=\"{real}\"");
+    let library = ["-shared", "-fPIC", "-o", "libEGL.so.1", &real, "egl.c"];
+    let needs = ["-Wl,--no-as-needed", "stub.so"];
+    assert!(cc().args(library).args(needs).status().unwrap().success());
+    folder
+}
+
+#[allow(dead_code)]
+pub fn works(client: &mut Client) {
+    client.draw_triangle();
+    assert_eq!(client.swap(1).1.len(), 64 * 48 * 4);
 }
 
 pub struct Server {
