@@ -464,6 +464,12 @@ pub struct Server {
     #[arg(long, env = "MGN_NO_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
     pub no_sandbox: bool,
 
+    /// Do not start unless sessions' files and system calls can be confined
+    ///
+    /// Otherwise the server confines what it can, and logs a warning if that is too little.
+    #[arg(long, conflicts_with = "no_sandbox", env = "MGN_REQUIRE_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
+    pub require_sandbox: bool,
+
     /// Let programs that come by network make shaders of SPIR-V
     ///
     /// Drivers do not check whether SPIR-V is valid, and an invalid module can make a driver do

@@ -31,6 +31,8 @@ pub enum ServerError {
     Viewer(String),
     #[error("the key of program binaries {file} has {bytes} bytes, and a key has 32; remove the file, and the server makes a new one")]
     BinaryKey { file: PathBuf, bytes: usize },
+    #[error("sessions cannot be confined, as --require-sandbox demands: {0}")]
+    Sandbox(String),
     #[error("nothing to listen on")]
     NoAddress,
 }

@@ -30,7 +30,7 @@ mod worker;
 
 pub use error::ServerError;
 pub use memory::memory_total;
-pub use options::{Follower, Options, SessionReport, WorkerCommand};
+pub use options::{Follower, Options, Sandbox, SessionReport, WorkerCommand};
 pub use parent::run;
 pub use probe::{probe, probe_environment, Abilities};
 pub use recording::{play, play_across, Crossed, Middle, Played, Viewer};

@@ -40,8 +40,7 @@ pub struct Options {
     pub idle_timeout: Option<Duration>,
     /// How long a command may run.
     pub watchdog: Duration,
-    /// Confine workers to what rendering needs, as far as this system can.
-    pub sandbox: bool,
+    pub sandbox: Sandbox,
     /// Clients that come by network may make shaders of SPIR-V, which the driver does not
     /// validate; those of the server's own user always may.
     pub spirv: bool,
@@ -54,6 +53,17 @@ pub struct Options {
     /// Who is told what the server does.
     pub follower: Option<Arc<dyn Follower>>,
     pub worker: WorkerCommand,
+}
+
+/// Whether workers are confined to what rendering needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    Off,
+    /// As far as this system can, and the driver lets it.
+    #[default]
+    Possible,
+    /// There is no server where a worker's files or system calls cannot be confined.
+    Required,
 }
 
 /// Somebody who follows what a server does, and may end it.
@@ -105,7 +115,7 @@ impl Default for Options {
             memory_total: memory_total(),
             idle_timeout: None,
             watchdog: Duration::from_secs(30),
-            sandbox: true,
+            sandbox: Sandbox::default(),
             spirv: false,
             end_with_stdin: false,
             once: false,

@@ -151,7 +151,7 @@ fn the_memory_of_another_session_is_out_of_reach() {
 /// The attack is one: without a sandbox, it succeeds.
 #[test]
 fn without_a_sandbox_the_memory_of_another_session_is_within_reach() {
-    let (server, folder) = obedient("open", &[("TEST_OPEN", "1")]);
+    let (server, folder) = obedient("open", &[("TEST_SANDBOX", "off")]);
     let tried = attack(&server);
     for attempt in ATTEMPTS {
         assert!(

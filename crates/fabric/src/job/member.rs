@@ -18,6 +18,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags};
 use super::broadcast::{self, Broadcasts, Reader, Writer};
 use super::interfaces::Choice;
 use super::pmi::Pmi;
+use super::sealed::{seal, Opener};
 use super::{digest, local, lock, own_host, Job, Places};
 use crate::endpoint::{name_of, Endpoint, Joined, LinkId};
 use crate::wait::{poll, Deadline};
@@ -678,6 +679,10 @@ fn open_door(
 /// machines.
 fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<bool, Error> {
     pmi.put(&machine_key(pmi.rank), machine)?;
+    let opener = (pmi.rank != 0).then(Opener::new).transpose()?;
+    if let Some(opener) = &opener {
+        pmi.put(&public_key(pmi.rank), &opener.public()?)?;
+    }
     pmi.barrier()?;
     if pmi.rank == 0 {
         // One asks for all: that everybody asks for everybody's is too much for large jobs.
@@ -687,20 +692,33 @@ fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<b
         }
         if is_spread {
             let shared = token.get_or_insert_with(Token::generate);
-            pmi.put("mgn-token", &shared.to_hex())?;
+            for rank in 1..pmi.size {
+                let public = pmi.get(&public_key(rank))?;
+                pmi.put(&sealed_key(rank), &seal(shared, &public)?)?;
+            }
         }
         pmi.put("mgn-spread", if is_spread { "yes" } else { "no" })?;
     }
     pmi.barrier()?;
     let is_spread = pmi.get("mgn-spread")? == "yes";
-    if is_spread {
-        *token = Some(pmi.get("mgn-token")?.parse()?);
+    if let (true, Some(opener)) = (is_spread, opener) {
+        *token = Some(opener.open(&pmi.get(&sealed_key(pmi.rank))?)?);
     }
     Ok(is_spread)
 }
 
 fn machine_key(rank: u32) -> String {
     format!("mgn-machine-{rank}")
+}
+
+/// Under this is what the secret is sealed with for a process.
+fn public_key(rank: u32) -> String {
+    format!("mgn-public-{rank}")
+}
+
+/// Under this is the job's secret, sealed for a process.
+fn sealed_key(rank: u32) -> String {
+    format!("mgn-sealed-{rank}")
 }
 
 fn place_key(rank: u32) -> String {

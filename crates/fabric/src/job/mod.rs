@@ -22,6 +22,7 @@ mod interfaces;
 mod local;
 mod member;
 mod pmi;
+mod sealed;
 
 use std::path::PathBuf;
 use std::str::FromStr;

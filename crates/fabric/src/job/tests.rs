@@ -167,8 +167,7 @@ fn environments_of_launchers() {
 
 /// A launcher that speaks PMI-1, for `size` processes, each of which has one end of a socket pair.
 /// With `apart`, rank 2 seems to be on another machine.
-fn launcher(size: u32, apart: bool) -> Vec<OwnedFd> {
-    let space = Arc::new(Mutex::new(HashMap::<String, String>::new()));
+fn launcher(size: u32, apart: bool, space: &Arc<Mutex<HashMap<String, String>>>) -> Vec<OwnedFd> {
     let barrier = Arc::new(Barrier::new(size as usize));
     let serve = |rank: u32| {
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -237,10 +236,14 @@ fn meet(apart: bool) {
     let mut random = [0; 8];
     super::random(&mut random);
     let name = format!("pmi-test-{:x}", u64::from_ne_bytes(random));
+    let secret = Token::generate();
     let run = |rank: u32, socket: OwnedFd| {
         let pmi = Pmi::begin(socket, rank, size, None).unwrap();
         assert_eq!(pmi.space(), "kvs_1_0");
-        let job = Job::with(name.clone(), rank, Places::Launcher(pmi), "a test").unwrap();
+        let mut job = Job::with(name.clone(), rank, Places::Launcher(pmi), "a test").unwrap();
+        if rank == 0 {
+            job = job.token(secret.clone());
+        }
         let member = job.interfaces("lo").unwrap().join().unwrap();
         assert_eq!(member.interfaces().is_empty(), !apart);
         for other in 0..size {
@@ -262,11 +265,18 @@ fn meet(apart: bool) {
         part(&member);
     };
     let run = &run;
+    let space = Arc::default();
     thread::scope(|scope| {
-        for (rank, socket) in launcher(size, apart).into_iter().enumerate() {
+        for (rank, socket) in launcher(size, apart, &space).into_iter().enumerate() {
             scope.spawn(move || run(rank as u32, socket));
         }
     });
+    // Who can read the launcher's store does not learn the secret.
+    let space = space.lock().unwrap();
+    assert_eq!(space.contains_key("mgn-sealed-1"), apart);
+    for (key, value) in space.iter() {
+        assert!(!value.contains(secret.to_hex().as_str()), "{key}: {value}");
+    }
 }
 
 /// Everybody says goodbye to everybody, by links that it has: who has heard from all is gone.

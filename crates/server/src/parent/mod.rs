@@ -10,9 +10,9 @@ use crate::binary_key;
 use crate::control::{Cause, Limit, Session};
 use crate::error::ServerError;
 use crate::memory::{self, too_much, Share, RESERVE};
-use crate::options::{Options, SessionReport};
+use crate::options::{Options, Sandbox, SessionReport};
 use crate::probe::Abilities;
-use crate::sandbox::{Confined, Level, Profile};
+use crate::sandbox::{sandbox_parts, Confined, Level, Profile};
 use crate::tile::Permission;
 use crate::worker::ip_of;
 use audit::{Reason, Refusal, RefusalLog, Subject};
@@ -63,10 +63,13 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     }
     let binary_key = binary_key::lasting()?;
     let signals = signals()?;
+    if options.sandbox == Sandbox::Required {
+        sandbox_parts().map_err(ServerError::Sandbox)?;
+    }
     let mut profile = Profile {
         level: match options.sandbox {
-            true => Level::Full,
-            false => Level::Open,
+            Sandbox::Off => Level::Open,
+            _ => Level::Full,
         },
         stages: options.chain.folders(),
         ..Profile::default()
@@ -82,7 +85,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
             }
             // A driver that we have not thought of may need more than the sandbox leaves it.
             Err(NotReady::Failed(why)) => {
-                profile.level = less(profile.level).ok_or(ServerError::Worker(why))?
+                profile.level = less(profile.level, options.sandbox, why)?
             }
         }
     };
@@ -94,9 +97,13 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         listeners.push(Listener::adopt(socket, options.access.clone())?);
     }
     match profile.level {
-        Level::Open if options.sandbox => tracing::warn!(
+        Level::Open if options.sandbox != Sandbox::Off => tracing::warn!(
             "the driver opens only outside the sandbox, so sessions are not confined: \
              a client that finds a flaw in the driver can do what this user can"
+        ),
+        Level::SystemCalls => tracing::warn!(
+            "the driver opens only if its files are not confined, so a client that finds a flaw \
+             in it can read and change this user's files; sessions are confined by {confined}"
         ),
         Level::Open => tracing::info!("sessions are not confined"),
         _ => tracing::info!("sessions are confined by {confined}"),
@@ -820,12 +827,14 @@ fn why_not(process: &Process, window: &Window) -> Option<Refusal> {
     is_full.then_some(Refusal::WindowFull(most))
 }
 
-/// The next level that leaves a driver more.
-fn less(level: Level) -> Option<Level> {
+/// The next level that leaves a driver more, if it does not open in this one, and why.
+fn less(level: Level, sandbox: Sandbox, why: String) -> Result<Level, ServerError> {
     match level {
-        Level::Full => Some(Level::Reduced),
-        Level::Reduced => Some(Level::Open),
-        Level::Open => None,
+        Level::Full => Ok(Level::Reduced),
+        Level::Reduced if sandbox == Sandbox::Required => Err(ServerError::Sandbox(why)),
+        Level::Reduced => Ok(Level::SystemCalls),
+        Level::SystemCalls => Ok(Level::Open),
+        Level::Open => Err(ServerError::Worker(why)),
     }
 }
 

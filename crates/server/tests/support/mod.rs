@@ -3,7 +3,7 @@
 use mgn_fabric::{
     connect, Address, Connection, Error, Message, Receiver, Sender, Store, Token, Transport,
 };
-use mgn_server::{Options, WorkerCommand};
+use mgn_server::{Options, Sandbox, WorkerCommand};
 use mgn_spu::Chain;
 use mgn_wall::Wall;
 use mgn_wire::draws::attr;
@@ -60,7 +60,11 @@ pub fn be_server() {
         memory_total: number("TEST_MEMORY_TOTAL", 64 << 30),
         idle_timeout: get("TEST_IDLE").map(|s| Duration::from_secs(s.parse().expect("seconds"))),
         watchdog: Duration::from_secs(number("TEST_WATCHDOG", 30)),
-        sandbox: get("TEST_OPEN").is_none(),
+        sandbox: match get("TEST_SANDBOX").as_deref() {
+            None => Sandbox::Possible,
+            Some("off") => Sandbox::Off,
+            Some(_) => Sandbox::Required,
+        },
         spirv: get("TEST_SPIRV").is_some(),
         end_with_stdin: true,
         once: get("TEST_ONCE").is_some(),
@@ -131,6 +135,7 @@ fn token(text: &str) -> Token {
 pub const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 impl Server {
+    #[allow(dead_code)]
     pub fn start(tcp: bool, settings: &[(&str, &str)]) -> Server {
         Server::try_start(tcp, settings).expect("a server that listens")
     }

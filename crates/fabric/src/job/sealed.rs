@@ -1,0 +1,130 @@
+//! How rank 0 gives the job's secret to the other processes through the launcher's store, which
+//! others may be able to read.
+//!
+//! Each process puts a public key there. For each of them rank 0 puts a public key of its own, and
+//! the secret, encrypted with a key that both can derive (X25519). Somebody who only reads the store
+//! learns nothing about the secret. Somebody who can also change it can take the place of a process;
+//! the launcher's protection of its store must prevent that.
+
+use rustls::crypto::ring::kx_group::X25519;
+use rustls::crypto::ActiveKeyExchange;
+use zeroize::Zeroizing;
+
+use crate::token::{digits, to_digits};
+use crate::{Error, Token};
+
+/// Keeps what is derived here apart from anything else that is derived from such keys.
+const PURPOSE: &str = "manganese 2026-11-26 job secret in a launcher's store";
+
+/// One process's half of an exchange. It opens one secret.
+pub(super) struct Opener(Box<dyn ActiveKeyExchange>);
+
+impl Opener {
+    pub(super) fn new() -> Result<Opener, Error> {
+        let exchange = X25519.start();
+        exchange
+            .map(Opener)
+            .map_err(|error| Error::Job(format!("cannot make a key for the job's secret: {error}")))
+    }
+
+    /// What the other side needs, in hexadecimal digits.
+    pub(super) fn public(&self) -> Result<String, Error> {
+        let key = <&[u8; 32]>::try_from(self.0.pub_key()).map_err(|_| damaged())?;
+        Ok(to_digits(key).to_string())
+    }
+
+    /// The secret that [`seal`] has encrypted for this key.
+    pub(super) fn open(self, sealed: &str) -> Result<Token, Error> {
+        let (public, encrypted) = sealed.split_once('.').ok_or_else(damaged)?;
+        let encrypted = digits(encrypted).ok_or_else(damaged)?;
+        let pad = self.pad(public, Side::Opener)?;
+        to_digits(&combined(&encrypted, &pad)).parse()
+    }
+
+    /// A one-time pad, which both sides derive from their own half and the other's public key.
+    fn pad(self, other: &str, side: Side) -> Result<Zeroizing<[u8; 32]>, Error> {
+        let ours = self.public()?;
+        let key = digits(other).ok_or_else(damaged)?;
+        let shared = self.0.complete(&key).map_err(|_| damaged())?;
+        let mut hasher = blake3::Hasher::new_derive_key(PURPOSE);
+        hasher.update(shared.secret_bytes());
+        let keys = match side {
+            Side::Opener => [other, &ours],
+            Side::Sealer => [ours.as_str(), other],
+        };
+        for key in keys {
+            hasher.update(key.as_bytes());
+        }
+        Ok(Zeroizing::new(hasher.finalize().into()))
+    }
+}
+
+/// Which half of an exchange one's own is.
+#[derive(Clone, Copy)]
+enum Side {
+    Sealer,
+    Opener,
+}
+
+/// Encrypts the secret of a token for the process that has made this public key.
+pub(super) fn seal(token: &Token, public: &str) -> Result<String, Error> {
+    let own = Opener::new()?;
+    let key = own.public()?;
+    let pad = own.pad(public, Side::Sealer)?;
+    let secret = Zeroizing::new(digits(&token.to_hex()).ok_or_else(damaged)?);
+    let encrypted = combined(&secret, &pad);
+    Ok(format!("{key}.{}", to_digits(&encrypted).as_str()))
+}
+
+/// Encrypts or decrypts.
+fn combined(bytes: &[u8; 32], pad: &[u8; 32]) -> Zeroizing<[u8; 32]> {
+    Zeroizing::new(std::array::from_fn(|i| bytes[i] ^ pad[i]))
+}
+
+fn damaged() -> Error {
+    Error::Job("the launcher's store has a key or a secret that no process of this job has put there; do all use the same release?".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_that_made_the_key_opens_the_secret() {
+        let token = Token::generate();
+        let opener = Opener::new().unwrap();
+        let sealed = seal(&token, &opener.public().unwrap()).unwrap();
+        let opened = opener.open(&sealed).unwrap();
+        assert_eq!(*opened.to_hex(), *token.to_hex());
+    }
+
+    #[test]
+    fn others_do_not() {
+        let token = Token::generate();
+        let (one, other) = (Opener::new().unwrap(), Opener::new().unwrap());
+        let sealed = seal(&token, &one.public().unwrap()).unwrap();
+        assert!(!sealed.contains(token.to_hex().as_str()));
+        let opened = other.open(&sealed).unwrap();
+        assert_ne!(*opened.to_hex(), *token.to_hex());
+    }
+
+    #[test]
+    fn the_same_secret_never_looks_the_same() {
+        let token = Token::generate();
+        let public = Opener::new().unwrap().public().unwrap();
+        let [one, other] = [(); 2].map(|()| seal(&token, &public).unwrap());
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn nonsense_is_an_error() {
+        let zero = "0".repeat(64);
+        for public in ["", "x", &zero, &"g".repeat(64), &"0".repeat(66)] {
+            assert!(seal(&Token::generate(), public).is_err(), "{public}");
+        }
+        let key = Opener::new().unwrap().public().unwrap();
+        for sealed in ["", ".", &key, &format!("{key}."), &format!("{zero}.{zero}")] {
+            assert!(Opener::new().unwrap().open(sealed).is_err(), "{sealed}");
+        }
+    }
+}

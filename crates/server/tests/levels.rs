@@ -1,0 +1,110 @@
+//! A driver that needs more than a sandbox leaves it gets a weaker one, and no server where the
+//! sandbox is required.
+
+mod support;
+
+use mgn_fabric::Transport;
+use std::fs;
+use std::path::PathBuf;
+use support::{replaced_egl, works, Server};
+
+#[test]
+#[ignore = "started by the server under test"]
+fn worker_process() {
+    support::be_worker();
+}
+
+#[test]
+#[ignore = "started by the tests"]
+fn server_process() {
+    support::be_server();
+}
+
+/// An EGL library that opens no display unless it can do what `NEEDS` is.
+const DEMANDING_EGL: &str = r#"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+unsigned eglInitialize(void *display, int *major, int *minor)
+{
+    unsigned (*real)(void *, int *, int *) = (unsigned (*)(void *, int *, int *))dlsym(dlopen(REAL, RTLD_NOW), "eglInitialize");
+
+    return (NEEDS) < 0 ? 0 : real(display, major, minor);
+}
+"#;
+
+const SOCKET: &str = "socket(AF_INET, SOCK_STREAM, 0)";
+
+/// A file that no driver has a reason to open.
+fn file(name: &str) -> (PathBuf, String) {
+    let path = std::env::temp_dir().join(format!("mgn-levels-{name}-{}", std::process::id()));
+    fs::write(&path, "").unwrap();
+    let needs = format!("open({:?}, O_RDWR)", path.to_str().unwrap());
+    (path, needs)
+}
+
+/// A server whose driver needs this.
+fn start(name: &str, needs: &str, settings: &[(&str, &str)]) -> Result<Server, String> {
+    let folder = replaced_egl(name, &DEMANDING_EGL.replace("NEEDS", needs));
+    let library = [("LD_LIBRARY_PATH", folder.to_str().unwrap())];
+    let server = Server::try_start(false, &[settings, &library].concat());
+    if let Ok(server) = &server {
+        let mut client = server.client(Transport::Unix);
+        client.set_up();
+        works(&mut client);
+    }
+    fs::remove_dir_all(&folder).unwrap();
+    server
+}
+
+fn is_skipped() -> bool {
+    let parts = mgn_server::sandbox_parts();
+    if let Err(why) = &parts {
+        println!("SKIPPED: {why}");
+    }
+    parts.is_err()
+}
+
+const REQUIRED: (&str, &str) = ("TEST_SANDBOX", "required");
+
+#[test]
+fn a_driver_that_opens_any_file_is_confined_by_system_calls() {
+    if is_skipped() {
+        return;
+    }
+    let (path, needs) = file("opens");
+    let server = start("opens", &needs, &[]).unwrap();
+    server.expect_log("the driver opens only if its files are not confined");
+    let log = server.log();
+    assert!(log.contains("system calls by seccomp"), "{log}");
+    for worker in server.workers() {
+        let status = fs::read_to_string(format!("/proc/{worker}/status")).unwrap();
+        assert!(status.contains("Seccomp:\t2"), "{status}");
+    }
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_driver_that_needs_forbidden_calls_is_not_confined() {
+    if is_skipped() {
+        return;
+    }
+    let server = start("calls", SOCKET, &[]).unwrap();
+    server.expect_log("the driver opens only outside the sandbox");
+}
+
+#[test]
+fn a_server_that_requires_a_sandbox_starts_with_one_or_not_at_all() {
+    if is_skipped() {
+        return;
+    }
+    let server = start("usual", "0", &[REQUIRED]).unwrap();
+    server.expect_log("sessions are confined by");
+    let (path, needs) = file("required");
+    for needs in [&needs, SOCKET] {
+        let said = start("required", needs, &[REQUIRED]).err().unwrap();
+        assert!(said.contains("as --require-sandbox demands"), "{said}");
+    }
+    fs::remove_file(path).unwrap();
+}
