@@ -6,6 +6,7 @@
 
 use crate::context::Api;
 use crate::hand::buffer_parts::{self, State};
+use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::gl::*;
 
@@ -70,6 +71,34 @@ impl Renderer {
         if program != 0 {
             let what = "the vertex array object";
             same(what, program.into(), GL_VERTEX_ARRAY_BINDING)?;
+        }
+        for (what, noted, pname) in [
+            ("drawn to", cx.draw_framebuffer, GL_DRAW_FRAMEBUFFER_BINDING),
+            ("read", cx.read_framebuffer, GL_READ_FRAMEBUFFER_BINDING),
+        ] {
+            let Some(driver) = self.asked(pname) else {
+                continue;
+            };
+            let said = match driver {
+                0 => Some(0),
+                _ => self.names.table(Class::Framebuffer).shown(driver as u32),
+            };
+            if said != Some(noted) {
+                return Err(format!(
+                    "the framebuffer that is {what} is noted as {noted}, and the driver says {said:?}"
+                ));
+            }
+        }
+        if cx.api.is_desktop() && cx.was_current {
+            for (framebuffer, noted, pname) in [
+                (cx.draw_framebuffer, cx.draw_buffer, GL_DRAW_BUFFER),
+                (cx.read_framebuffer, cx.read_buffer, GL_READ_BUFFER),
+            ] {
+                if framebuffer == 0 {
+                    let what = format!("the default framebuffer's {pname:#x}");
+                    same(&what, noted.into(), pname)?;
+                }
+            }
         }
         self.compare_parts()?;
         self.compare_buffer_textures()?;

@@ -29,7 +29,11 @@ fn before(c: &Command) -> String {
                     "glCopyPixels" => "self.offset_raster();\n",
                     _ => "",
                 };
-                format!("{raster}self.read_lent()?;\n") + &shift("read", ["x", "y"])
+                let refused = match c.storing {
+                    true => "if self.refuses_to_copy() {\nreturn Ok(());\n}\n",
+                    false => "",
+                };
+                format!("{refused}{raster}self.read_lent()?;\n") + &shift("read", ["x", "y"])
             }
             "Blits" => {
                 "self.read_lent()?;\n".to_string()

@@ -2,9 +2,9 @@
 //! others may be able to read.
 //!
 //! Each process puts a public key there. For each of them rank 0 puts a public key of its own, and
-//! the secret, encrypted with a key that both can derive (X25519). Somebody who only reads the store
-//! learns nothing about the secret. Somebody who can also change it can take the place of a process;
-//! the launcher's protection of its store must prevent that.
+//! the secret, encrypted with a key that both can derive (X25519). Somebody who only reads the
+//! store learns nothing about the secret. Somebody who can also change it can take the place of a
+//! process; the launcher's protection of its store must prevent that.
 
 use rustls::crypto::ring::kx_group::X25519;
 use rustls::crypto::ActiveKeyExchange;

@@ -507,11 +507,8 @@ impl Commands for Renderer {
         self.hand_gl_bind_framebuffer_ext(target, framebuffer)
     }
     fn gl_bind_framebuffer_oes(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
-        self.needs_context()?;
         self.leave_tile();
-        let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        unsafe { (self.gl.glBindFramebufferOES)(target, framebuffer) };
-        Ok(())
+        self.hand_gl_bind_framebuffer_oes(target, framebuffer)
     }
     fn gl_bind_image_texture(
         &mut self,
@@ -2150,6 +2147,9 @@ impl Commands for Renderer {
         let y = crate::bounds::pixels(y);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
+        if self.refuses_to_copy() {
+            return Ok(());
+        }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let width = width.min(crate::bounds::TOO_LONG);
@@ -2175,6 +2175,9 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
+        if self.refuses_to_copy() {
+            return Ok(());
+        }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let width = width.min(crate::bounds::TOO_LONG);
@@ -2285,6 +2288,9 @@ impl Commands for Renderer {
         let y = crate::bounds::pixels(y);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
+        if self.refuses_to_copy() {
+            return Ok(());
+        }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let width = width.min(crate::bounds::TOO_LONG);
@@ -2309,6 +2315,9 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
+        if self.refuses_to_copy() {
+            return Ok(());
+        }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let width = width.min(crate::bounds::TOO_LONG);
@@ -2421,6 +2430,9 @@ impl Commands for Renderer {
         let y = crate::bounds::pixels(y);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
+        if self.refuses_to_copy() {
+            return Ok(());
+        }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
@@ -2447,6 +2459,9 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
+        if self.refuses_to_copy() {
+            return Ok(());
+        }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
@@ -2681,14 +2696,8 @@ impl Commands for Renderer {
     }
     fn gl_delete_framebuffers_oes(&mut self, n: i32, framebuffers: Slice<'_, u32>) -> Result<(), Fault> {
         let n = crate::bounds::count(n);
-        self.needs_context()?;
         self.leave_tile();
-        if framebuffers.is_null() && n > 0 {
-            return Ok(());
-        }
-        let framebuffers = self.name_array(Class::Framebuffer, framebuffers);
-        unsafe { (self.gl.glDeleteFramebuffersOES)(n, framebuffers.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
-        Ok(())
+        self.hand_gl_delete_framebuffers_oes(n, framebuffers)
     }
     fn gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
         self.hand_gl_delete_lists(list, range)
@@ -2730,13 +2739,7 @@ impl Commands for Renderer {
     }
     fn gl_delete_renderbuffers_oes(&mut self, n: i32, renderbuffers: Slice<'_, u32>) -> Result<(), Fault> {
         let n = crate::bounds::count(n);
-        self.needs_context()?;
-        if renderbuffers.is_null() && n > 0 {
-            return Ok(());
-        }
-        let renderbuffers = self.name_array(Class::Renderbuffer, renderbuffers);
-        unsafe { (self.gl.glDeleteRenderbuffersOES)(n, renderbuffers.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
-        Ok(())
+        self.hand_gl_delete_renderbuffers_oes(n, renderbuffers)
     }
     fn gl_delete_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_delete_samplers(names)
@@ -3483,13 +3486,7 @@ impl Commands for Renderer {
     }
     fn gl_gen_framebuffers_oes(&mut self, n: i32, framebuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let n = crate::bounds::count(n);
-        self.needs_context()?;
-        let mut framebuffers = crate::renderer::out::<u32>(framebuffers_count, lens::times(n as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGenFramebuffersOES)(n, framebuffers.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&framebuffers, if failed { 0 } else { framebuffers_count });
-        Ok(())
+        self.hand_gl_gen_framebuffers_oes(n, framebuffers_count, reply)
     }
     fn gl_gen_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_program_pipelines(names)
@@ -3513,13 +3510,7 @@ impl Commands for Renderer {
     }
     fn gl_gen_renderbuffers_oes(&mut self, n: i32, renderbuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let n = crate::bounds::count(n);
-        self.needs_context()?;
-        let mut renderbuffers = crate::renderer::out::<u32>(renderbuffers_count, lens::times(n as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGenRenderbuffersOES)(n, renderbuffers.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&renderbuffers, if failed { 0 } else { renderbuffers_count });
-        Ok(())
+        self.hand_gl_gen_renderbuffers_oes(n, renderbuffers_count, reply)
     }
     fn gl_gen_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_samplers(names)

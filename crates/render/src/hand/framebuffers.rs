@@ -23,6 +23,14 @@ impl Renderer {
         self.bind_framebuffer(target, framebuffer, self.gl.glBindFramebufferEXT)
     }
 
+    pub(crate) fn hand_gl_bind_framebuffer_oes(
+        &mut self,
+        target: u32,
+        framebuffer: u32,
+    ) -> Result<(), Fault> {
+        self.bind_framebuffer(target, framebuffer, self.gl.glBindFramebufferOES)
+    }
+
     fn bind_framebuffer(
         &mut self,
         target: u32,
@@ -32,11 +40,8 @@ impl Renderer {
         self.needs_context()?;
         let driver = self.name(Class::Framebuffer, framebuffer);
         // SAFETY: the context is current.
-        unsafe { bind(target, driver) };
-        if driver == crate::names::UNKNOWN {
-            return Ok(());
-        }
-        if let Some(cx) = self.cx.as_deref_mut() {
+        let done = self.without_error(|_| unsafe { bind(target, driver) });
+        if let Some(cx) = self.cx.as_deref_mut().filter(|_| done) {
             if matches!(target, GL_FRAMEBUFFER | GL_DRAW_FRAMEBUFFER) {
                 cx.draw_framebuffer = framebuffer;
             }
@@ -82,7 +87,7 @@ impl Renderer {
         // SAFETY: the array holds `n` buffers.
         let done = self.without_error(|r| unsafe { (r.gl.glDrawBuffers)(n, buffers.as_ptr()) });
         if done && self.takes_effect()? && self.cx()?.draw_framebuffer == 0 {
-            self.draw_to(buffers.first().copied().unwrap_or(GL_NONE))?;
+            self.draw_to(first(n, &buffers))?;
         }
         Ok(())
     }
@@ -92,11 +97,55 @@ impl Renderer {
         // SAFETY: the context is current.
         let done = self.without_error(|r| unsafe { (r.gl.glReadBuffer)(src) });
         if done && self.takes_effect()? && self.cx()?.read_framebuffer == 0 {
-            self.cx()?.read_buffer = src;
-            self.need_fronts()?;
-            self.bind()?;
+            self.read_from(src)?;
         }
         Ok(())
+    }
+
+    /// Reads another buffer of the default framebuffer from now on.
+    fn read_from(&mut self, buffer: u32) -> Result<(), Fault> {
+        self.cx()?.read_buffer = buffer;
+        self.need_fronts()?;
+        self.bind_and_read()
+    }
+
+    /// Makes the surfaces current that are drawn to and read now. Mesa keeps for each of them which
+    /// buffer is read, and for the context which is drawn to.
+    fn bind_and_read(&mut self) -> Result<(), Fault> {
+        self.bind()?;
+        let cx = self.cx()?;
+        let (buffer, is_default) = (cx.read_buffer, cx.read_framebuffer == 0);
+        let is_desktop = cx.api.is_desktop();
+        if is_desktop && is_default && self.asked(GL_READ_BUFFER) != Some(buffer as i32) {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glReadBuffer)(buffer) };
+        }
+        Ok(())
+    }
+
+    /// Whether a copy into a texture has nothing to copy from. It is an error then; Mesa 22.3 takes
+    /// what lies in front of its list of buffers for a buffer, and crashes.
+    pub(crate) fn refuses_to_copy(&mut self) -> bool {
+        let refuses = !self.compiles() && self.reads_nothing();
+        if refuses {
+            self.set_error(GL_INVALID_OPERATION);
+        }
+        refuses
+    }
+
+    /// Whether there is no buffer to read. It is an error then; in OpenGL ES, Mesa 22.3 crashes.
+    pub(super) fn refuses_to_read(&self) -> bool {
+        let is_es = self.cx.as_deref().is_some_and(|cx| !cx.api.is_desktop());
+        let refuses = is_es && self.reads_nothing();
+        if refuses {
+            self.set_error(GL_INVALID_OPERATION);
+        }
+        refuses
+    }
+
+    /// Whether the program has chosen that no buffer is read.
+    fn reads_nothing(&self) -> bool {
+        self.asked(GL_READ_BUFFER) == Some(GL_NONE as i32)
     }
 
     /// Whether a command that chooses buffers is executed now, and not only when a list is called.
@@ -120,26 +169,39 @@ impl Renderer {
                 self.move_depth(&surface, is_front(old))?;
             }
         }
-        self.bind()
+        self.bind_and_read()
     }
 
     /// Looks at what the driver draws to and reads now, after a command that may have changed it
     /// behind our back.
     pub(crate) fn draw_buffers_restored(&mut self) -> Result<(), Fault> {
+        // The driver has refused the command then, and would not answer.
+        if self.has_primitive() {
+            return Ok(());
+        }
         let cx = self.cx()?;
-        if !cx.api.is_desktop() || (cx.draw_framebuffer, cx.read_framebuffer) != (0, 0) {
+        if !cx.api.is_desktop() {
             return Ok(());
         }
         let (old_draw, old_read) = (cx.draw_buffer, cx.read_buffer);
-        let draw = self.driver_integer(GL_DRAW_BUFFER) as u32;
-        let read = self.driver_integer(GL_READ_BUFFER) as u32;
-        if read != old_read {
-            self.cx()?.read_buffer = read;
+        let (draws, reads) = (cx.draw_framebuffer == 0, cx.read_framebuffer == 0);
+        let asked = |pname| self.driver_integer(pname) as u32;
+        let draw = if draws {
+            asked(GL_DRAW_BUFFER)
+        } else {
+            old_draw
+        };
+        let read = if reads {
+            asked(GL_READ_BUFFER)
+        } else {
+            old_read
+        };
+        self.cx()?.read_buffer = read;
+        match (draw != old_draw, read != old_read) {
+            (true, _) => self.draw_to(draw),
+            (false, true) => self.read_from(read),
+            (false, false) => Ok(()),
         }
-        if (draw, read) != (old_draw, old_read) {
-            self.draw_to(draw)?;
-        }
-        Ok(())
     }
 
     pub(crate) fn hand_gl_pop_attrib(&mut self) -> Result<(), Fault> {
@@ -342,7 +404,13 @@ impl Renderer {
     }
 
     /// Runs a command of the driver's; says whether it raised no error. The error, if any, is kept.
+    /// Between glBegin and glEnd the driver refuses such commands, and does not say so before
+    /// glEnd.
     pub(super) fn without_error(&mut self, command: impl FnOnce(&Renderer)) -> bool {
+        if self.has_primitive() {
+            command(self);
+            return false;
+        }
         self.error();
         command(self);
         // SAFETY: no arguments.
@@ -379,7 +447,7 @@ macro_rules! named_buffers {
                 // SAFETY: the array holds `n` buffers.
                 let done = self.without_error(|r| unsafe { (r.gl.$gl_draw_many)(driver, n, buffers.as_ptr()) });
                 if done && framebuffer == 0 {
-                    self.draw_to(buffers.first().copied().unwrap_or(GL_NONE))?;
+                    self.draw_to(first(n, &buffers))?;
                 }
                 Ok(())
             }
@@ -390,9 +458,7 @@ macro_rules! named_buffers {
                 // SAFETY: the context is current.
                 let done = self.without_error(|r| unsafe { (r.gl.$gl_read)(driver, buffer) });
                 if done && framebuffer == 0 {
-                    self.cx()?.read_buffer = buffer;
-                    self.need_fronts()?;
-                    self.bind()?;
+                    self.read_from(buffer)?;
                 }
                 Ok(())
             })*
@@ -438,6 +504,12 @@ clears! {
     hand_gl_clear_bufferfv glClearBufferfv, hand_gl_clear_named_framebufferfv glClearNamedFramebufferfv: f32;
     hand_gl_clear_bufferiv glClearBufferiv, hand_gl_clear_named_framebufferiv glClearNamedFramebufferiv: i32;
     hand_gl_clear_bufferuiv glClearBufferuiv, hand_gl_clear_named_framebufferuiv glClearNamedFramebufferuiv: u32;
+}
+
+/// The first of `n` buffers.
+fn first(n: i32, buffers: &[u32]) -> u32 {
+    let first = buffers.first().filter(|_| n > 0);
+    first.copied().unwrap_or(GL_NONE)
 }
 
 /// The values, with zeros for those that are missing.

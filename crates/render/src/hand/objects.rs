@@ -355,6 +355,8 @@ macro_rules! older_names {
 
 older_names! {
     Texture: hand_gl_gen_textures_ext, hand_gl_delete_textures_ext;
+    Renderbuffer: hand_gl_gen_renderbuffers_oes, hand_gl_delete_renderbuffers_oes;
+    Framebuffer: hand_gl_gen_framebuffers_oes, hand_gl_delete_framebuffers_oes;
     Query: hand_gl_gen_queries_ext, hand_gl_delete_queries_ext;
     Pipeline: hand_gl_gen_program_pipelines_ext, hand_gl_delete_program_pipelines_ext;
 }

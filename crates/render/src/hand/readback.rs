@@ -44,6 +44,9 @@ impl Renderer {
         bytes: Option<usize>,
         to: *mut c_void,
     ) {
+        if self.refuses_to_read() {
+            return;
+        }
         let bounded = self.cx.as_deref().is_some_and(|cx| cx.has_bounded_reads);
         let bytes = bytes.and_then(|bytes| i32::try_from(bytes).ok());
         // SAFETY: the caller's promise, and the driver packs tightly.
@@ -134,6 +137,9 @@ impl Renderer {
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
         self.with_depth_in_place(format, |r| {
+            if r.refuses_to_read() {
+                return;
+            }
             // SAFETY: the address is an offset into the bound pack buffer, within which the driver
             // keeps.
             unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };

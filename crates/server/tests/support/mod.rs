@@ -87,9 +87,9 @@ fn this_test(name: &str) -> WorkerCommand {
     }
 }
 
-/// A folder with an EGL library of this source, for `LD_LIBRARY_PATH`. What it does not define comes
-/// from the system's, whose path is `REAL`, and on which it depends by that, as both have the same
-/// name.
+/// A folder with an EGL library of this source, for `LD_LIBRARY_PATH`. What it does not define
+/// comes from the system's, whose path is `REAL`, and on which it depends by that, as both have the
+/// same name.
 #[allow(dead_code)]
 pub fn replaced_egl(name: &str, source: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("mgn-egl-{name}-{}", std::process::id()));
