@@ -250,7 +250,7 @@ mod tests {
             };
             // Miri takes a thousand times as long.
             let counts: &[usize] = match cfg!(miri) {
-                true => &[0, 1, 2, 3, 4, 5, 8, 9],
+                true => &[0, 1, 5],
                 false => &[0, 1, 2, 3, 4, 5, 8, 9, 96, 98],
             };
             for &count in counts {
