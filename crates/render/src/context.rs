@@ -114,6 +114,8 @@ pub(crate) struct Context {
     pub has_discard: bool,
     /// Whether it has glDrawRangeElements.
     pub has_draw_range: bool,
+    /// Whether the program chooses the buffer that is read.
+    pub has_read_buffer: bool,
     /// Whether primitives can be restarted at an index of the program's choice, or at the
     /// greatest.
     pub has_restart: bool,
@@ -180,6 +182,7 @@ impl Context {
             has_bounded_reads: false,
             has_discard: false,
             has_draw_range: false,
+            has_read_buffer: false,
             has_restart: false,
             has_fixed_restart: false,
             has_viewports: false,
@@ -215,6 +218,7 @@ impl Context {
         self.has_discard =
             es3 || desktop && (version >= (3, 0) || has("GL_EXT_transform_feedback"));
         self.has_draw_range = es3 || desktop;
+        self.has_read_buffer = es3 || desktop;
         self.has_viewports = desktop && (version >= (4, 1) || has("GL_ARB_viewport_array"))
             || has("GL_OES_viewport_array");
         self.has_pipelines = desktop

@@ -145,7 +145,8 @@ impl Renderer {
 
     /// Whether the program has chosen that no buffer is read.
     fn reads_nothing(&self) -> bool {
-        self.asked(GL_READ_BUFFER) == Some(GL_NONE as i32)
+        let has_choice = self.cx.as_deref().is_some_and(|cx| cx.has_read_buffer);
+        has_choice && self.asked(GL_READ_BUFFER) == Some(GL_NONE as i32)
     }
 
     /// Whether a command that chooses buffers is executed now, and not only when a list is called.
