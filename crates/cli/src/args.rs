@@ -466,8 +466,9 @@ pub struct Server {
 
     /// Do not start unless sessions' files and system calls can be confined
     ///
-    /// Otherwise the server confines what it can, and logs a warning if that is too little.
-    #[arg(long, conflicts_with = "no_sandbox", env = "MGN_REQUIRE_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
+    /// Otherwise the server confines what it can, and logs a warning if that is too little. This flag
+    /// has priority over --no-sandbox.
+    #[arg(long, env = "MGN_REQUIRE_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
     pub require_sandbox: bool,
 
     /// Let programs that come by network make shaders of SPIR-V

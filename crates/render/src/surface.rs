@@ -185,7 +185,7 @@ impl Renderer {
             s.accumulation = s.accumulation.take().map(|_| Accumulation::default());
             old
         };
-        self.bind()?;
+        self.bind_and_read()?;
         for old in old.into_iter().flatten() {
             self.destroy(old);
         }

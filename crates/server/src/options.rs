@@ -62,7 +62,7 @@ pub enum Sandbox {
     /// As far as this system can, and the driver lets it.
     #[default]
     Possible,
-    /// There is no server where a worker's files or system calls cannot be confined.
+    /// The server does not start if a worker's files or system calls cannot be confined.
     Required,
 }
 

@@ -91,7 +91,8 @@ pub fn worker() -> Result<(), ServerError> {
     };
     let is_software = renderer.info().is_software;
     let is_last = !profile.has_windows || session.window.is_some();
-    sandbox::tighten(&profile, is_software, session.memory_limit, is_last);
+    sandbox::tighten(&profile, is_software, session.memory_limit, is_last)
+        .map_err(ServerError::Sandbox)?;
     slots.add(session.id, slot.clone());
     let farewell = {
         let (control, slots, activity) = (control.clone(), slots.clone(), activity.clone());

@@ -8,7 +8,7 @@ mod support;
 use mgn_fabric::Transport;
 use std::fs;
 use std::path::PathBuf;
-use support::{replaced_egl, works, Server};
+use support::{replaced_egl, works, Client, Server};
 
 #[test]
 #[ignore = "started by the server under test"]
@@ -22,7 +22,7 @@ fn server_process() {
     support::be_server();
 }
 
-/// An EGL library that opens no display unless it can do what `NEEDS` is.
+/// An EGL library that opens no display unless the call `NEEDS` succeeds.
 const DEMANDING_EGL: &str = r#"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -46,18 +46,39 @@ fn file(name: &str) -> (PathBuf, String) {
     (path, needs)
 }
 
-/// A server whose driver needs this.
-fn start(name: &str, needs: &str, settings: &[(&str, &str)]) -> Result<Server, String> {
-    let folder = replaced_egl(name, &DEMANDING_EGL.replace("NEEDS", needs));
-    let library = [("LD_LIBRARY_PATH", folder.to_str().unwrap())];
-    let server = Server::try_start(false, &[settings, &library].concat());
-    if let Ok(server) = &server {
+/// A server whose driver needs this, and a session of it.
+struct Demanding {
+    server: Server,
+    /// The process of the session.
+    worker: i32,
+    _client: Client,
+    folder: PathBuf,
+}
+
+impl Demanding {
+    fn start(name: &str, needs: &str, settings: &[(&str, &str)]) -> Result<Demanding, String> {
+        let folder = replaced_egl(name, &DEMANDING_EGL.replace("NEEDS", needs));
+        let library = [("LD_LIBRARY_PATH", folder.to_str().unwrap())];
+        let server = Server::try_start(false, &[settings, &library].concat());
+        let server = server.inspect_err(|_| fs::remove_dir_all(&folder).unwrap())?;
+        // The first session gets the worker that is open already.
+        let worker = server.workers()[0];
         let mut client = server.client(Transport::Unix);
         client.set_up();
         works(&mut client);
+        Ok(Demanding {
+            server,
+            worker,
+            _client: client,
+            folder,
+        })
     }
-    fs::remove_dir_all(&folder).unwrap();
-    server
+}
+
+impl Drop for Demanding {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
 }
 
 fn is_skipped() -> bool {
@@ -76,14 +97,13 @@ fn a_driver_that_opens_any_file_is_confined_by_system_calls() {
         return;
     }
     let (path, needs) = file("opens");
-    let server = start("opens", &needs, &[]).unwrap();
+    let demanding = Demanding::start("opens", &needs, &[]).unwrap();
+    let server = &demanding.server;
     server.expect_log("the driver opens only if its files are not confined");
     let log = server.log();
     assert!(log.contains("system calls by seccomp"), "{log}");
-    for worker in server.workers() {
-        let status = fs::read_to_string(format!("/proc/{worker}/status")).unwrap();
-        assert!(status.contains("Seccomp:\t2"), "{status}");
-    }
+    let status = fs::read_to_string(format!("/proc/{}/status", demanding.worker)).unwrap();
+    assert!(status.contains("Seccomp:\t2"), "{status}");
     fs::remove_file(path).unwrap();
 }
 
@@ -92,8 +112,10 @@ fn a_driver_that_needs_forbidden_calls_is_not_confined() {
     if is_skipped() {
         return;
     }
-    let server = start("calls", SOCKET, &[]).unwrap();
-    server.expect_log("the driver opens only outside the sandbox");
+    let demanding = Demanding::start("calls", SOCKET, &[]).unwrap();
+    demanding
+        .server
+        .expect_log("the driver opens only outside the sandbox");
 }
 
 #[test]
@@ -101,12 +123,20 @@ fn a_server_that_requires_a_sandbox_starts_with_one_or_not_at_all() {
     if is_skipped() {
         return;
     }
-    let server = start("usual", "0", &[REQUIRED]).unwrap();
+    let demanding = Demanding::start("usual", "0", &[REQUIRED]).unwrap();
+    let server = &demanding.server;
     server.expect_log("sessions are confined by");
+    let log = server.log();
+    assert!(
+        log.contains("by Landlock") && log.contains("by seccomp"),
+        "{log}"
+    );
     let (path, needs) = file("required");
     for needs in [&needs, SOCKET] {
-        let said = start("required", needs, &[REQUIRED]).err().unwrap();
-        assert!(said.contains("as --require-sandbox demands"), "{said}");
+        let said = Demanding::start("required", needs, &[REQUIRED])
+            .err()
+            .unwrap();
+        assert!(said.contains("--require-sandbox demands"), "{said}");
     }
     fs::remove_file(path).unwrap();
 }

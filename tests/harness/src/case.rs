@@ -129,7 +129,7 @@ struct Verdict {
 /// together of its tiles, are compared with those of one renderer. Of the transports, `wall-2x2`
 /// goes to four renderers, `wall-tcp` to as many by sockets, `wall-mural` to one that is larger
 /// than viewports, and `wall-replicas` to four and another, and `stages-shm` goes by stages in the
-/// program's process.
+/// program's process. Where there are walls, the run over `shm` saves its frames, too.
 ///
 /// # Panics
 /// With a table of everything that is wrong. Pictures that differ are in `target/failures`.

@@ -30,7 +30,7 @@ fn before(c: &Command) -> String {
                     _ => "",
                 };
                 let refused = match c.storing {
-                    true => "if self.refuses_to_copy() {\nreturn Ok(());\n}\n",
+                    true => "if self.refuses_to_copy(internalformat as u32) {\nself.read_lent()?;\nreturn self.return_lent();\n}\n",
                     false => "",
                 };
                 format!("{refused}{raster}self.read_lent()?;\n") + &shift("read", ["x", "y"])

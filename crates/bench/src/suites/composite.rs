@@ -10,8 +10,8 @@ use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 use super::Suite;
 use crate::composite::{Route, Work};
 use crate::icet;
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Kind, Plot};
+use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::record::{Axis, Better, Kind, Outcome, Plot, Series};
 
 /// The six sizes of the paper, and two of today.
 const SIZES: [(usize, usize); 8] = [
@@ -104,7 +104,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
                 RENDERERS + 1,
                 processors()
             )],
-            conclude: no_words,
+            conclude: verdicts,
         }
     };
     Ok(vec![
@@ -132,6 +132,41 @@ fn plot(operation: Operation, is_sparse: bool) -> String {
         "composite-{operation}{}",
         if is_sparse { "-sparse" } else { "" }
     )
+}
+
+/// The library's choice, beside the best of others and beside each limit, by size.
+fn verdicts(outcome: &Outcome) -> Vec<String> {
+    let chosen = Route::Chosen.to_string();
+    let Some(ours) = outcome.series.iter().find(|line| line.name == chosen) else {
+        return Vec::new();
+    };
+    let of_kind = |kind| outcome.series.iter().filter(move |line| line.kind == kind);
+    let peers: Vec<&Series> = of_kind(Kind::Peer).collect();
+    let beside_peers = compared(ours, &peers, "times as fast as IceT's fastest strategy");
+    let beside_limits = of_kind(Kind::Limit).filter_map(|limit| {
+        let what = format!("of the rate of {}", limit.name);
+        compared(ours, &[limit], &what)
+    });
+    beside_peers.into_iter().chain(beside_limits).collect()
+}
+
+/// By size, the rate of one line divided by the best of others. None if no size has both.
+fn compared(ours: &Series, others: &[&Series], what: &str) -> Option<String> {
+    let ratios = SIZES.iter().filter_map(|(width, height)| {
+        let pixels = (width * height) as f64;
+        let ours = rate(ours, pixels)?;
+        let best = others.iter().filter_map(|line| rate(line, pixels));
+        let best = best.max_by(f64::total_cmp)?;
+        Some(format!("{:.2} at {width}x{height}", ours / best))
+    });
+    let ratios: Vec<String> = ratios.collect();
+    let line = || format!("{}, {what}: {}", ours.name, ratios.join(", "));
+    (!ratios.is_empty()).then(line)
+}
+
+fn rate(line: &Series, pixels: f64) -> Option<f64> {
+    let mut points = line.points.iter();
+    Some(points.find(|point| point.x == pixels)?.value)
 }
 
 fn processors() -> usize {
@@ -255,5 +290,65 @@ impl Limit {
             frames += 1;
         }
         Ok(f64::from(frames) / start.elapsed().as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Place, Point, State};
+
+    fn line(name: &str, kind: Kind, rates: &[(f64, f64)]) -> Series {
+        let point = |(x, value): &(f64, f64)| Point {
+            x: *x,
+            place: Place::Any,
+            values: vec![*value],
+            rounds: vec![0],
+            value: *value,
+            low: *value,
+            high: *value,
+            state: State::Resolved,
+            percentiles: None,
+            cpu: None,
+        };
+        Series {
+            plot: plot(Operation::Over, false),
+            name: name.into(),
+            kind,
+            command: String::new(),
+            points: rates.iter().map(point).collect(),
+            note: None,
+        }
+    }
+
+    #[test]
+    fn the_librarys_choice_is_compared_with_the_best_of_others_and_with_each_limit() {
+        let (small, large) = (256. * 256., 512. * 512.);
+        let mut outcome = Outcome {
+            suite: Suite::Composite,
+            key: "composite over".into(),
+            plots: Vec::new(),
+            series: vec![
+                line(
+                    "the library's choice",
+                    Kind::Ours,
+                    &[(small, 60.), (large, 30.)],
+                ),
+                line("direct", Kind::Ours, &[(small, 99.)]),
+                line("reduce", Kind::Peer, &[(small, 10.), (large, 2.)]),
+                line("tree", Kind::Peer, &[(small, 5.), (large, 3.)]),
+                line("one pass", Kind::Limit, &[(small, 80.)]),
+            ],
+            notes: Vec::new(),
+            rounds: 1,
+            seconds: 1.,
+        };
+        let expected = [
+            "the library's choice, times as fast as IceT's fastest strategy: 6.00 at 256x256, 10.00 at 512x512",
+            "the library's choice, of the rate of one pass: 0.75 at 256x256",
+        ];
+        assert_eq!(verdicts(&outcome), expected);
+        outcome.series.truncate(2);
+        assert_eq!(verdicts(&outcome), [""; 0]);
     }
 }

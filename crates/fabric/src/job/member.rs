@@ -696,6 +696,8 @@ fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<b
                 let public = pmi.get(&public_key(rank))?;
                 pmi.put(&sealed_key(rank), &seal(shared, &public)?)?;
             }
+            // What the others get is the secret only, without its file's name, role and servers.
+            *token = Some(shared.to_hex().parse()?);
         }
         pmi.put("mgn-spread", if is_spread { "yes" } else { "no" })?;
     }
@@ -711,12 +713,12 @@ fn machine_key(rank: u32) -> String {
     format!("mgn-machine-{rank}")
 }
 
-/// Under this is what the secret is sealed with for a process.
+/// The store's key for the public key of a process, with which rank 0 encrypts the secret.
 fn public_key(rank: u32) -> String {
     format!("mgn-public-{rank}")
 }
 
-/// Under this is the job's secret, sealed for a process.
+/// The store's key for the job's secret, encrypted for a process.
 fn sealed_key(rank: u32) -> String {
     format!("mgn-sealed-{rank}")
 }

@@ -59,7 +59,7 @@ impl Opener {
     }
 }
 
-/// Which half of an exchange one's own is.
+/// Whether this process encrypts the secret or decrypts it.
 #[derive(Clone, Copy)]
 enum Side {
     Sealer,

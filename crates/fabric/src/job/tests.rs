@@ -271,7 +271,7 @@ fn meet(apart: bool) {
             scope.spawn(move || run(rank as u32, socket));
         }
     });
-    // Who can read the launcher's store does not learn the secret.
+    // Somebody who reads the launcher's store does not learn the secret.
     let space = space.lock().unwrap();
     assert_eq!(space.contains_key("mgn-sealed-1"), apart);
     for (key, value) in space.iter() {

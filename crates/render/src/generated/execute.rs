@@ -2147,8 +2147,9 @@ impl Commands for Renderer {
         let y = crate::bounds::pixels(y);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        if self.refuses_to_copy() {
-            return Ok(());
+        if self.refuses_to_copy(internalformat as u32) {
+            self.read_lent()?;
+            return self.return_lent();
         }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2175,8 +2176,9 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        if self.refuses_to_copy() {
-            return Ok(());
+        if self.refuses_to_copy(internalformat as u32) {
+            self.read_lent()?;
+            return self.return_lent();
         }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2288,8 +2290,9 @@ impl Commands for Renderer {
         let y = crate::bounds::pixels(y);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        if self.refuses_to_copy() {
-            return Ok(());
+        if self.refuses_to_copy(internalformat as u32) {
+            self.read_lent()?;
+            return self.return_lent();
         }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2315,8 +2318,9 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        if self.refuses_to_copy() {
-            return Ok(());
+        if self.refuses_to_copy(internalformat as u32) {
+            self.read_lent()?;
+            return self.return_lent();
         }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2430,8 +2434,9 @@ impl Commands for Renderer {
         let y = crate::bounds::pixels(y);
         let width = crate::bounds::pixels(width);
         self.needs_context()?;
-        if self.refuses_to_copy() {
-            return Ok(());
+        if self.refuses_to_copy(internalformat as u32) {
+            self.read_lent()?;
+            return self.return_lent();
         }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);
@@ -2459,8 +2464,9 @@ impl Commands for Renderer {
         let width = crate::bounds::pixels(width);
         let height = crate::bounds::pixels(height);
         self.needs_context()?;
-        if self.refuses_to_copy() {
-            return Ok(());
+        if self.refuses_to_copy(internalformat as u32) {
+            self.read_lent()?;
+            return self.return_lent();
         }
         self.read_lent()?;
         let (x, y) = self.where_read(x, y);

@@ -109,34 +109,44 @@ impl Renderer {
         self.bind_and_read()
     }
 
-    /// Makes the surfaces current that are drawn to and read now. Mesa keeps for each of them which
-    /// buffer is read, and for the context which is drawn to.
-    fn bind_and_read(&mut self) -> Result<(), Fault> {
+    /// Makes the surfaces current that are drawn to and read now. Mesa stores the choice of the read
+    /// buffer for each surface, and that of the draw buffer for the context.
+    pub(crate) fn bind_and_read(&mut self) -> Result<(), Fault> {
         self.bind()?;
-        let cx = self.cx()?;
+        // The program's list must not contain a command of ours.
+        if self.compiles() {
+            return Ok(());
+        }
+        let Some(cx) = self.cx.as_deref() else {
+            return Ok(());
+        };
         let (buffer, is_default) = (cx.read_buffer, cx.read_framebuffer == 0);
-        let is_desktop = cx.api.is_desktop();
-        if is_desktop && is_default && self.asked(GL_READ_BUFFER) != Some(buffer as i32) {
-            // SAFETY: the context is current.
-            unsafe { (self.gl.glReadBuffer)(buffer) };
+        let is_chosen = cx.api.is_desktop() && cx.was_current;
+        if is_chosen && is_default {
+            let said = self.asked(GL_READ_BUFFER);
+            if said.is_some_and(|said| said != buffer as i32) {
+                // SAFETY: the context is current.
+                unsafe { (self.gl.glReadBuffer)(buffer) };
+            }
         }
         Ok(())
     }
 
-    /// Whether a copy into a texture has nothing to copy from. It is an error then; Mesa 22.3 takes
+    /// Whether a copy into a texture has no colours to copy. It is an error then; Mesa 22.3 takes
     /// what lies in front of its list of buffers for a buffer, and crashes.
-    pub(crate) fn refuses_to_copy(&mut self) -> bool {
-        let refuses = !self.compiles() && self.reads_nothing();
+    pub(crate) fn refuses_to_copy(&mut self, internal_format: u32) -> bool {
+        let copies_colors = has_colors(internal_format);
+        let refuses = copies_colors && !self.compiles() && self.reads_nothing();
         if refuses {
             self.set_error(GL_INVALID_OPERATION);
         }
         refuses
     }
 
-    /// Whether there is no buffer to read. It is an error then; in OpenGL ES, Mesa 22.3 crashes.
-    pub(super) fn refuses_to_read(&self) -> bool {
+    /// Whether there are no colours to read. It is an error then; in OpenGL ES, Mesa 22.3 crashes.
+    pub(super) fn refuses_to_read(&self, format: u32) -> bool {
         let is_es = self.cx.as_deref().is_some_and(|cx| !cx.api.is_desktop());
-        let refuses = is_es && self.reads_nothing();
+        let refuses = is_es && has_colors(format) && self.reads_nothing();
         if refuses {
             self.set_error(GL_INVALID_OPERATION);
         }
@@ -151,9 +161,8 @@ impl Renderer {
 
     /// Whether a command that chooses buffers is executed now, and not only when a list is called.
     fn takes_effect(&mut self) -> Result<bool, Fault> {
-        let compiles = self.cx()?.only_compiles;
-        self.names.shared.lists_switch_buffers |= compiles;
-        Ok(!compiles)
+        self.names.shared.lists_switch_buffers |= self.compiles();
+        Ok(!self.cx()?.only_compiles)
     }
 
     /// Draws to another buffer of the default framebuffer from now on.
@@ -176,7 +185,7 @@ impl Renderer {
     /// Looks at what the driver draws to and reads now, after a command that may have changed it
     /// behind our back.
     pub(crate) fn draw_buffers_restored(&mut self) -> Result<(), Fault> {
-        // The driver has refused the command then, and would not answer.
+        // Between glBegin and glEnd the driver has refused the command, and answers no questions.
         if self.has_primitive() {
             return Ok(());
         }
@@ -216,6 +225,7 @@ impl Renderer {
             (self.gl.glGetFloatv)(GL_CURRENT_COLOR, color.as_mut_ptr());
             (self.gl.glPopAttrib)();
         }
+        self.names.shared.lists_switch_buffers |= self.compiles();
         self.draw_buffers_restored()
     }
 
@@ -505,6 +515,26 @@ clears! {
     hand_gl_clear_bufferfv glClearBufferfv, hand_gl_clear_named_framebufferfv glClearNamedFramebufferfv: f32;
     hand_gl_clear_bufferiv glClearBufferiv, hand_gl_clear_named_framebufferiv glClearNamedFramebufferiv: i32;
     hand_gl_clear_bufferuiv glClearBufferuiv, hand_gl_clear_named_framebufferuiv glClearNamedFramebufferuiv: u32;
+}
+
+/// Whether pixels of this format, or internal format, are colours.
+fn has_colors(format: u32) -> bool {
+    !matches!(
+        format,
+        GL_DEPTH_COMPONENT
+            | GL_DEPTH_COMPONENT16
+            | GL_DEPTH_COMPONENT24
+            | GL_DEPTH_COMPONENT32
+            | GL_DEPTH_COMPONENT32F
+            | GL_DEPTH_STENCIL
+            | GL_DEPTH24_STENCIL8
+            | GL_DEPTH32F_STENCIL8
+            | GL_STENCIL_INDEX
+            | GL_STENCIL_INDEX1
+            | GL_STENCIL_INDEX4
+            | GL_STENCIL_INDEX8
+            | GL_STENCIL_INDEX16
+    )
 }
 
 /// The first of `n` buffers.

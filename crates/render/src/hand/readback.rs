@@ -19,7 +19,12 @@ impl Renderer {
         type_: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let refuses = self.refuses_to_read(format);
         self.read_lent()?;
+        if refuses {
+            nothing(reply, false);
+            return self.return_lent();
+        }
         let (x, y) = self.where_read(x, y);
         let bytes = tight_image_bytes(width, height, 1, format, type_);
         self.answer_image(bytes, reply, |r, to| {
@@ -44,9 +49,6 @@ impl Renderer {
         bytes: Option<usize>,
         to: *mut c_void,
     ) {
-        if self.refuses_to_read() {
-            return;
-        }
         let bounded = self.cx.as_deref().is_some_and(|cx| cx.has_bounded_reads);
         let bytes = bytes.and_then(|bytes| i32::try_from(bytes).ok());
         // SAFETY: the caller's promise, and the driver packs tightly.
@@ -68,6 +70,10 @@ impl Renderer {
         parts: impl Iterator<Item = &'a [i32]>,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        if self.refuses_to_read(format) {
+            nothing(reply, false);
+            return Ok(());
+        }
         let mut sized = Vec::new();
         let mut total = Some(0usize);
         for part in parts {
@@ -134,12 +140,13 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
+        let refuses = self.refuses_to_read(format);
         self.read_lent()?;
+        if refuses {
+            return self.return_lent();
+        }
         let (x, y) = self.where_read(x, y);
         self.with_depth_in_place(format, |r| {
-            if r.refuses_to_read() {
-                return;
-            }
             // SAFETY: the address is an offset into the bound pack buffer, within which the driver
             // keeps.
             unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };

@@ -71,6 +71,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
             Sandbox::Off => Level::Open,
             _ => Level::Full,
         },
+        is_required: options.sandbox == Sandbox::Required,
         stages: options.chain.folders(),
         ..Profile::default()
     };
@@ -103,7 +104,8 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         ),
         Level::SystemCalls => tracing::warn!(
             "the driver opens only if its files are not confined, so a client that finds a flaw \
-             in it can read and change this user's files; sessions are confined by {confined}"
+             in it can read and change all files that this user can; sessions are confined by \
+             {confined}"
         ),
         Level::Open => tracing::info!("sessions are not confined"),
         _ => tracing::info!("sessions are confined by {confined}"),

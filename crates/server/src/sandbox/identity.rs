@@ -87,8 +87,9 @@ pub(super) fn become_user(user: NewUser) -> Result<String, String> {
 /// Gives up all capabilities, for good.
 pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io::Errno> {
     // Folders and displays that root is told to use may be other users'. Landlock says
-    // which files these are.
-    let uses_others = profile.writes() || profile.has_windows;
+    // which files these are; without it, the worker does without them.
+    let has_rules = profile.level >= Level::Reduced;
+    let uses_others = has_rules && (profile.writes() || profile.has_windows);
     let keep = match geteuid().is_root() && uses_others {
         true => CapabilitySet::DAC_OVERRIDE,
         false => CapabilitySet::empty(),

@@ -38,6 +38,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     pub level: Level,
+    /// Whether the worker must not go on unless its files and system calls are confined.
+    pub is_required: bool,
     /// Folders that the server's stages write to.
     pub stages: Vec<PathBuf>,
     /// Folders that pictures of the session's tile are saved in.
@@ -97,7 +99,7 @@ fn port_of(display: &str) -> Option<u16> {
 }
 
 /// Why a part is left out below [`Level::Full`].
-const NOT_FULL: &str = "the driver did not open in a full sandbox";
+const NOT_FULL: &str = "the driver did not open with it";
 
 /// The parts of a sandbox, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,8 +169,14 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
     confined.note("a user of its own", user.and_then(identity::become_user));
     confined.note("no capabilities", identity::drop_capabilities(profile));
     confined.note("no new privileges", identity::forbid_privileges());
-    confined.note("files and TCP by Landlock", rules.and_then(files::enforce));
-    confined.note("system calls by seccomp", calls::before_driver(profile));
+    let files = rules.and_then(files::enforce);
+    let calls = calls::before_driver(profile);
+    let has_both = files.is_ok() && calls.is_ok();
+    confined.note("files and TCP by Landlock", files);
+    confined.note("system calls by seccomp", calls);
+    if profile.is_required && !has_both {
+        return Err(format!("this worker is confined by {confined}"));
+    }
     // Where the driver looks, and the renderer.
     if let Some(cache) = cache {
         std::env::set_var("XDG_CACHE_HOME", cache);
@@ -179,9 +187,17 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
 /// Confines all threads of this process to what it needs to serve a session with the driver that it
 /// has opened. A file, in memory or not, may be as long as what a session may use. Unless
 /// this step `is_last`, [`tighten_once_shown`] is to follow.
-pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64, is_last: bool) {
+///
+/// # Errors
+/// If the process must not go on.
+pub(crate) fn tighten(
+    profile: &Profile,
+    is_software: bool,
+    memory_limit: u64,
+    is_last: bool,
+) -> Result<(), String> {
     if profile.level == Level::Open {
-        return;
+        return Ok(());
     }
     // Recordings that a server's stages write may be longer.
     if profile.stages.is_empty() {
@@ -191,8 +207,13 @@ pub(crate) fn tighten(profile: &Profile, is_software: bool, memory_limit: u64, i
     }
     // Where the kernel cannot, the first step has said so.
     if let Err(error) = calls::after_driver(profile, is_software, is_last) {
-        tracing::debug!("system calls are not narrowed down: {error}");
+        let why = format!("system calls are not narrowed down: {error}");
+        if profile.is_required {
+            return Err(why);
+        }
+        tracing::debug!("{why}");
     }
+    Ok(())
 }
 
 /// The third step, where the session's tile has windows: these are open, so nothing is connected to

@@ -175,7 +175,7 @@ fn confined(profile: &Profile) -> Option<PathBuf> {
     if has("landlock") && has("seccomp") {
         let confined = confine(profile).unwrap();
         println!("{confined}");
-        tighten(profile, true, MEMORY, !profile.has_windows);
+        tighten(profile, true, MEMORY, !profile.has_windows).unwrap();
         return Some(folder);
     }
     identity::forbid_privileges().unwrap();
