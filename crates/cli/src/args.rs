@@ -466,8 +466,8 @@ pub struct Server {
 
     /// Do not start unless sessions' files and system calls can be confined
     ///
-    /// Otherwise the server confines what it can, and logs a warning if that is too little. This flag
-    /// has priority over --no-sandbox.
+    /// Otherwise the server confines what it can, and logs a warning if that is too little. This
+    /// flag has priority over --no-sandbox.
     #[arg(long, env = "MGN_REQUIRE_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
     pub require_sandbox: bool,
 

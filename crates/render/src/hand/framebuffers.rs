@@ -109,8 +109,8 @@ impl Renderer {
         self.bind_and_read()
     }
 
-    /// Makes the surfaces current that are drawn to and read now. Mesa stores the choice of the read
-    /// buffer for each surface, and that of the draw buffer for the context.
+    /// Makes the surfaces current that are drawn to and read now. Mesa stores the choice of the
+    /// read buffer for each surface, and that of the draw buffer for the context.
     pub(crate) fn bind_and_read(&mut self) -> Result<(), Fault> {
         self.bind()?;
         // The program's list must not contain a command of ours.
