@@ -269,7 +269,37 @@ static void client(void)
     errors("client attributes");
 }
 
+/* What is read of the window comes back although a framebuffer object is drawn to. */
+static void read_while_drawing_elsewhere(void)
+{
+    static const float red[] = {1, 0, 0, 1}, green[] = {0, 1, 0, 1};
+    GLuint framebuffer;
+    unsigned char pixel[4] = {0};
+
+    glDrawBuffer(GL_FRONT);
+    glClearColor(red[0], red[1], red[2], red[3]);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glDrawBuffer(GL_BACK);
+    glClearColor(green[0], green[1], green[2], green[3]);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    glReadBuffer(GL_FRONT);
+    glPushAttrib(GL_PIXEL_MODE_BIT);
+    glReadBuffer(GL_BACK);
+    glPopAttrib();
+    glReadPixels(8, 8, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    note_bytes("front", pixel, sizeof pixel);
+    INTS(GL_READ_BUFFER, 1);
+    glReadBuffer(GL_BACK);
+    glReadPixels(8, 8, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    note_bytes("back", pixel, sizeof pixel);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    errors("reads");
+}
+
 CONFORM("attrib_stack", COMPAT, {"none", none}, {"current", current}, {"point_line_polygon", point_line_polygon}, {"pixel_mode", pixel_mode},
         {"lighting", lighting}, {"fog_depth_accum", fog_depth_accum}, {"stencil_viewport", stencil_viewport}, {"transform_enable", transform_enable},
         {"color_hint", color_hint}, {"eval_list", eval_list}, {"texture", texture}, {"scissor_multisample", scissor_multisample}, {"all", all},
-        {"nesting", nesting}, {"client", client})
+        {"nesting", nesting}, {"client", client},
+        {"read_while_drawing_elsewhere", read_while_drawing_elsewhere})

@@ -96,7 +96,7 @@ static void other_dimensions(void)
     }
 }
 
-static void depth(void)
+static void depth_while_reading(GLenum buffer)
 {
     glEnable(GL_DEPTH_TEST);
     for (int i = 0; i < 8; i++) {
@@ -107,8 +107,10 @@ static void depth(void)
     }
     nearest(GL_TEXTURE_2D);
     glTexParameteri(GL_TEXTURE_2D, GL_DEPTH_TEXTURE_MODE, GL_LUMINANCE);
+    glReadBuffer(buffer);
     glCopyTexImage2D(GL_TEXTURE_2D, 0, GL_DEPTH_COMPONENT24, 0, 0, 256, 256, 0);
     errors("depth");
+    glReadBuffer(GL_BACK);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     glEnable(GL_TEXTURE_2D);
     square(0.95f);
@@ -119,6 +121,17 @@ static void depth(void)
     glMatrixMode(GL_TEXTURE);
     glTranslatef(0, 0, 0.5f);
     square(0.95f);
+}
+
+static void depth(void)
+{
+    depth_while_reading(GL_BACK);
+}
+
+/* Depth is copied whatever buffer colours are read from. */
+static void depth_alone(void)
+{
+    depth_while_reading(GL_NONE);
 }
 
 /* Draw, copy, draw with the copy, copy that: the order of commands in the stream. */
@@ -137,4 +150,4 @@ static void feedback(void)
 }
 
 CONFORM("texture_copy", COMPAT, {"images", images}, {"parts", parts}, {"other_dimensions", other_dimensions}, {"depth", depth},
-        {"feedback", feedback})
+        {"depth_alone", depth_alone}, {"feedback", feedback})
