@@ -11,7 +11,7 @@ use super::Suite;
 use crate::composite::{Route, Work};
 use crate::icet;
 use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Kind, Outcome, Plot, Series};
+use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 
 /// The six sizes of the paper, and two of today.
 const SIZES: [(usize, usize); 8] = [
@@ -164,9 +164,11 @@ fn compared(ours: &Series, others: &[&Series], what: &str) -> Option<String> {
     (!ratios.is_empty()).then(line)
 }
 
+/// A rate that enough rounds agree about.
 fn rate(line: &Series, pixels: f64) -> Option<f64> {
     let mut points = line.points.iter();
-    Some(points.find(|point| point.x == pixels)?.value)
+    let point = points.find(|point| point.x == pixels)?;
+    (point.state == State::Resolved).then_some(point.value)
 }
 
 fn processors() -> usize {
@@ -296,7 +298,7 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Place, Point, State};
+    use crate::record::{Place, Point};
 
     fn line(name: &str, kind: Kind, rates: &[(f64, f64)]) -> Series {
         let point = |(x, value): &(f64, f64)| Point {
@@ -348,6 +350,10 @@ mod tests {
             "the library's choice, of the rate of one pass: 0.75 at 256x256",
         ];
         assert_eq!(verdicts(&outcome), expected);
+        outcome.series[0].points[1].state = State::Unresolved;
+        let small =
+            "the library's choice, times as fast as IceT's fastest strategy: 6.00 at 256x256";
+        assert_eq!(verdicts(&outcome)[0], small);
         outcome.series.truncate(2);
         assert_eq!(verdicts(&outcome), [""; 0]);
     }
