@@ -196,6 +196,25 @@ pub struct Point {
     pub cpu: Option<[f64; 2]>,
 }
 
+#[cfg(test)]
+impl Point {
+    /// One value, that of one round.
+    pub fn single(x: f64, place: Place, value: f64) -> Point {
+        Point {
+            x,
+            place,
+            values: vec![value],
+            rounds: vec![0],
+            value,
+            low: value,
+            high: value,
+            state: State::Resolved,
+            percentiles: None,
+            cpu: None,
+        }
+    }
+}
+
 /// How far from each other the two processors were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

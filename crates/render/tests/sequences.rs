@@ -487,12 +487,9 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 "glClear"
             }
             82 => {
-                let (from, to) = ([-1, r.small(), 16, 300], [0, 0, r.small(), 8]);
-                let [x0, y0, x1, y1] = from;
-                let [to_x0, to_y0, to_x1, to_y1] = to;
-                let filter = GL_NEAREST;
+                let (y, to_x) = (r.small(), r.small());
                 let mask = GL_COLOR_BUFFER_BIT;
-                e.gl_blit_framebuffer(x0, y0, x1, y1, to_x0, to_y0, to_x1, to_y1, mask, filter);
+                e.gl_blit_framebuffer(-1, y, 16, 300, 0, 0, to_x, 8, mask, GL_NEAREST);
                 "glBlitFramebuffer"
             }
             83 => {
@@ -523,7 +520,8 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
     }
 }
 
-/// Writes a command about which framebuffer, and which of its buffers, is drawn to or read.
+/// Writes a command that binds or deletes a framebuffer, or chooses the buffers of one that are
+/// drawn to or read.
 unsafe fn framebuffer(r: &mut Random, e: &mut Encoder) -> &'static str {
     const TARGETS: [u32; 4] = [
         GL_FRAMEBUFFER,
@@ -696,9 +694,8 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
     for number in 0..LENGTH as u64 {
         if r.below(16) == 0 {
             // A context that is left in a primitive has vertices out of place later, too.
-            if matches!(versions[s.context as usize - 1], COMPAT)
-                && !compiles[s.context as usize - 1]
-            {
+            let left = s.context as usize - 1;
+            if versions[left] == COMPAT && !compiles[left] {
                 let _ = s.try_encode(|e| unsafe { e.gl_end() });
             }
             s.context = 3 - s.context;

@@ -6,6 +6,7 @@
 #[path = "../../fabric/tests/support/attack.rs"]
 mod attack;
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use std::net::SocketAddr;
@@ -16,17 +17,7 @@ use mgn_fabric::{connect, Error, Role as TokenRole, Token, Transport};
 use mgn_wire::hello::Role;
 use support::{opening, Server};
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 #[test]
 fn a_flood_keeps_no_session_from_beginning() {

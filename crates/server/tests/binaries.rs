@@ -3,6 +3,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use mgn_fabric::{Role, Store, Token, Transport};
@@ -10,17 +11,7 @@ use mgn_wire::gl::*;
 use mgn_wire::Answer;
 use support::{Client, Server};
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 /// Bytes of the seal behind a binary, and of Mesa's header before its payload: the format, a hash
 /// of the driver, the payload's size and its checksum.

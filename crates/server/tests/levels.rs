@@ -3,24 +3,15 @@
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+#[macro_use]
 mod support;
 
 use mgn_fabric::Transport;
 use std::fs;
 use std::path::PathBuf;
-use support::{replaced_egl, works, Client, Server};
+use support::{lacks_sandbox, works, Client, Server};
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 /// An EGL library that opens no display unless the call `NEEDS` succeeds.
 const DEMANDING_EGL: &str = r#"
@@ -46,85 +37,49 @@ fn file(name: &str) -> (PathBuf, String) {
     (path, needs)
 }
 
-/// A server whose driver needs this, and a session of it.
-struct Demanding {
-    server: Server,
-    /// The process of the session.
-    worker: i32,
-    _client: Client,
-    folder: PathBuf,
-}
-
-impl Demanding {
-    fn start(name: &str, needs: &str, settings: &[(&str, &str)]) -> Result<Demanding, String> {
-        let folder = replaced_egl(name, &DEMANDING_EGL.replace("NEEDS", needs));
-        let library = [("LD_LIBRARY_PATH", folder.to_str().unwrap())];
-        let server = Server::try_start(false, &[settings, &library].concat());
-        let server = server.inspect_err(|_| fs::remove_dir_all(&folder).unwrap())?;
-        // The first session gets the worker that is open already.
-        let worker = server.workers()[0];
-        let mut client = server.client(Transport::Unix);
-        client.set_up();
-        works(&mut client);
-        Ok(Demanding {
-            server,
-            worker,
-            _client: client,
-            folder,
-        })
-    }
-}
-
-impl Drop for Demanding {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn is_skipped() -> bool {
-    let parts = mgn_server::sandbox_parts();
-    if let Err(why) = &parts {
-        println!("SKIPPED: {why}");
-    }
-    parts.is_err()
+/// A server whose driver needs this, a session of it, and the session's process.
+fn start(needs: &str, settings: &[(&str, &str)]) -> Result<(Server, Client, i32), String> {
+    let server = Server::with_egl(&DEMANDING_EGL.replace("NEEDS", needs), settings)?;
+    // The first session gets the worker that is open already.
+    let worker = server.workers()[0];
+    let mut client = server.client(Transport::Unix);
+    client.set_up();
+    works(&mut client);
+    Ok((server, client, worker))
 }
 
 const REQUIRED: (&str, &str) = ("TEST_SANDBOX", "required");
 
 #[test]
 fn a_driver_that_opens_any_file_is_confined_by_system_calls() {
-    if is_skipped() {
+    if lacks_sandbox() {
         return;
     }
     let (path, needs) = file("opens");
-    let demanding = Demanding::start("opens", &needs, &[]).unwrap();
-    let server = &demanding.server;
+    let (server, _client, worker) = start(&needs, &[]).unwrap();
     server.expect_log("the driver opens only if its files are not confined");
     let log = server.log();
     assert!(log.contains("system calls by seccomp"), "{log}");
-    let status = fs::read_to_string(format!("/proc/{}/status", demanding.worker)).unwrap();
+    let status = fs::read_to_string(format!("/proc/{worker}/status")).unwrap();
     assert!(status.contains("Seccomp:\t2"), "{status}");
     fs::remove_file(path).unwrap();
 }
 
 #[test]
 fn a_driver_that_needs_forbidden_calls_is_not_confined() {
-    if is_skipped() {
+    if lacks_sandbox() {
         return;
     }
-    let demanding = Demanding::start("calls", SOCKET, &[]).unwrap();
-    demanding
-        .server
-        .expect_log("the driver opens only outside the sandbox");
+    let (server, _client, _) = start(SOCKET, &[]).unwrap();
+    server.expect_log("the driver opens only outside the sandbox");
 }
 
 #[test]
 fn a_server_that_requires_a_sandbox_starts_with_one_or_not_at_all() {
-    if is_skipped() {
+    if lacks_sandbox() {
         return;
     }
-    let demanding = Demanding::start("usual", "0", &[REQUIRED]).unwrap();
-    let server = &demanding.server;
+    let (server, _client, _) = start("0", &[REQUIRED]).unwrap();
     server.expect_log("sessions are confined by");
     let log = server.log();
     assert!(
@@ -133,9 +88,7 @@ fn a_server_that_requires_a_sandbox_starts_with_one_or_not_at_all() {
     );
     let (path, needs) = file("required");
     for needs in [&needs, SOCKET] {
-        let said = Demanding::start("required", needs, &[REQUIRED])
-            .err()
-            .unwrap();
+        let said = start(needs, &[REQUIRED]).err().unwrap();
         assert!(said.contains("--require-sandbox demands"), "{said}");
     }
     fs::remove_file(path).unwrap();

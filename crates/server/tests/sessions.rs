@@ -2,6 +2,7 @@
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+#[macro_use]
 mod support;
 
 use mgn_fabric::{Error, Transport};
@@ -11,17 +12,7 @@ use mgn_wire::hello::{self, Hello, Role};
 use std::time::Duration;
 use support::{opening, wait_until, Server};
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 #[test]
 fn the_same_picture_over_every_transport() {

@@ -4,6 +4,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use mgn_fabric::{connect, Address, Connection, Error, Store, Token, Transport};
@@ -19,17 +20,7 @@ use support::{opening, wait_until, Client, Server};
 const LONG: Duration = Duration::from_secs(20);
 const MIB: u64 = 1 << 20;
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 /// The lines of the log that contain all these words.
 fn lines(server: &Server, words: &[&str]) -> Vec<String> {

@@ -3,6 +3,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use mgn_fabric::{Error, Transport};
@@ -14,17 +15,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use support::{Client, Server};
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 fn wall(target: Target) -> Wall {
     let mut wall = Wall::grid(1, 1).unwrap();

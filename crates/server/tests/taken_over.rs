@@ -2,6 +2,7 @@
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+#[macro_use]
 mod support;
 
 use mgn_fabric::Transport;
@@ -9,19 +10,9 @@ use mgn_server::Abilities;
 use mgn_wire::Blame;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use support::{replaced_egl, works, Client, Server};
+use support::{lacks_sandbox, works, Client, Server};
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 /// An EGL library whose glDepthRange obeys: for 1 and 0 it sends the server the message `READY`,
 /// and for the number of a process and an address there it tries to get at that process, and says
@@ -94,13 +85,10 @@ fn ready() -> Vec<u8> {
     length.into_iter().chain(body).collect()
 }
 
-fn obedient(name: &str, settings: &[(&str, &str)]) -> (Server, std::path::PathBuf) {
+fn obedient(settings: &[(&str, &str)]) -> Server {
     let ready: Vec<String> = ready().iter().map(|byte| format!("(char){byte}")).collect();
     let source = OBEDIENT_EGL.replace("READY }", &format!("{} }}", ready.join(", ")));
-    let folder = replaced_egl(name, &source);
-    let library = [("LD_LIBRARY_PATH", folder.to_str().unwrap())];
-    let server = Server::start(false, &[settings, &library].concat());
-    (server, folder)
+    Server::with_egl(&source, settings).unwrap()
 }
 
 fn client(server: &Server) -> Client {
@@ -151,18 +139,16 @@ fn is_kept_apart() -> bool {
 
 #[test]
 fn the_memory_of_another_session_is_out_of_reach() {
-    if let Err(why) = mgn_server::sandbox_parts() {
-        println!("SKIPPED: {why}");
+    if lacks_sandbox() {
         return;
     }
-    let (server, folder) = obedient("memory", &[]);
+    let server = obedient(&[]);
     let tried = attack(&server);
     for attempt in ATTEMPTS {
         let refused = ["Operation not permitted", "Permission denied"];
         let lines = refused.map(|why| format!("tried {attempt}: {why}\n"));
         assert!(lines.iter().any(|line| tried.contains(line)), "{tried}");
     }
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The attack is one: without a sandbox, it succeeds.
@@ -171,7 +157,7 @@ fn without_a_sandbox_the_memory_of_another_session_is_within_reach() {
     if is_kept_apart() {
         return;
     }
-    let (server, folder) = obedient("open", &[("TEST_SANDBOX", "off")]);
+    let server = obedient(&[("TEST_SANDBOX", "off")]);
     let tried = attack(&server);
     for attempt in ATTEMPTS {
         assert!(
@@ -179,12 +165,11 @@ fn without_a_sandbox_the_memory_of_another_session_is_within_reach() {
             "{tried}"
         );
     }
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn a_worker_that_is_ready_twice_is_killed_and_takes_its_session_only() {
-    let (server, folder) = obedient("ready", &[]);
+    let server = obedient(&[]);
     let mut bystander = client(&server);
     let mut attacker = client(&server);
     attacker.encode(1, |e| unsafe { e.gl_depth_range(1.0, 0.0) });
@@ -193,5 +178,4 @@ fn a_worker_that_is_ready_twice_is_killed_and_takes_its_session_only() {
     assert!(attacker.end().is_none_or(|end| end.blame != Blame::Driver));
     works(&mut bystander);
     works(&mut client(&server));
-    fs::remove_dir_all(&folder).unwrap();
 }

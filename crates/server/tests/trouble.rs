@@ -2,6 +2,7 @@
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+#[macro_use]
 mod support;
 
 use mgn_fabric::Transport;
@@ -9,19 +10,9 @@ use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use mgn_wire::{Blame, End};
 use std::time::Duration;
-use support::{message, replaced_egl, wait_until, works, Server, CONFIG};
+use support::{message, wait_until, works, Server, CONFIG};
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 /// A small generator, so that failures repeat.
 struct Random(u64);
@@ -409,8 +400,7 @@ int eglGetError(void)
 
 #[test]
 fn a_driver_that_fails_is_blamed_and_not_the_client() {
-    let folder = replaced_egl("failing", FAILING_EGL);
-    let server = Server::start(false, &[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
+    let server = Server::with_egl(FAILING_EGL, &[]).unwrap();
     let mut bystander = server.client(Transport::Shm);
     bystander.set_up();
     let mut client = server.client(Transport::Shm);
@@ -434,7 +424,6 @@ fn a_driver_that_fails_is_blamed_and_not_the_client() {
     let mut next = server.client(Transport::Unix);
     next.set_up();
     works(&mut next);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 #[allow(dead_code)]
+#[macro_use]
 mod support;
 
 use mgn_fabric::{connect, Error, Store, Token, Transport};
@@ -15,17 +16,7 @@ use support::{opening, wait_until, Client, Server, CONFIG};
 
 const LONG: Duration = Duration::from_secs(20);
 
-#[test]
-#[ignore = "started by the server under test"]
-fn worker_process() {
-    support::be_worker();
-}
-
-#[test]
-#[ignore = "started by the tests"]
-fn server_process() {
-    support::be_server();
-}
+processes!();
 
 fn window(name: &str, clients: Option<u32>) -> SharedWindow {
     SharedWindow {

@@ -301,18 +301,7 @@ mod tests {
     use crate::record::{Place, Point};
 
     fn line(name: &str, kind: Kind, rates: &[(f64, f64)]) -> Series {
-        let point = |(x, value): &(f64, f64)| Point {
-            x: *x,
-            place: Place::Any,
-            values: vec![*value],
-            rounds: vec![0],
-            value: *value,
-            low: *value,
-            high: *value,
-            state: State::Resolved,
-            percentiles: None,
-            cpu: None,
-        };
+        let point = |(x, value): &(f64, f64)| Point::single(*x, Place::Any, *value);
         Series {
             plot: plot(Operation::Over, false),
             name: name.into(),

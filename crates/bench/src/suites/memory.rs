@@ -228,18 +228,7 @@ mod tests {
     use super::*;
 
     fn line(name: &str, values: [f64; 4]) -> Series {
-        let point = |(size, value): (&usize, f64)| Point {
-            x: *size as f64,
-            place: Place::Far,
-            values: vec![value],
-            rounds: vec![0],
-            value,
-            low: value,
-            high: value,
-            state: State::Resolved,
-            percentiles: None,
-            cpu: None,
-        };
+        let point = |(size, value): (&usize, f64)| Point::single(*size as f64, Place::Far, value);
         Series {
             plot: "memory-crossing".to_string(),
             name: name.to_string(),

@@ -421,18 +421,7 @@ mod tests {
     use crate::record::Series;
 
     fn line(name: &str, values: &[(f64, Place, f64)]) -> Series {
-        let point = |(x, place, value): &(f64, Place, f64)| Point {
-            x: *x,
-            place: *place,
-            values: vec![*value],
-            rounds: vec![0],
-            value: *value,
-            low: *value,
-            high: *value,
-            state: State::Resolved,
-            percentiles: None,
-            cpu: None,
-        };
+        let point = |(x, place, value): &(f64, Place, f64)| Point::single(*x, *place, *value);
         Series {
             plot: "net-latency-memory".to_string(),
             name: name.to_string(),

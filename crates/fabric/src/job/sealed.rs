@@ -7,7 +7,7 @@
 //! process; the launcher's protection of its store must prevent that.
 
 use rustls::crypto::ring::kx_group::X25519;
-use rustls::crypto::ActiveKeyExchange;
+use rustls::crypto::{ActiveKeyExchange, SharedSecret};
 use zeroize::Zeroizing;
 
 use crate::token::{digits, to_digits};
@@ -37,40 +37,32 @@ impl Opener {
     pub(super) fn open(self, sealed: &str) -> Result<Token, Error> {
         let (public, encrypted) = sealed.split_once('.').ok_or_else(damaged)?;
         let encrypted = digits(encrypted).ok_or_else(damaged)?;
-        let pad = self.pad(public, Side::Opener)?;
+        let own = self.public()?;
+        let pad = pad(&self.agree(public)?, public, &own);
         to_digits(&combined(&encrypted, &pad)).parse()
     }
 
-    /// A one-time pad, which both sides derive from their own half and the other's public key.
-    fn pad(self, other: &str, side: Side) -> Result<Zeroizing<[u8; 32]>, Error> {
-        let ours = self.public()?;
+    /// What only this process and the one with the other public key know.
+    fn agree(self, other: &str) -> Result<SharedSecret, Error> {
         let key = digits(other).ok_or_else(damaged)?;
-        let shared = self.0.complete(&key).map_err(|_| damaged())?;
-        let mut hasher = blake3::Hasher::new_derive_key(PURPOSE);
-        hasher.update(shared.secret_bytes());
-        let keys = match side {
-            Side::Opener => [other, &ours],
-            Side::Sealer => [ours.as_str(), other],
-        };
-        for key in keys {
-            hasher.update(key.as_bytes());
-        }
-        Ok(Zeroizing::new(hasher.finalize().into()))
+        self.0.complete(&key).map_err(|_| damaged())
     }
 }
 
-/// Whether this process encrypts the secret or decrypts it.
-#[derive(Clone, Copy)]
-enum Side {
-    Sealer,
-    Opener,
+/// A one-time pad: of what rank 0 and another process know, and of the public keys of both.
+fn pad(shared: &SharedSecret, first: &str, other: &str) -> Zeroizing<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new_derive_key(PURPOSE);
+    hasher.update(shared.secret_bytes());
+    hasher.update(first.as_bytes());
+    hasher.update(other.as_bytes());
+    Zeroizing::new(hasher.finalize().into())
 }
 
 /// Encrypts the secret of a token for the process that has made this public key.
 pub(super) fn seal(token: &Token, public: &str) -> Result<String, Error> {
     let own = Opener::new()?;
     let key = own.public()?;
-    let pad = own.pad(public, Side::Sealer)?;
+    let pad = pad(&own.agree(public)?, &key, public);
     let secret = Zeroizing::new(digits(&token.to_hex()).ok_or_else(damaged)?);
     let encrypted = combined(&secret, &pad);
     Ok(format!("{key}.{}", to_digits(&encrypted).as_str()))

@@ -135,28 +135,25 @@ impl Renderer {
     /// Whether a copy into a texture has no colours to copy. It is an error then; Mesa 22.3 takes
     /// what lies in front of its list of buffers for a buffer, and crashes.
     pub(crate) fn refuses_to_copy(&mut self, internal_format: u32) -> bool {
-        let copies_colors = has_colors(internal_format);
-        let refuses = copies_colors && !self.compiles() && self.reads_nothing();
-        if refuses {
-            self.set_error(GL_INVALID_OPERATION);
-        }
-        refuses
+        !self.compiles() && self.refuses_colors(internal_format)
     }
 
     /// Whether there are no colours to read. It is an error then; in OpenGL ES, Mesa 22.3 crashes.
     pub(super) fn refuses_to_read(&self, format: u32) -> bool {
         let is_es = self.cx.as_deref().is_some_and(|cx| !cx.api.is_desktop());
-        let refuses = is_es && has_colors(format) && self.reads_nothing();
+        is_es && self.refuses_colors(format)
+    }
+
+    /// Raises an error if pixels of this format are colours, and the program has chosen to read
+    /// no buffer.
+    fn refuses_colors(&self, format: u32) -> bool {
+        let has_choice = self.cx.as_deref().is_some_and(|cx| cx.has_read_buffer);
+        let reads_nothing = || self.asked(GL_READ_BUFFER) == Some(GL_NONE as i32);
+        let refuses = has_choice && has_colors(format) && reads_nothing();
         if refuses {
             self.set_error(GL_INVALID_OPERATION);
         }
         refuses
-    }
-
-    /// Whether the program has chosen that no buffer is read.
-    fn reads_nothing(&self) -> bool {
-        let has_choice = self.cx.as_deref().is_some_and(|cx| cx.has_read_buffer);
-        has_choice && self.asked(GL_READ_BUFFER) == Some(GL_NONE as i32)
     }
 
     /// Whether a command that chooses buffers is executed now, and not only when a list is called.
@@ -194,18 +191,13 @@ impl Renderer {
             return Ok(());
         }
         let (old_draw, old_read) = (cx.draw_buffer, cx.read_buffer);
-        let (draws, reads) = (cx.draw_framebuffer == 0, cx.read_framebuffer == 0);
-        let asked = |pname| self.driver_integer(pname) as u32;
-        let draw = if draws {
-            asked(GL_DRAW_BUFFER)
-        } else {
-            old_draw
+        let framebuffers = (cx.draw_framebuffer, cx.read_framebuffer);
+        let said = |framebuffer, pname, old| match framebuffer {
+            0 => self.driver_integer(pname) as u32,
+            _ => old,
         };
-        let read = if reads {
-            asked(GL_READ_BUFFER)
-        } else {
-            old_read
-        };
+        let draw = said(framebuffers.0, GL_DRAW_BUFFER, old_draw);
+        let read = said(framebuffers.1, GL_READ_BUFFER, old_read);
         self.cx()?.read_buffer = read;
         match (draw != old_draw, read != old_read) {
             (true, _) => self.draw_to(draw),
@@ -225,8 +217,10 @@ impl Renderer {
             (self.gl.glGetFloatv)(GL_CURRENT_COLOR, color.as_mut_ptr());
             (self.gl.glPopAttrib)();
         }
-        self.names.shared.lists_switch_buffers |= self.compiles();
-        self.draw_buffers_restored()
+        match self.takes_effect()? {
+            true => self.draw_buffers_restored(),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn hand_gl_get_framebuffer_attachment_parameteriv(

@@ -12,7 +12,7 @@ use crate::error::ServerError;
 use crate::memory::{self, too_much, Share, RESERVE};
 use crate::options::{Options, Sandbox, SessionReport};
 use crate::probe::Abilities;
-use crate::sandbox::{sandbox_parts, Confined, Level, Profile};
+use crate::sandbox::{Confined, Level, Profile};
 use crate::tile::Permission;
 use crate::worker::ip_of;
 use audit::{Reason, Refusal, RefusalLog, Subject};
@@ -63,9 +63,6 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     }
     let binary_key = binary_key::lasting()?;
     let signals = signals()?;
-    if options.sandbox == Sandbox::Required {
-        sandbox_parts().map_err(ServerError::Sandbox)?;
-    }
     let mut profile = Profile {
         level: match options.sandbox {
             Sandbox::Off => Level::Open,
@@ -85,9 +82,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
                 return Err(ServerError::Worker("ended before it had started".into()))
             }
             // A driver that we have not thought of may need more than the sandbox leaves it.
-            Err(NotReady::Failed(why)) => {
-                profile.level = less(profile.level, options.sandbox, why)?
-            }
+            Err(NotReady::Failed(why)) => profile.level = less(&profile, why)?,
         }
     };
     let mut listeners = Vec::new();
@@ -830,10 +825,10 @@ fn why_not(process: &Process, window: &Window) -> Option<Refusal> {
 }
 
 /// The next level that leaves a driver more, if it does not open in this one, and why.
-fn less(level: Level, sandbox: Sandbox, why: String) -> Result<Level, ServerError> {
-    match level {
+fn less(profile: &Profile, why: String) -> Result<Level, ServerError> {
+    match profile.level {
         Level::Full => Ok(Level::Reduced),
-        Level::Reduced if sandbox == Sandbox::Required => Err(ServerError::Sandbox(why)),
+        Level::Reduced if profile.is_required => Err(ServerError::Sandbox(why)),
         Level::Reduced => Ok(Level::SystemCalls),
         Level::SystemCalls => Ok(Level::Open),
         Level::Open => Err(ServerError::Worker(why)),

@@ -15,13 +15,30 @@ use mgn_wire::hello::{
 use mgn_wire::{gl::*, ops, Answer, Encoder, End, Plain, CHUNK, MESSAGE_HEADER};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_secs(20);
+
+/// The tests that become the server under test, and its workers. They are started by name.
+macro_rules! processes {
+    () => {
+        #[test]
+        #[ignore = "started by the server under test"]
+        fn worker_process() {
+            support::be_worker();
+        }
+
+        #[test]
+        #[ignore = "started by the tests"]
+        fn server_process() {
+            support::be_server();
+        }
+    };
+}
 
 /// Becomes a worker; the server under test starts it so.
 pub fn be_worker() {
@@ -87,17 +104,15 @@ fn this_test(name: &str) -> WorkerCommand {
     }
 }
 
-/// A folder with an EGL library of this source, for `LD_LIBRARY_PATH`. What it does not define
+/// Makes an EGL library of this source in a folder for `LD_LIBRARY_PATH`. What it does not define
 /// comes from the system's, whose path is `REAL`, and on which it depends by that, as both have the
 /// same name.
-#[allow(dead_code)]
-pub fn replaced_egl(name: &str, source: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("mgn-egl-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+fn replace_egl(folder: &Path, source: &str) {
+    fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("egl.c"), source).unwrap();
     let cc = || {
         let mut cc = Command::new("cc");
-        cc.current_dir(&folder);
+        cc.current_dir(folder);
         cc
     };
     let found = cc().arg("-print-file-name=libEGL.so.1").output().unwrap();
@@ -111,7 +126,16 @@ pub fn replaced_egl(name: &str, source: &str) -> PathBuf {
     let library = ["-shared", "-fPIC", "-o", "libEGL.so.1", &real, "egl.c"];
     let needs = ["-Wl,--no-as-needed", "stub.so"];
     assert!(cc().args(library).args(needs).status().unwrap().success());
-    folder
+}
+
+/// Whether the system lacks parts of the sandbox, so that a test of it is skipped.
+#[allow(dead_code)]
+pub fn lacks_sandbox() -> bool {
+    let parts = mgn_server::sandbox_parts();
+    if let Err(why) = &parts {
+        println!("SKIPPED: {why}");
+    }
+    parts.is_err()
 }
 
 #[allow(dead_code)]
@@ -140,7 +164,18 @@ impl Server {
         Server::try_start(tcp, settings).expect("a server that listens")
     }
 
+    #[allow(dead_code)]
     pub fn try_start(tcp: bool, settings: &[(&str, &str)]) -> Result<Server, String> {
+        Server::launch(tcp, settings, None)
+    }
+
+    /// A server at a unix socket whose workers use an EGL library of this source.
+    #[allow(dead_code)]
+    pub fn with_egl(source: &str, settings: &[(&str, &str)]) -> Result<Server, String> {
+        Server::launch(false, settings, Some(source))
+    }
+
+    fn launch(tcp: bool, settings: &[(&str, &str)], egl: Option<&str>) -> Result<Server, String> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder =
@@ -165,6 +200,10 @@ impl Server {
             .envs(settings.iter().copied());
         if tcp {
             builder.env("TEST_TOKEN", TOKEN);
+        }
+        if let Some(source) = egl {
+            replace_egl(&folder.join("egl"), source);
+            builder.env("LD_LIBRARY_PATH", folder.join("egl"));
         }
         builder.envs(settings.iter().copied());
         let mut child = builder.spawn().expect("a process");
