@@ -15,8 +15,8 @@
 # --keep leaves the roots and says where they are.
 #
 # A root holds what debootstrap's minbase variant holds, `make`, and the source tree: tracked files
-# as they lie in the working tree. It has the network of this machine, its package sources and
-# its setting for expired package lists, its proxy variables and its extra certificates
+# as they lie in the working tree. It has the network of this machine, its Debian mirror, apt's
+# settings for proxies and expired package lists, its proxy variables and its extra certificates
 # (/usr/local/share/ca-certificates), and mounts, processes and shared memory of its own. Downloads
 # are kept in target/fresh-root for the next time.
 #
@@ -107,6 +107,12 @@ new() {
     cp /usr/local/share/ca-certificates/*.crt "$roots/$1/usr/local/share/ca-certificates/" 2>/dev/null || true
     # The lists of a frozen mirror have expired: the root accepts them if this machine does.
     apt-config dump Acquire::Check-Valid-Until >"$roots/$1/etc/apt/apt.conf.d/valid-until" 2>/dev/null || true
+    apt-config dump | grep -E '^Acquire::https?::Proxy' >"$roots/$1/etc/apt/apt.conf.d/proxy" || true
+    # A root has no certificates before it has packages, and packages of such a mirror need them.
+    if [[ $(mirror) == https:* ]]; then
+        cp -L /etc/ssl/certs/ca-certificates.crt "$roots/$1/etc/apt/certificates.crt"
+        echo 'Acquire::https::CAInfo "/etc/apt/certificates.crt";' >"$roots/$1/etc/apt/apt.conf.d/certificates"
+    fi
     git ls-files -z | tar --null --create --files-from=- --owner=0 --group=0 | tar --extract --directory="$roots/$1/manganese"
 }
 
@@ -198,8 +204,18 @@ user() {
         su - newcomer --whitelist-environment=CARGO_HOME -c 'cd /manganese && make demo'"
 }
 
+# Defines `stripped FILE...`, which fails if one of these has debug symbols.
+stripped='stripped() {
+    for file; do
+        if readelf --sections "$file" | grep -q "\.debug_info"; then echo "$file has debug symbols" >&2; exit 1; fi
+    done
+}'
+
 packages() {
-    built && inside built 'make deb' || return
+    built && inside built "$stripped
+        make deb
+        make install DESTDIR=/tmp/installed >/dev/null
+        stripped /tmp/installed/usr/local/bin/mgn /tmp/installed/usr/local/lib/manganese/*.so" || return
     new bare || return
     mkdir -p "$roots/bare/packages" &&
         cp "$roots/built/manganese/target/deb/"*.deb "$roots/bare/packages/" || return
@@ -211,7 +227,9 @@ packages() {
         test -s /pictures/frame-000010.png" || return
     echo "packages: from nothing to a picture of glxgears in $((SECONDS - started)) s"
     # A program of a user's against the library, then everything is removed again.
-    inside bare "$quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
+    inside bare "$stripped
+        $quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
+        stripped /usr/bin/mgn \$(dpkg -L manganese libmanganese0 | grep '\.so')
         gcc -o /tmp/pingpong /usr/share/doc/libmanganese-dev/examples/pingpong.c \$(pkg-config --cflags --libs manganese)
         for package in manganese libmanganese0; do
             test \$(dpkg -L \$package-dbgsym | grep -c 'build-id/.*debug\$') -ge 1 || { echo \"\$package has no debug symbols\" >&2; exit 1; }

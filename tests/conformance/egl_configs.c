@@ -27,8 +27,7 @@ static void describe(EGLDisplay egl, EGLConfig config)
     EGLint types[2] = {0, 0};
     eglGetConfigAttrib(egl, config, EGL_RENDERABLE_TYPE, &types[0]);
     eglGetConfigAttrib(egl, config, EGL_CONFORMANT, &types[1]);
-    /* OpenGL ES 1 is another matter. */
-    note("%s %x %x", line, types[0] & ~EGL_OPENGL_ES_BIT, types[1] & ~EGL_OPENGL_ES_BIT);
+    note("%s %x %x", line, types[0], types[1]);
 }
 
 static void all_of(EGLDisplay egl)

@@ -410,4 +410,87 @@ static void clears(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-CONFORM("texture_storage", COMPAT, {"targets", targets}, {"views", views}, {"buffer_ranges", buffer_ranges}, {"copies", copies}, {"clears", clears})
+/* GL_TEXTURE_BASE_LEVEL and GL_TEXTURE_MAX_LEVEL, which are cut to the levels that an immutable texture has. */
+static void note_levels(GLuint texture, const char *when)
+{
+    GLint levels[2] = {-7, -7};
+    GLfloat floats[2] = {-7, -7};
+    glGetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, &levels[0]);
+    glGetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, &levels[1]);
+    note_ints(when, levels, 2);
+    glGetTexParameterfv(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, &floats[0]);
+    glGetTexParameterfv(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, &floats[1]);
+    note_floats("floats", floats, 2);
+    if (has_extension("GL_ARB_direct_state_access")) {
+        levels[0] = levels[1] = -7;
+        glGetTextureParameteriv(texture, GL_TEXTURE_BASE_LEVEL, &levels[0]);
+        glGetTextureParameteriv(texture, GL_TEXTURE_MAX_LEVEL, &levels[1]);
+        note_ints("by name", levels, 2);
+    }
+    errors(when);
+}
+
+enum setter { BOUND_INT, BOUND_FLOAT, BOUND_INTS, BOUND_FLOATS, BOUND_INTEGERS, NAMED_INT, NAMED_FLOAT, NAMED_INTEGERS, EXT_INT, SETTERS };
+
+static void set_level(enum setter setter, GLuint texture, GLenum name, GLint value)
+{
+    GLfloat real = (GLfloat)value;
+    switch (setter) {
+    case BOUND_INT: glTexParameteri(GL_TEXTURE_2D, name, value); break;
+    case BOUND_FLOAT: glTexParameterf(GL_TEXTURE_2D, name, real); break;
+    case BOUND_INTS: glTexParameteriv(GL_TEXTURE_2D, name, &value); break;
+    case BOUND_FLOATS: glTexParameterfv(GL_TEXTURE_2D, name, &real); break;
+    case BOUND_INTEGERS: glTexParameterIiv(GL_TEXTURE_2D, name, &value); break;
+    case NAMED_INT: glTextureParameteri(texture, name, value); break;
+    case NAMED_FLOAT: glTextureParameterf(texture, name, real); break;
+    case NAMED_INTEGERS: glTextureParameterIiv(texture, name, &value); break;
+    default: glTextureParameteriEXT(texture, GL_TEXTURE_2D, name, value); break;
+    }
+}
+
+/* What was set before the storage is cut when the storage is made; what is set afterwards, at once. */
+static void levels(void)
+{
+    no_picture();
+    if (!need_extension("GL_ARB_texture_storage"))
+        return;
+    static const GLint values[] = {2, 0, 3, 1000, -1};
+    bool named = has_extension("GL_ARB_direct_state_access"), ext = has_extension("GL_EXT_direct_state_access");
+    for (int way = 0; way < 3; way++) {
+        if ((way == 1 && !named) || (way == 2 && !ext))
+            continue;
+        for (int before = 0; before < 3; before++) {
+            GLuint texture = texture_of(GL_TEXTURE_2D);
+            if (before > 0) {
+                glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, before == 1 ? 2 : 50);
+                glTexParameterf(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, before == 1 ? 100.0f : 1.0f);
+            }
+            note_levels(texture, "before");
+            if (way == 0)
+                glTexStorage2D(GL_TEXTURE_2D, 4, GL_RGBA8, 16, 16);
+            else if (way == 1)
+                glTextureStorage2D(texture, 4, GL_RGBA8, 16, 16);
+            else
+                glTextureStorage2DEXT(texture, GL_TEXTURE_2D, 4, GL_RGBA8, 16, 16);
+            note_levels(texture, "made");
+            for (enum setter setter = BOUND_INT; setter < SETTERS; setter++) {
+                if ((setter >= NAMED_INT && setter <= NAMED_INTEGERS && !named) || (setter == EXT_INT && !ext))
+                    continue;
+                for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+                    set_level(setter, texture, GL_TEXTURE_BASE_LEVEL, values[i]);
+                    note_levels(texture, "base");
+                    set_level(setter, texture, GL_TEXTURE_MAX_LEVEL, values[i]);
+                    note_levels(texture, "most");
+                }
+                /* A base above the highest level. */
+                set_level(setter, texture, GL_TEXTURE_BASE_LEVEL, 3);
+                set_level(setter, texture, GL_TEXTURE_MAX_LEVEL, 1);
+                note_levels(texture, "crossed");
+            }
+            glDeleteTextures(1, &texture);
+        }
+    }
+}
+
+CONFORM("texture_storage", COMPAT, {"targets", targets}, {"views", views}, {"buffer_ranges", buffer_ranges}, {"copies", copies}, {"clears", clears},
+        {"levels", levels})

@@ -285,12 +285,18 @@ fn say(outcome: &Outcome) {
     }
 }
 
-fn report(mut outcomes: Vec<Outcome>) -> Result<()> {
-    outcomes.sort_by_key(|o| std::cmp::Reverse(o.took));
-    println!("\nThe slowest:");
-    for outcome in outcomes.iter().take(SLOWEST) {
-        println!("  {:6.1} s  {}", outcome.took.as_secs_f64(), outcome.name);
-    }
+/// A line for each of the slowest binaries, the slowest first.
+fn slowest(outcomes: &[Outcome]) -> String {
+    let mut slow: Vec<&Outcome> = outcomes.iter().collect();
+    slow.sort_by_key(|o| std::cmp::Reverse(o.took));
+    slow.iter()
+        .take(SLOWEST)
+        .map(|o| format!("  {:6.1} s  {}\n", o.took.as_secs_f64(), o.name))
+        .collect()
+}
+
+fn report(outcomes: Vec<Outcome>) -> Result<()> {
+    println!("\nThe slowest:\n{}", slowest(&outcomes));
     let bad: Vec<&str> = outcomes
         .iter()
         .filter(|o| !o.is_success)
@@ -386,6 +392,27 @@ test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         let outcome = measured("this".into(), &mut command);
         assert_eq!((outcome.passed, outcome.skipped), (0, 1));
         assert!(outcome.output.lines().any(is_why), "{}", outcome.output);
+    }
+
+    #[test]
+    fn the_ten_slowest_are_named() {
+        let mut outcomes: Vec<Outcome> = (1..=12)
+            .map(|n| {
+                let name = format!("n{n}");
+                let mut outcome = measured(name, &mut Command::new("true"));
+                outcome.took = Duration::from_secs(n * 7 % 13);
+                outcome
+            })
+            .collect();
+        outcomes.swap(0, 5);
+        let said = slowest(&outcomes);
+        let took: Vec<&str> = said
+            .lines()
+            .map(|line| line.split_whitespace().next().unwrap())
+            .collect();
+        let longest: Vec<String> = (3..=12).rev().map(|s| format!("{s}.0")).collect();
+        assert_eq!(took, longest, "{said}");
+        assert!(said.starts_with("    12.0 s  n11\n"), "{said}");
     }
 
     #[test]

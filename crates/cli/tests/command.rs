@@ -822,10 +822,20 @@ fn shells_complete_choices_and_no_others() {
         "{folders:?}"
     );
     let commands = offered(&["config"]);
-    assert!(
-        commands.contains(&"check".into()) && commands.contains(&"schema".into()),
-        "{commands:?}"
-    );
+    let named = |name: &str| commands.contains(&name.into());
+    assert!(named("check") && named("schema"), "{commands:?}");
+    for (shell, frames, transports) in [
+        ("_mgn", "after N frames]:N:' \\", ":(shm unix tcp "),
+        ("mgn.fish", "after N frames' -r -f", " -r -f -a \"shm\\t"),
+    ] {
+        let script = fs::read_to_string(folder.0.join("shells").join(shell)).unwrap();
+        let offers =
+            |flag, part: &str| script.lines().any(|l| l.contains(flag) && l.contains(part));
+        assert!(
+            offers("frames", frames) && offers("transport", transports),
+            "{shell}"
+        );
+    }
 }
 
 /// What help texts name is there once the documentation is installed.
@@ -854,86 +864,6 @@ fn the_documentation_is_installed() {
     // Its links lead to where the others are.
     let readme = fs::read_to_string(folder.0.join("usr/share/doc/manganese/README.md")).unwrap();
     assert!(readme.contains("](walls.md)") && !readme.contains("](docs/"));
-}
-
-/// A wall of a file, and one that was written as walls once were.
-#[test]
-fn walls_of_files_are_read_or_explained() {
-    let folder = Folder::new("wall-files");
-    let refused = |wall: &str, words: &[&str]| {
-        let output = output(&["run", "--wall", wall, "--", "true"]);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(125), "{said}");
-        for word in words {
-            assert!(said.contains(word), "{word} is not in {said}");
-        }
-    };
-    let file = |name: &str, text: &str| {
-        folder
-            .file(name, text.as_bytes(), 0o644)
-            .display()
-            .to_string()
-    };
-    let old = r#"{"name":"lab","size":[30,10],"fit":"1:1","tiles":[{"name":"left","rect":{"x":0,"y":0,"width":10,"height":10}}]}"#;
-    let told = [
-        "no longer written in JSON",
-        "[[wall]]",
-        "name = \"left\"",
-        "rect = [0, 0, 10, 10]",
-    ];
-    refused(&file("old.json", old), &told);
-    refused(old, &told);
-    let wrong = file(
-        "wrong.toml",
-        "[[wall]]\nname = \"w\"\ngird = [2, 2]\ntile_size = [9, 9]\n",
-    );
-    refused(
-        &wrong,
-        &[
-            "error: the wall has no key \"gird\"; did you mean grid?",
-            "wrong.toml:3:1",
-            "gird = [2, 2]\n  │ ^^^^",
-        ],
-    );
-    let wall = |name: &str, more: &str| {
-        format!("[[wall]]\nname = \"{name}\"\ngrid = [2, 1]\ntile_size = [9, 9]\n{more}")
-    };
-    let two = file("two.toml", &(wall("v", "") + &wall("w", "")));
-    refused(&two, &["several walls", "two.toml:v"]);
-    refused(&format!("{two}:x"), &["no wall called x", "it has v, w"]);
-    let stacked = "tile_present = [{ window = \":0\" }, { window = \":0\", position = [1, 1] }]\n";
-    refused(
-        &file("stacked.toml", &wall("v", stacked)),
-        &["on top of each other", "of this host"],
-    );
-    let chained = file("chained.toml", &wall("v", "chain = [\"wireframe\"]\n"));
-    refuses(
-        &[
-            "run",
-            "--server",
-            "unix:@nobody",
-            "--wall",
-            &chained,
-            "--",
-            "true",
-        ],
-        125,
-        &["has a chain", "--spu"],
-    );
-    refuses(
-        &[
-            "run",
-            "--mothership",
-            "unix:@nobody",
-            "--wall",
-            &two,
-            "--",
-            "true",
-        ],
-        125,
-        &["several walls"],
-    );
-    refuses(&["mothership", &two], 1, &["add a [[server]]"]);
 }
 
 #[test]

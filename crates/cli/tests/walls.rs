@@ -105,3 +105,68 @@ fn mistakes_in_chains_are_shown_with_their_places() {
     }
     std::fs::remove_file(&file).unwrap();
 }
+
+/// A wall of a file, and one that was written as walls once were.
+#[test]
+fn walls_of_files_are_read_or_explained() {
+    let folder = std::env::temp_dir().join(format!("mgn-wall-files-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let refuses = |arguments: &[&str], status: i32, words: &[&str]| {
+        let output = mgn(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        for word in words {
+            assert!(said.contains(word), "{word} is not in {said}");
+        }
+    };
+    let run = |options: &[&str], words: &[&str]| {
+        let arguments = [&["run"], options, &["--", "true"]].concat();
+        refuses(&arguments, 125, words);
+    };
+    let refused = |wall: &str, words: &[&str]| run(&["--wall", wall], words);
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let old = r#"{"name":"lab","size":[30,10],"fit":"1:1","tiles":[{"name":"left","rect":{"x":0,"y":0,"width":10,"height":10}}]}"#;
+    let told = [
+        "no longer written in JSON",
+        "[[wall]]",
+        "name = \"left\"",
+        "rect = [0, 0, 10, 10]",
+    ];
+    refused(&file("old.json", old), &told);
+    refused(old, &told);
+    let wrong = file(
+        "wrong.toml",
+        "[[wall]]\nname = \"w\"\ngird = [2, 2]\ntile_size = [9, 9]\n",
+    );
+    refused(
+        &wrong,
+        &[
+            "error: the wall has no key \"gird\"; did you mean grid?",
+            "wrong.toml:3:1",
+            "gird = [2, 2]\n  │ ^^^^",
+        ],
+    );
+    let wall = |name: &str, more: &str| {
+        format!("[[wall]]\nname = \"{name}\"\ngrid = [2, 1]\ntile_size = [9, 9]\n{more}")
+    };
+    let two = file("two.toml", &(wall("v", "") + &wall("w", "")));
+    refused(&two, &["several walls", "two.toml:v"]);
+    refused(&format!("{two}:x"), &["no wall called x", "it has v, w"]);
+    let stacked = "tile_present = [{ window = \":0\" }, { window = \":0\", position = [1, 1] }]\n";
+    refused(
+        &file("stacked.toml", &wall("v", stacked)),
+        &["on top of each other", "of this host"],
+    );
+    let chained = file("chained.toml", &wall("v", "chain = [\"wireframe\"]\n"));
+    let on = |kind: &str, wall: &str, words: &[&str]| {
+        run(&[kind, "unix:@nobody", "--wall", wall], words);
+    };
+    on("--server", &chained, &["has a chain", "--spu"]);
+    on("--mothership", &two, &["several walls"]);
+    refuses(&["mothership", &two], 1, &["add a [[server]]"]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -205,7 +205,6 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
                 "{kind:?}"
             );
             other.signal(libc::SIGKILL);
-            let start = Instant::now();
             let mut closed = 0;
             for (at, request) in pending.into_iter().enumerate() {
                 match endpoint.wait(request, Some(PATIENCE)) {
@@ -218,17 +217,12 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             assert!(closed > 500, "{kind:?}: {closed}");
             let end = waits.join().unwrap();
             assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
-            assert!(
-                start.elapsed() < Duration::from_secs(10),
-                "{:?}",
-                start.elapsed()
-            );
         });
         other.child.wait().unwrap();
         drop((other, listener, folder));
         // Whoever listens to the other process finds out in its own time that it has ended.
         let start = Instant::now();
-        while left_over() != before && start.elapsed() < Duration::from_secs(2) {
+        while left_over() != before && start.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(left_over(), before, "{kind:?}");
@@ -276,7 +270,7 @@ fn a_peer_killed_with_reserved_messages_leaves_those_that_it_sent_and_nothing_el
         assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
         drop((held, other, listener, folder));
         let start = Instant::now();
-        while left_over() != before && start.elapsed() < Duration::from_secs(2) {
+        while left_over() != before && start.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(left_over(), before, "{kind:?}");

@@ -5,7 +5,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Barrier;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mgn_fabric::endpoint::{Endpoint, How, Key, LinkId, Settings, Wanted};
 use mgn_fabric::Error;
@@ -254,9 +254,7 @@ fn a_peer_that_goes_ends_what_is_under_way() {
         let key = offered.key();
         put(&other, there, &key, 0, &[1; 1000]).unwrap();
         drop(other);
-        let start = Instant::now();
         drop(offered);
-        assert!(start.elapsed() < Duration::from_secs(5));
         let gone = put(&one, here, &key, 0, &[1]).unwrap_err();
         assert!(matches!(gone, Error::Closed(_)), "{kind} {gone}");
     });

@@ -251,10 +251,17 @@ fn only_the_server_that_a_client_has_met_may_call_back() {
 fn a_client_that_was_handed_over_is_permitted_nothing() {
     let host = Host::new();
     let admin = host.token("me", Role::Admin);
+    let secret: Vec<u8> = admin
+        .to_hex()
+        .as_bytes()
+        .chunks(2)
+        .map(|digits| u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap())
+        .collect();
     let listener = host.listen("tls:127.0.0.1:0");
     let (_, served) = meet(&listener, &admin, |incoming| {
         incoming.caller().require(Role::Admin, "do it").unwrap();
         let (socket, meta) = incoming.into_handoff();
+        assert!(!meta.windows(32).any(|bytes| bytes == secret));
         let incoming = Incoming::from_handoff(socket, &meta).unwrap();
         let caller = incoming.caller();
         assert!(caller.identity().is_none() && caller.require(Role::Client, "do it").is_err());

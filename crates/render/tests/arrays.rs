@@ -87,6 +87,8 @@ fn inline_arrays_are_drawn_and_leave_the_programs_arrays_alone() {
             e.gl_vertex_pointer(2, GL_FLOAT, 0, 0);
             e.gl_enable_client_state(GL_VERTEX_ARRAY);
             e.gl_bind_buffer(GL_ARRAY_BUFFER, 8);
+            // The driver refuses this one.
+            e.gl_vertex_pointer(7, GL_FLOAT, 0, 0);
             e.gl_color4f(1.0, 0.0, 0.0, 1.0);
             e.mgn_draw_arrays(
                 GL_TRIANGLES,

@@ -9,23 +9,28 @@ use mgn_fabric::Transport;
 use mgn_server::Abilities;
 use mgn_wire::Blame;
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use support::{lacks_sandbox, works, Client, Server};
 
 processes!();
 
-/// An EGL library whose glDepthRange obeys: for 1 and 0 it sends the server the message `READY`,
-/// and for the number of a process and an address there it tries to get at that process, and says
-/// how each attempt went.
+/// An EGL library whose glDepthRange obeys, and says how each attempt went: for 1 and 0 it sends
+/// the server the message `READY`; for -1 and a port it tries to open the file `FILE`, to connect
+/// to the port and to start a program; for the number of a process and an address there it tries to
+/// get at that process.
 const OBEDIENT_EGL: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -53,12 +58,26 @@ static void read_memory(int pid, void *address)
     say("ptrace", ptrace(PTRACE_SEIZE, pid, 0, 0));
 }
 
+static void reach_out(int port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd;
+
+    say("a file", open(FILE, O_RDONLY));
+    fd = socket(AF_INET, SOCK_STREAM, 0);
+    say("an address", fd < 0 ? fd : connect(fd, (struct sockaddr *)&address, sizeof address));
+    /* If this succeeds, the program says so. */
+    say("a program", execl("/bin/sh", "sh", "-c", "echo tried a program: done >&2", (char *)0));
+}
+
 static void obey(double number, double address)
 {
     static const char ready[] = { READY };
 
     if (number == 1)
         say("to be ready again", write(0, ready, sizeof ready));
+    else if (number == -1)
+        reach_out((int)address);
     else if (number > 1)
         read_memory((int)number, (void *)(long)address);
 }
@@ -87,8 +106,35 @@ fn ready() -> Vec<u8> {
 
 fn obedient(settings: &[(&str, &str)]) -> Server {
     let ready: Vec<String> = ready().iter().map(|byte| format!("(char){byte}")).collect();
-    let source = OBEDIENT_EGL.replace("READY }", &format!("{} }}", ready.join(", ")));
+    let source = OBEDIENT_EGL
+        .replace("READY }", &format!("{} }}", ready.join(", ")))
+        .replace("FILE,", &format!("{:?},", secret_file()));
     Server::with_egl(&source, settings).unwrap()
+}
+
+/// A file that every user may read.
+fn secret_file() -> PathBuf {
+    std::env::temp_dir().join(format!("mgn-taken-over-{}", std::process::id()))
+}
+
+/// The attempts and how they went, a line for each.
+fn tried(server: &Server) -> String {
+    let log = server.log();
+    let tried = log.lines().filter(|line| line.starts_with("tried"));
+    tried.map(|line| format!("{line}\n")).collect()
+}
+
+/// Has the driver try to open a file, to connect to this process, and to start a program.
+fn reach_out(server: &Server) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    fs::write(secret_file(), b"of the user's").unwrap();
+    let attacker = client(server);
+    attacker.encode(1, |e| unsafe {
+        e.gl_depth_range(-1.0, f64::from(port));
+    });
+    server.expect_log("tried a program");
+    tried(server)
 }
 
 fn client(server: &Server) -> Client {
@@ -112,9 +158,7 @@ fn attack(server: &Server) -> String {
         e.gl_depth_range(f64::from(pid), address as f64);
     });
     server.expect_log("tried ptrace");
-    let log = server.log();
-    let tried = log.lines().filter(|line| line.starts_with("tried"));
-    tried.map(|line| format!("{line}\n")).collect()
+    tried(server)
 }
 
 const ATTEMPTS: [&str; 6] = [
@@ -137,18 +181,47 @@ fn is_kept_apart() -> bool {
     is_apart
 }
 
+fn all_are_refused(tried: &str, attempts: &[&str]) {
+    for attempt in attempts {
+        let refused = ["Operation not permitted", "Permission denied"];
+        let lines = refused.map(|why| format!("tried {attempt}: {why}\n"));
+        assert!(lines.iter().any(|line| tried.contains(line)), "{tried}");
+    }
+}
+
+fn all_succeed(tried: &str, attempts: &[&str]) {
+    for attempt in attempts {
+        assert!(
+            tried.contains(&format!("tried {attempt}: done\n")),
+            "{tried}"
+        );
+    }
+}
+
+const WAYS_OUT: [&str; 3] = ["a file", "an address", "a program"];
+
+#[test]
+fn files_addresses_and_programs_are_out_of_reach() {
+    if lacks_sandbox() {
+        return;
+    }
+    let server = obedient(&[]);
+    all_are_refused(&reach_out(&server), &WAYS_OUT);
+}
+
+#[test]
+fn without_a_sandbox_files_addresses_and_programs_are_within_reach() {
+    let server = obedient(&[("TEST_SANDBOX", "off")]);
+    all_succeed(&reach_out(&server), &WAYS_OUT);
+}
+
 #[test]
 fn the_memory_of_another_session_is_out_of_reach() {
     if lacks_sandbox() {
         return;
     }
     let server = obedient(&[]);
-    let tried = attack(&server);
-    for attempt in ATTEMPTS {
-        let refused = ["Operation not permitted", "Permission denied"];
-        let lines = refused.map(|why| format!("tried {attempt}: {why}\n"));
-        assert!(lines.iter().any(|line| tried.contains(line)), "{tried}");
-    }
+    all_are_refused(&attack(&server), &ATTEMPTS);
 }
 
 /// The attack is one: without a sandbox, it succeeds.
@@ -158,13 +231,7 @@ fn without_a_sandbox_the_memory_of_another_session_is_within_reach() {
         return;
     }
     let server = obedient(&[("TEST_SANDBOX", "off")]);
-    let tried = attack(&server);
-    for attempt in ATTEMPTS {
-        assert!(
-            tried.contains(&format!("tried {attempt}: done\n")),
-            "{tried}"
-        );
-    }
+    all_succeed(&attack(&server), &ATTEMPTS);
 }
 
 #[test]

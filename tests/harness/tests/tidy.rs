@@ -1,6 +1,7 @@
 //! Rules of the house that a program can check; CONTRIBUTING.md explains them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -260,4 +261,49 @@ fn the_demo_says_what_is_fast_and_what_is_slow() {
     ] {
         assert!(!said(&format!("1.00 {name}\n")).contains(": ."), "{name}");
     }
+}
+
+/// Where no root can be made, `.ci/run` says so loudly and runs the same on the machine; where the
+/// root has failed it does not, and fails.
+#[test]
+fn ci_without_a_root_runs_on_the_machine() {
+    let folder = std::env::temp_dir().join(format!("mgn-ci-{}", std::process::id()));
+    let program = |path: &str, script: &str| {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("scripts/fresh-root.sh", "exit $ROOT_STATUS");
+    program("bin/make", "echo goals: $*");
+    fs::create_dir_all(folder.join(".ci")).unwrap();
+    fs::copy(root().join(".ci/run"), folder.join(".ci/run")).unwrap();
+    let run = |status: &str| {
+        let path = std::env::var("PATH").unwrap();
+        let output = Command::new("bash")
+            .arg(folder.join(".ci/run"))
+            .env("PATH", format!("{}:{path}", folder.join("bin").display()))
+            .env("ROOT_STATUS", status)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let goals = |goal: &str| said.lines().any(|line| line == format!("goals: {goal}"));
+        let here = ["demo", "test", "deb"].map(goals);
+        let last = said.lines().last().unwrap().to_owned();
+        (
+            output.status.code(),
+            here,
+            said.contains("NO FRESH ROOT"),
+            last,
+        )
+    };
+    let (status, here, loud, last) = run("77");
+    assert_eq!((status, here, loud), (Some(0), [true; 3], true), "{last}");
+    assert!(last.starts_with("ci: passed in "), "{last}");
+    let (status, here, loud, last) = run("0");
+    assert_eq!((status, here, loud), (Some(0), [false; 3], false), "{last}");
+    let (status, here, loud, last) = run("1");
+    assert_eq!((status, here, loud), (Some(1), [false; 3], false), "{last}");
+    assert!(last.starts_with("ci: FAILED (fresh root) after "), "{last}");
+    fs::remove_dir_all(folder).unwrap();
 }

@@ -16,6 +16,9 @@ pub(crate) struct OwnArrays {
     enabled: u32,
     /// Attributes whose divisor is not 0.
     divided: u32,
+    /// In a context with but one vertex array object: the program's arrays in buffers, in place of
+    /// which others are set.
+    program: Vec<Source>,
 }
 
 impl OwnArrays {
@@ -354,6 +357,7 @@ impl Renderer {
             Some(cx) if cx.default_vertex_array == 0 => Some(self.enabled_arrays()),
             _ => None,
         };
+        let program = program_arrays.map(|_| self.arrays_in_buffers(sources));
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
@@ -401,6 +405,7 @@ impl Renderer {
         cx.arrays = OwnArrays {
             enabled: wanted,
             divided,
+            program: program.unwrap_or_default(),
         };
     }
 
@@ -410,8 +415,10 @@ impl Renderer {
         if program != 0 {
             // SAFETY: the context is current.
             unsafe { (self.gl.glBindVertexArray)(program) };
-        } else if let Some(cx) = self.cx.as_deref() {
-            self.restore_only_arrays(cx.arrays.enabled);
+        } else if let Some(cx) = self.cx.as_deref_mut() {
+            let program = std::mem::take(&mut cx.arrays.program);
+            let used = cx.arrays.enabled;
+            self.restore_only_arrays(used, &program);
         }
     }
 

@@ -4,9 +4,10 @@
 //! storage.
 
 use super::arrays::{bits, in_unit, Source};
+use super::vertex_arrays::has_array;
 use crate::context::Context;
 use crate::renderer::Renderer;
-use mgn_wire::draws::{attr, bytes_taken};
+use mgn_wire::draws::{attr, bytes_taken, Kind};
 use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
@@ -291,6 +292,36 @@ impl Renderer {
         }
     }
 
+    /// Those of the program's arrays that `sources` take the place of and that lie in buffers, in a
+    /// context with but one vertex array object.
+    pub(super) fn arrays_in_buffers(&mut self, sources: &[Source]) -> Vec<Source> {
+        let Some(cx) = self.cx.as_deref() else {
+            return Vec::new();
+        };
+        let (api, unit) = (cx.api, cx.vertex_arrays.unit);
+        let attributes = sources.iter().map(|source| source.attribute);
+        let arrays = attributes.filter(|&attribute| has_array(api, attribute));
+        arrays
+            .map(|attribute| {
+                let place = self.place(attribute, unit);
+                Source {
+                    attribute,
+                    kind: Kind::Float,
+                    size: place.size,
+                    type_: place.type_,
+                    normalized: false,
+                    divisor: 0,
+                    stride: place.stride as i32,
+                    buffer: place.buffer,
+                    pointer: place.start as *const c_void,
+                }
+            })
+            // The name of a buffer that was deleted may be another's now.
+            .filter(|source| source.buffer != 0)
+            .filter(|source| !self.names.shared.deleted_buffers.contains(&source.buffer))
+            .collect()
+    }
+
     fn place(&self, attribute: u8, unit: u32) -> Place {
         if attribute >= attr::GENERIC {
             return self.generic_place(u32::from(attribute - attr::GENERIC));
@@ -346,6 +377,13 @@ impl Renderer {
                 GL_EDGE_FLAG_ARRAY_STRIDE,
                 Ok(1),
                 Ok(GL_UNSIGNED_BYTE),
+            ),
+            attr::POINT_SIZE => (
+                GL_POINT_SIZE_ARRAY_BUFFER_BINDING_OES,
+                GL_POINT_SIZE_ARRAY_POINTER_OES,
+                GL_POINT_SIZE_ARRAY_STRIDE_OES,
+                Ok(1),
+                Err(GL_POINT_SIZE_ARRAY_TYPE_OES),
             ),
             _ => (
                 GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING,

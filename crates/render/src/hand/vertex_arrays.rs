@@ -10,7 +10,7 @@ use super::arrays::{bits, enable, in_unit, Source};
 use crate::context::Api;
 use crate::names::Class;
 use crate::renderer::Renderer;
-use mgn_wire::draws::{attr, Kind};
+use mgn_wire::draws::attr;
 use mgn_wire::{gl::*, Fault, Slice};
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -29,9 +29,6 @@ struct Shadow {
     unconfirmed: u32,
     /// The driver's name of the buffer of indices, once it was asked.
     element_buffer: Option<u32>,
-    /// The pointers of the fixed function, for contexts with but one vertex array object, where
-    /// they have to be set again.
-    fixed: [Option<Source>; attr::GENERIC as usize],
 }
 
 impl Default for Shadow {
@@ -41,7 +38,6 @@ impl Default for Shadow {
             unbacked: 0,
             unconfirmed: u32::MAX,
             element_buffer: None,
-            fixed: [None; attr::GENERIC as usize],
         }
     }
 }
@@ -59,13 +55,10 @@ impl Shadow {
 
     /// A pointer command. That of a generic attribute also puts its buffer at the attribute's
     /// binding point, where glVertexAttribBinding may have put other attributes.
-    fn point(&mut self, source: Source) {
-        self.changed(source.attribute);
-        if source.attribute >= attr::GENERIC {
+    fn point(&mut self, attribute: u8) {
+        self.changed(attribute);
+        if attribute >= attr::GENERIC {
             self.buffers_changed();
-        }
-        if let Some(fixed) = self.fixed.get_mut(usize::from(source.attribute)) {
-            *fixed = Some(source);
         }
     }
 
@@ -132,13 +125,6 @@ impl VertexArrays {
             let has = |mask: u32| mask & 1 << attribute != 0;
             (attribute, (has(current.enabled), has(current.unbacked)))
         })
-    }
-
-    /// The pointer that the program has set for an attribute of the fixed function, if it lies in a
-    /// buffer.
-    pub fn fixed(&self, attribute: u8) -> Option<Source> {
-        let source = self.current.fixed.get(usize::from(attribute))?.as_ref()?;
-        (source.buffer != 0).then_some(*source)
     }
 }
 
@@ -498,35 +484,15 @@ impl Renderer {
 
     /// Notes a pointer command; false if it is refused. Fails if the array would lie at an address
     /// instead of in a buffer.
-    fn pointed(
-        &mut self,
-        attribute: u8,
-        size: i32,
-        type_: u32,
-        stride: i32,
-        offset: u64,
-    ) -> Result<bool, Fault> {
+    fn pointed(&mut self, attribute: u8, offset: u64) -> Result<bool, Fault> {
         self.needs_context()?;
         if self.is_in_primitive() {
             return Ok(false);
         }
-        let buffer = self.array_buffer();
-        if buffer == 0 && offset != 0 {
+        if self.array_buffer() == 0 && offset != 0 {
             return Err(Fault::refused("an array at an address of the server's"));
         }
-        let pointer = offset as usize as *const c_void;
-        let kind = Kind::Float;
-        self.shadow()?.point(Source {
-            attribute,
-            kind,
-            size,
-            type_,
-            normalized: false,
-            divisor: 0,
-            stride,
-            buffer,
-            pointer,
-        });
+        self.shadow()?.point(attribute);
         Ok(true)
     }
 }
@@ -561,13 +527,13 @@ pub(crate) fn pointer<T>(array: &Option<Vec<T>>) -> *const T {
 }
 
 /// Pointer commands: their pointer is an offset into the bound buffer object. In brackets: the
-/// attribute, its size, type and stride.
+/// attribute.
 macro_rules! pointers {
-    ($($hand:ident = $gl:ident($($arg:ident: $ty:ty),*) [$attribute:expr, $size:expr, $type:expr, $stride:expr];)*) => {
+    ($($hand:ident = $gl:ident($($arg:ident: $ty:ty),*) [$attribute:expr];)*) => {
         impl Renderer {
             $(pub(crate) fn $hand(&mut self, $($arg: $ty,)* pointer: u64) -> Result<(), Fault> {
                 let attribute: u8 = ($attribute)(&mut *self)?;
-                if self.pointed(attribute, $size, $type, $stride, pointer)? {
+                if self.pointed(attribute, pointer)? {
                     // SAFETY: the pointer is an offset into a buffer object, or null, which hides
                     // the array from draws.
                     unsafe { (self.gl.$gl)($($arg,)* (pointer as usize as *const c_void).cast()) };
@@ -584,32 +550,32 @@ fn always(attribute: u8) -> impl Fn(&mut Renderer) -> Result<u8, Fault> {
 }
 
 pointers! {
-    hand_gl_vertex_pointer = glVertexPointer(size: i32, type_: u32, stride: i32) [always(attr::POSITION), size, type_, stride];
-    hand_gl_normal_pointer = glNormalPointer(type_: u32, stride: i32) [always(attr::NORMAL), 3, type_, stride];
-    hand_gl_color_pointer = glColorPointer(size: i32, type_: u32, stride: i32) [always(attr::COLOR), size, type_, stride];
-    hand_gl_secondary_color_pointer = glSecondaryColorPointer(size: i32, type_: u32, stride: i32) [always(attr::SECONDARY), size, type_, stride];
-    hand_gl_fog_coord_pointer = glFogCoordPointer(type_: u32, stride: i32) [always(attr::FOG), 1, type_, stride];
-    hand_gl_index_pointer = glIndexPointer(type_: u32, stride: i32) [always(attr::INDEX), 1, type_, stride];
-    hand_gl_edge_flag_pointer = glEdgeFlagPointer(stride: i32) [always(attr::EDGE_FLAG), 1, GL_UNSIGNED_BYTE, stride];
-    hand_gl_point_size_pointer_oes = glPointSizePointerOES(type_: u32, stride: i32) [always(attr::POINT_SIZE), 1, type_, stride];
-    hand_gl_tex_coord_pointer = glTexCoordPointer(size: i32, type_: u32, stride: i32) [Renderer::texture_coordinates, size, type_, stride];
-    hand_gl_vertex_pointer_ext = glVertexPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::POSITION), size, type_, stride];
-    hand_gl_normal_pointer_ext = glNormalPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::NORMAL), 3, type_, stride];
-    hand_gl_color_pointer_ext = glColorPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::COLOR), size, type_, stride];
-    hand_gl_index_pointer_ext = glIndexPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::INDEX), 1, type_, stride];
-    hand_gl_edge_flag_pointer_ext = glEdgeFlagPointerEXT(stride: i32, count: i32) [always(attr::EDGE_FLAG), 1, GL_UNSIGNED_BYTE, stride];
+    hand_gl_vertex_pointer = glVertexPointer(size: i32, type_: u32, stride: i32) [always(attr::POSITION)];
+    hand_gl_normal_pointer = glNormalPointer(type_: u32, stride: i32) [always(attr::NORMAL)];
+    hand_gl_color_pointer = glColorPointer(size: i32, type_: u32, stride: i32) [always(attr::COLOR)];
+    hand_gl_secondary_color_pointer = glSecondaryColorPointer(size: i32, type_: u32, stride: i32) [always(attr::SECONDARY)];
+    hand_gl_fog_coord_pointer = glFogCoordPointer(type_: u32, stride: i32) [always(attr::FOG)];
+    hand_gl_index_pointer = glIndexPointer(type_: u32, stride: i32) [always(attr::INDEX)];
+    hand_gl_edge_flag_pointer = glEdgeFlagPointer(stride: i32) [always(attr::EDGE_FLAG)];
+    hand_gl_point_size_pointer_oes = glPointSizePointerOES(type_: u32, stride: i32) [always(attr::POINT_SIZE)];
+    hand_gl_tex_coord_pointer = glTexCoordPointer(size: i32, type_: u32, stride: i32) [Renderer::texture_coordinates];
+    hand_gl_vertex_pointer_ext = glVertexPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::POSITION)];
+    hand_gl_normal_pointer_ext = glNormalPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::NORMAL)];
+    hand_gl_color_pointer_ext = glColorPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::COLOR)];
+    hand_gl_index_pointer_ext = glIndexPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::INDEX)];
+    hand_gl_edge_flag_pointer_ext = glEdgeFlagPointerEXT(stride: i32, count: i32) [always(attr::EDGE_FLAG)];
     hand_gl_tex_coord_pointer_ext = glTexCoordPointerEXT(size: i32, type_: u32, stride: i32, count: i32)
-        [Renderer::texture_coordinates, size, type_, stride];
+        [Renderer::texture_coordinates];
     hand_gl_vertex_attrib_pointer = glVertexAttribPointer(index: u32, size: i32, type_: u32, normalized: u8, stride: i32)
-        [always(generic(index)), size, type_, stride];
-    hand_gl_vertex_attrib_i_pointer = glVertexAttribIPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index)), size, type_, stride];
-    hand_gl_vertex_attrib_l_pointer = glVertexAttribLPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index)), size, type_, stride];
+        [always(generic(index))];
+    hand_gl_vertex_attrib_i_pointer = glVertexAttribIPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index))];
+    hand_gl_vertex_attrib_l_pointer = glVertexAttribLPointer(index: u32, size: i32, type_: u32, stride: i32) [always(generic(index))];
 }
 
 impl Renderer {
     /// In a context with but one vertex array object, sets the program's arrays again after a draw
-    /// that has used others.
-    pub(crate) fn restore_only_arrays(&mut self, used: u32) {
+    /// that has used others. `program` are those that lie in buffers.
+    pub(crate) fn restore_only_arrays(&mut self, used: u32, program: &[Source]) {
         let array_buffer = self.array_buffer();
         let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.api == Api::Es1) else {
             return;
@@ -621,11 +587,9 @@ impl Renderer {
         // SAFETY: the context is current; pointers are offsets into the buffers that they are set
         // with.
         unsafe {
-            for attribute in bits(used) {
-                if let Some(source) = cx.vertex_arrays.fixed(attribute) {
-                    (gl.glBindBuffer)(GL_ARRAY_BUFFER, source.buffer);
-                    super::arrays::point(gl, &source, true, unit);
-                }
+            for source in program {
+                (gl.glBindBuffer)(GL_ARRAY_BUFFER, source.buffer);
+                super::arrays::point(gl, source, true, unit);
             }
             (gl.glBindBuffer)(GL_ARRAY_BUFFER, array_buffer);
             for attribute in bits(used ^ wanted) {
@@ -638,21 +602,6 @@ impl Renderer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn source(attribute: u8, buffer: u32) -> Source {
-        let pointer = std::ptr::null();
-        Source {
-            attribute,
-            kind: Kind::Float,
-            size: 4,
-            type_: GL_FLOAT,
-            normalized: false,
-            divisor: 0,
-            stride: 0,
-            buffer,
-            pointer,
-        }
-    }
 
     #[test]
     fn arrays_are_as_the_driver_says() {
@@ -678,8 +627,7 @@ mod tests {
         assert_eq!(arrays.current.unconfirmed, u32::MAX);
         arrays.bind(3, 0);
         assert_eq!(arrays.current.unconfirmed, on);
-        arrays.current.point(source(attr::POSITION, 5));
-        assert!(arrays.fixed(attr::POSITION).is_some());
+        arrays.current.point(attr::POSITION);
         assert_eq!(arrays.current.unconfirmed, on | 1 << attr::POSITION);
         // None such is followed, because no driver has it.
         assert_eq!(generic(99), attr::COUNT);

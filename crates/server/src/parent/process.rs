@@ -608,6 +608,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_worker_that_does_not_end_its_session_is_killed() {
+        let (mut process, _socket) = serving();
+        let now = Instant::now();
+        process.enforce_end(now + 2 * ORDER_TIME);
+        process.order_end(Cause::limit(Limit::Idle, "why"), Reason::ServerStop, now);
+        process.enforce_end(now + ORDER_TIME / 2);
+        assert!(process.child.try_wait().unwrap().is_none());
+        process.enforce_end(now + 2 * ORDER_TIME);
+        let status = process.child.wait().unwrap();
+        assert_eq!(status.signal(), Some(9));
+    }
+
     /// Its feeds may outlive a session of a window by a moment.
     #[test]
     fn a_session_of_a_window_that_has_ended_gets_no_connection_and_ends_no_other() {
