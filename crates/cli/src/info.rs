@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 
 use mgn_launch::{client_library, find_xvfb, RunDir};
 use mgn_present::XDisplay;
+use mgn_server::WorkerCommand;
 use serde::Serialize;
 
 use crate::args::Info;
@@ -36,11 +37,12 @@ struct Machine {
 pub fn info(args: Info) -> anyhow::Result<()> {
     // Looked at first: the driver is opened without the variables that are ours.
     let settings = settings::in_force();
+    let (rendering, sandbox) = rendering();
     let machine = Machine {
         version: env!("CARGO_PKG_VERSION"),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
-        rendering: rendering(),
-        sandbox: mgn_server::sandbox_parts().into(),
+        rendering,
+        sandbox,
         transports: transports(),
         x_server: x_server(),
         xvfb: find_xvfb()
@@ -57,17 +59,29 @@ pub fn info(args: Info) -> anyhow::Result<()> {
     crate::say(&text)
 }
 
-fn rendering() -> Able {
-    let abilities = match mgn_server::probe() {
-        Ok(abilities) => abilities,
-        Err(error) => return no(error.to_string()),
+/// What a server here renders with, and what confines it.
+fn rendering() -> (Able, Able) {
+    let (abilities, confined) = match mgn_server::try_worker(&WorkerCommand::default()) {
+        Ok(found) => found,
+        Err(error) => return (no(error.to_string()), no("nothing can be rendered here")),
+    };
+    let missing = confined.missing.iter().map(|part| format!("not {part}"));
+    let sandbox = Able {
+        works: confined.holds(),
+        detail: confined
+            .parts
+            .iter()
+            .cloned()
+            .chain(missing)
+            .collect::<Vec<_>>()
+            .join("\n"),
     };
     let info = abilities.info;
     let version = |name: &str, (major, minor): (u8, u8)| match major {
         0 => format!("no {name}"),
         _ => format!("{name} {major}.{minor}"),
     };
-    yes(format!(
+    let rendering = yes(format!(
         "{} ({})\n{}, {}, {}, {}\nEGL {}",
         info.renderer,
         info.vendor,
@@ -76,7 +90,8 @@ fn rendering() -> Able {
         version("OpenGL ES", info.es),
         version("ES", info.es1),
         abilities.egl
-    ))
+    ));
+    (rendering, sandbox)
 }
 
 fn transports() -> BTreeMap<&'static str, Able> {

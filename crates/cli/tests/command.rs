@@ -155,6 +155,10 @@ fn flags_come_before_the_environment_and_that_before_the_file() {
     assert_eq!(shown("mothership"), ["tls:head:7400", "MGN_MOTHERSHIP"]);
     assert_eq!(shown("token_file"), [token, "by default"]);
     assert_eq!(info["settings"]["is_there"], true);
+    // Each part of the sandbox is in force here, or there is a reason.
+    let sandbox = info["sandbox"]["detail"].as_str().unwrap();
+    let parts = ["namespaces", "Landlock", "system calls by seccomp"];
+    assert!(parts.iter().all(|part| sandbox.contains(part)), "{sandbox}");
     assert!(info["settings"]["mistake"].is_null());
 }
 

@@ -19,7 +19,9 @@ use crate::peer::Peer;
 use crate::seal::{Seal, BROKEN, RECORD_MAX};
 use crate::tls::{self, Disagreed, Negotiation};
 use crate::wait::{ready, Deadline};
-use crate::{file, null, relay, shm, stream, Address, Connection, Error, Token, Transport};
+use crate::{
+    file, null, relay, shm, stream, Address, Connection, Error, Handover, Token, Transport,
+};
 
 /// Connects to the server at `address` and gives the connection and the server's welcome.
 ///
@@ -69,17 +71,17 @@ pub fn connect_for_another(
     token: Option<&Token>,
     opening: &[u8],
     timeout: Duration,
-) -> Result<(OwnedFd, Vec<u8>), Error> {
+) -> Result<(OwnedFd, Handover), Error> {
     let transport = address.socket_transport();
     let met = meet(address, &transport, token, opening, timeout)?;
     let (socket, seal) = met.line.into_parts();
-    let mut bytes = vec![HANDOVER, seal.is_some().into()];
-    bytes.extend(met.sizes.encode());
-    if let Some(seal) = seal {
-        bytes.extend(seal.hand_over());
-        bytes.extend(seal.unread());
-    }
-    Ok((socket, bytes))
+    let head = [HANDOVER, seal.is_some().into()];
+    let sizes = met.sizes.encode();
+    let keys = seal.as_ref().map(|seal| seal.hand_over());
+    let keys = keys.as_deref().map_or(&[][..], Vec::as_slice);
+    let unread = seal.map(|seal| seal.unread()).unwrap_or_default();
+    let bytes = [&head[..], &sizes[..], keys, &unread].concat();
+    Ok((socket, bytes.into()))
 }
 
 /// A connection that another process has made with [`connect_for_another`] to this address.

@@ -325,7 +325,7 @@ fn path(file: &OwnedFd) -> String {
 fn handoff(bytes: &[u8]) {
     let null = File::open("/dev/null").unwrap();
     if let Ok(incoming) = Incoming::from_handoff(null.into(), bytes) {
-        assert_eq!(incoming.into_handoff().1, bytes);
+        assert_eq!(*incoming.into_handoff().1, bytes);
     }
 }
 

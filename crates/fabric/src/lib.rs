@@ -70,3 +70,7 @@ pub use store::{Access, Store};
 pub use token::{Identity, Role, Token, TokenId};
 pub use tune::{tune, tune_partner, Tuned};
 pub use wait::Spinner;
+
+/// What a process needs to know to take over a connection that another one has made or accepted. It
+/// may contain the keys of the connection, so it is wiped.
+pub type Handover = zeroize::Zeroizing<Vec<u8>>;

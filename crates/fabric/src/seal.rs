@@ -23,6 +23,7 @@ use rustls::crypto::ring::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256;
 use rustls::{
     ConnectionTrafficSecrets, ContentType, ExtractedSecrets, ProtocolVersion, SupportedCipherSuite,
 };
+use zeroize::Zeroizing;
 
 /// Bytes in front of a record.
 pub(crate) const HEADER: usize = 5;
@@ -117,9 +118,10 @@ impl Seal {
 
     /// The seal for another process, of which this one then makes no more use. Nothing may be under
     /// way but what [`Seal::unread`] gives.
-    pub(crate) fn hand_over(&self) -> Vec<u8> {
+    pub(crate) fn hand_over(&self) -> Zeroizing<Vec<u8>> {
         let (out, into) = (lock(&self.out), lock(&self.into));
-        [out.secrets.encode(), into.secrets.encode()].concat()
+        let [out, into] = [out.secrets.encode(), into.secrets.encode()].map(Zeroizing::new);
+        Zeroizing::new([&out[..], &into[..]].concat())
     }
 
     /// The opposite of [`Seal::hand_over`].

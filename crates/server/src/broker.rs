@@ -5,7 +5,7 @@
 //! connect anywhere else, and finds no token there.
 
 use crate::control::{tell, FromWorker};
-use mgn_fabric::{take_over, Address, Connection};
+use mgn_fabric::{take_over, Address, Connection, Handover};
 use mgn_viewer::NoViewer;
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A viewer: the session, and the place of the viewer among those where its tile is shown.
 type Key = (u64, u16);
 /// What [`take_over`] makes a connection of, or why there is none.
-pub(crate) type Outcome = Result<(OwnedFd, Vec<u8>), NoViewer>;
+pub(crate) type Outcome = Result<(OwnedFd, Handover), NoViewer>;
 
 /// The worker's end.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
+use mgn_fabric::Handover;
 use mgn_render::BinaryKey;
 use mgn_spu::Chain;
 use mgn_sys::passing;
@@ -17,6 +18,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
+use zeroize::{Zeroize, Zeroizing};
 
 /// From the parent. A socket comes with `Session`, `Frames` and a `Connected` that succeeded.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,13 +29,13 @@ pub(crate) enum ToWorker {
     /// draws into the same window.
     Session(Box<Session>),
     /// A frames connection.
-    Frames { session: u64, client: Vec<u8> },
+    Frames { session: u64, client: Handover },
     /// A connection to a viewer, as the worker has asked: what [`mgn_fabric::take_over`] needs
     /// besides the socket, or why there is none.
     Connected {
         session: u64,
         target: u16,
-        outcome: Result<Vec<u8>, NoViewer>,
+        outcome: Result<Handover, NoViewer>,
     },
     /// The session is to end.
     End(Cause),
@@ -54,7 +56,7 @@ pub(crate) struct Session {
     /// What programs elsewhere may have shown here.
     pub present: Vec<Target>,
     /// What `Incoming::from_handoff` needs besides the socket.
-    pub client: Vec<u8>,
+    pub client: Handover,
     pub chain: Chain,
     pub memory_limit: u64,
     pub watchdog: Duration,
@@ -152,11 +154,14 @@ pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
     }
 }
 
-pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
+/// A message as it is sent. Messages to workers contain keys, so their bytes are wiped.
+pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>> {
     let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
-    let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
-    bytes.extend(body);
-    Ok(bytes)
+    let body = Zeroizing::new(body);
+    let mut bytes = Vec::with_capacity(4 + body.len());
+    bytes.extend((body.len() as u32).to_le_bytes());
+    bytes.extend(body.iter());
+    Ok(bytes.into())
 }
 
 /// Messages to a worker, which are sent as it takes them: the parent serves others meanwhile.
@@ -169,7 +174,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug)]
 struct Letter {
-    bytes: Vec<u8>,
+    bytes: Zeroizing<Vec<u8>>,
     sent: usize,
     fd: Option<OwnedFd>,
 }
@@ -301,6 +306,7 @@ impl Inbox {
         if !rest.is_empty() {
             return Err(invalid("bytes follow a message"));
         }
+        self.bytes[..4 + length].zeroize();
         self.bytes.drain(..4 + length);
         Ok(Some(message))
     }
@@ -324,7 +330,7 @@ mod tests {
     fn messages_arrive_whole_and_in_order() {
         let (left, right) = UnixStream::pair().unwrap();
         let (near, far) = UnixStream::pair().unwrap();
-        let client = vec![7; 300_000];
+        let client = Handover::new(vec![7; 300_000]);
         let frames = ToWorker::Frames {
             session: 1,
             client: client.clone(),
@@ -361,7 +367,7 @@ mod tests {
         let mut outbox = Outbox::default();
         let frames = ToWorker::Frames {
             session: 1,
-            client: vec![0; MOST / 2],
+            client: vec![0; MOST / 2].into(),
         };
         for _ in 0..QUEUE_MOST {
             outbox.push(&frames, None, now).unwrap();
@@ -384,7 +390,7 @@ mod tests {
     #[test]
     fn nonsense_is_an_error() {
         assert!(holding(vec![0xff; 32]).next::<FromWorker>().is_err());
-        let mut longer = encode(&FromWorker::Failed("why".into())).unwrap();
+        let mut longer = encode(&FromWorker::Failed("why".into())).unwrap().to_vec();
         longer[0] += 1;
         longer.push(0);
         assert!(holding(longer).next::<FromWorker>().is_err());

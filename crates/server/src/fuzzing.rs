@@ -56,7 +56,11 @@ fn seeds() -> Vec<Vec<u8>> {
             drawn: (5, u64::MAX),
         },
     ];
-    let mut seeds: Vec<Vec<u8>> = messages.iter().flat_map(encode).collect();
+    let mut seeds: Vec<Vec<u8>> = messages
+        .iter()
+        .flat_map(encode)
+        .map(|bytes| bytes.to_vec())
+        .collect();
     seeds.push(seeds.concat());
     seeds
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mgn_fabric::{
-    connect, connect_for_another, Address, Connection, Error, Receiver, Sender, Token,
+    connect, connect_for_another, Address, Connection, Error, Handover, Receiver, Sender, Token,
 };
 use mgn_present::{jpeg, Picture, Target};
 use mgn_wall::Rect;
@@ -251,7 +251,7 @@ impl FeedOptions {
     ///
     /// # Errors
     /// Those of [`mgn_fabric::connect`], in a form that can be sent.
-    pub fn connect_for_another(&self) -> Result<(OwnedFd, Vec<u8>), NoViewer> {
+    pub fn connect_for_another(&self) -> Result<(OwnedFd, Handover), NoViewer> {
         let token = self.token.as_ref();
         let connected = connect_for_another(&self.viewer, token, &self.opening(), CONNECT_TIME);
         Ok(connected?)

@@ -253,6 +253,8 @@ fn inherited(fd: i32) -> Result<OwnedFd, Error> {
 /// Talks to a launcher that says `bytes` and then hangs up.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn feed(bytes: &[u8]) {
+    use super::sealed::{seal, Opener};
+    use crate::Token;
     use std::io::Write;
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
@@ -266,9 +268,12 @@ pub(crate) fn feed(bytes: &[u8]) {
         let mut pmi = Pmi::begin(theirs.into(), 0, 0, Some("1"))?;
         pmi.put("key", "value")?;
         pmi.barrier()?;
-        let got = pmi.get("key")?.len();
+        let got = pmi.get("key")?;
+        // Another process's key, or what it has encrypted for this one.
+        let _ = seal(&Token::generate(), &got);
+        let _ = Opener::new()?.open(&got);
         pmi.finalize()?;
-        Ok(got)
+        Ok(got.len())
     };
     assert!(talk().map_or(true, |got| got < bytes.len()));
 }

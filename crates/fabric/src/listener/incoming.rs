@@ -16,7 +16,7 @@ use crate::line::Line;
 use crate::peer::Peer;
 use crate::seal::Seal;
 use crate::wait::Deadline;
-use crate::{shm, stream, Caller, Connection, Error, Role, Token, Transport};
+use crate::{shm, stream, Caller, Connection, Error, Handover, Role, Token, Transport};
 
 use super::pending::Wish;
 
@@ -111,16 +111,14 @@ impl Incoming {
     /// The client as a socket and bytes, for another process (see `mgn_sys::passing`) to make an
     /// `Incoming` of again. This process must then close its copy, or the client would not notice
     /// the other one's end.
-    pub fn into_handoff(self) -> (OwnedFd, Vec<u8>) {
+    pub fn into_handoff(self) -> (OwnedFd, Handover) {
         let (socket, seal) = self.line.into_parts();
-        let mut meta = vec![
-            HANDOFF,
-            handshake::code(&self.transport),
-            seal.is_some().into(),
-        ];
-        meta.extend(seal.iter().flat_map(|seal| seal.hand_over()));
-        meta.extend(&self.opening);
-        (socket, meta)
+        let seal = seal.map(|seal| seal.hand_over());
+        let code = handshake::code(&self.transport);
+        let head = [HANDOFF, code, seal.is_some().into()];
+        let keys = seal.as_deref().map_or(&[][..], Vec::as_slice);
+        let meta = [&head[..], keys, self.opening.as_slice()].concat();
+        (socket, meta.into())
     }
 
     /// The opposite of [`Incoming::into_handoff`].

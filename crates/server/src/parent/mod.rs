@@ -2,6 +2,7 @@
 //! workers end.
 
 mod audit;
+mod first;
 mod identity;
 mod process;
 mod viewers;
@@ -12,7 +13,7 @@ use crate::error::ServerError;
 use crate::memory::{self, too_much, Share, RESERVE};
 use crate::options::{Options, Sandbox, SessionReport};
 use crate::probe::Abilities;
-use crate::sandbox::{Confined, Level, Profile};
+use crate::sandbox::{Level, Profile};
 use crate::tile::Permission;
 use crate::worker::ip_of;
 use audit::{Reason, Refusal, RefusalLog, Subject};
@@ -32,6 +33,8 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 use viewers::{Viewer, ViewerTokens};
+
+pub use first::try_worker;
 
 /// How long clients may wait for a worker.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -74,17 +77,8 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     };
     // Listening comes after the driver has been tried: clients of a server without one had better
     // not find it.
-    let (spare, abilities, confined) = loop {
-        let mut spare = Process::start(&options.worker, &profile, None)?;
-        match await_driver(&mut spare, &signals, options.end_with_stdin) {
-            Ok((abilities, confined)) => break (spare, abilities, confined),
-            Err(NotReady::Over) => {
-                return Err(ServerError::Worker("ended before it had started".into()))
-            }
-            // A driver that we have not thought of may need more than the sandbox leaves it.
-            Err(NotReady::Failed(why)) => profile.level = less(&profile, why)?,
-        }
-    };
+    let end = options.end_with_stdin;
+    let (spare, abilities, confined) = first::start(&options.worker, &mut profile, &signals, end)?;
     let mut listeners = Vec::new();
     for address in &options.listen {
         listeners.push(Listener::bind(address, options.access.clone())?);
@@ -623,7 +617,7 @@ impl Server {
                     None => Vec::new(),
                 },
                 shown: client.shown,
-                client: Vec::new(),
+                client: Default::default(),
                 chain: self.options.chain.clone(),
                 memory_limit: self.options.memory_limit.min(self.options.memory_total),
                 watchdog: self.options.watchdog,
@@ -822,73 +816,6 @@ fn why_not(process: &Process, window: &Window) -> Option<Refusal> {
         None => process.sessions().len() >= most as usize,
     };
     is_full.then_some(Refusal::WindowFull(most))
-}
-
-/// The next level that leaves a driver more, if it does not open in this one, and why.
-fn less(profile: &Profile, why: String) -> Result<Level, ServerError> {
-    match profile.level {
-        Level::Full => Ok(Level::Reduced),
-        Level::Reduced if profile.is_required => Err(ServerError::Sandbox(why)),
-        Level::Reduced => Ok(Level::SystemCalls),
-        Level::SystemCalls => Ok(Level::Open),
-        Level::Open => Err(ServerError::Worker(why)),
-    }
-}
-
-/// Why the first worker does not come up.
-enum NotReady {
-    Failed(String),
-    /// The server is to end.
-    Over,
-}
-
-/// Waits for the first worker's driver, and says what that can do, and how the worker is confined.
-fn await_driver(
-    first: &mut Process,
-    signals: &UnixStream,
-    end_with_stdin: bool,
-) -> Result<(Box<Abilities>, Confined), NotReady> {
-    let stdin = std::io::stdin();
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        first.hear();
-        let ending = first.ending();
-        match (&first.standing, ending) {
-            (Standing::Ready(abilities, confined), None) => {
-                return Ok((abilities.clone(), confined.clone()))
-            }
-            (Standing::Failed(why), _) => return Err(NotReady::Failed(why.clone())),
-            (_, Some(ending)) => {
-                return Err(NotReady::Failed(format!(
-                    "the renderer did not start: its process {ending}"
-                )));
-            }
-            _ => {}
-        }
-        if Instant::now() > deadline {
-            return Err(NotReady::Failed(format!(
-                "the renderer did not start within {} s",
-                PATIENCE.as_secs()
-            )));
-        }
-        let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
-        fds.extend(
-            first
-                .descriptors()
-                .map(|(fd, events)| PollFd::from_borrowed_fd(fd, events)),
-        );
-        if end_with_stdin {
-            fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
-        }
-        let _ = poll(&mut fds, Some(&LOOK));
-        let signalled = !fds[0].revents().is_empty();
-        let closed = end_with_stdin
-            && fds.last().is_some_and(|fd| !fd.revents().is_empty())
-            && has_ended(&stdin);
-        if signalled || closed {
-            return Err(NotReady::Over);
-        }
-    }
 }
 
 /// A descriptor that becomes readable when the process is asked to end.

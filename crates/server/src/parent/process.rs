@@ -677,7 +677,7 @@ mod tests {
         let (mut process, _socket) = serving();
         let frames = ToWorker::Frames {
             session: 1,
-            client: vec![0; 500_000],
+            client: vec![0; 500_000].into(),
         };
         while process.control.is_some() {
             process.tell(&frames, None);

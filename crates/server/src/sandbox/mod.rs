@@ -101,15 +101,25 @@ fn port_of(display: &str) -> Option<u16> {
 /// Why a part is left out below [`Level::Full`].
 const NOT_FULL: &str = "the driver did not open with it";
 
+/// The parts of a sandbox without which it is not one.
+const FILES: &str = "files and TCP by Landlock";
+const CALLS: &str = "system calls by seccomp";
+
 /// The parts of a sandbox, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Confined {
+pub struct Confined {
     pub parts: Vec<String>,
     /// What is not in force, and why.
     pub missing: Vec<String>,
 }
 
 impl Confined {
+    /// Whether files and system calls are confined.
+    pub fn holds(&self) -> bool {
+        let has = |name| self.parts.iter().any(|part| part.starts_with(name));
+        has(FILES) && has(CALLS)
+    }
+
     fn note(&mut self, part: &str, done: Result<impl fmt::Display, impl fmt::Display>) {
         match done {
             Ok(how) => self.parts.push(format!("{part}{how}")),
@@ -171,10 +181,9 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
     confined.note("no new privileges", identity::forbid_privileges());
     let files = rules.and_then(files::enforce);
     let calls = calls::before_driver(profile);
-    let has_both = files.is_ok() && calls.is_ok();
-    confined.note("files and TCP by Landlock", files);
-    confined.note("system calls by seccomp", calls);
-    if profile.is_required && !has_both {
+    confined.note(FILES, files);
+    confined.note(CALLS, calls);
+    if profile.is_required && !confined.holds() {
         return Err(format!("this worker is confined by {confined}"));
     }
     // Where the driver looks, and the renderer.
@@ -231,7 +240,7 @@ pub(crate) fn tighten_once_shown(profile: &Profile, is_software: bool) {
     }
 }
 
-/// What sandboxes of workers consist of on this machine, in a process that is none.
+/// What sandboxes of workers can consist of on this machine, in a process that is none. For tests.
 pub fn sandbox_parts() -> Result<String, String> {
     match (files::landlock_version(), calls::is_available()) {
         (Some(version), true) => Ok(format!("Landlock {version}, seccomp")),

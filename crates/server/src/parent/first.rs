@@ -1,0 +1,111 @@
+//! The first worker: it shows what the driver can do, and in which sandbox it opens.
+
+use super::process::{Process, Standing};
+use super::{has_ended, LOOK, PATIENCE};
+use crate::error::ServerError;
+use crate::options::WorkerCommand;
+use crate::probe::Abilities;
+use crate::sandbox::{Confined, Level, Profile};
+use rustix::event::{poll, PollFd, PollFlags};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
+
+/// What a server here would offer, and what would confine its sessions. A worker shows it that
+/// opens the driver as those of a server do, and ends.
+///
+/// # Errors
+/// One sentence on why nothing can be rendered here.
+pub fn try_worker(command: &WorkerCommand) -> Result<(Abilities, Confined), ServerError> {
+    let (signals, _never) = UnixStream::pair().map_err(ServerError::Spawn)?;
+    let mut profile = Profile::default();
+    let (_worker, abilities, confined) = start(command, &mut profile, &signals, false)?;
+    Ok((*abilities, confined))
+}
+
+/// Starts it in the most complete sandbox that the driver opens in, which `profile` then says.
+pub(super) fn start(
+    command: &WorkerCommand,
+    profile: &mut Profile,
+    signals: &UnixStream,
+    end_with_stdin: bool,
+) -> Result<(Process, Box<Abilities>, Confined), ServerError> {
+    loop {
+        let mut worker = Process::start(command, profile, None)?;
+        match await_driver(&mut worker, signals, end_with_stdin) {
+            Ok((abilities, confined)) => return Ok((worker, abilities, confined)),
+            Err(NotReady::Over) => {
+                return Err(ServerError::Worker("ended before it had started".into()))
+            }
+            // A driver that we have not thought of may need more than the sandbox leaves it.
+            Err(NotReady::Failed(why)) => profile.level = less(profile, why)?,
+        }
+    }
+}
+
+/// The next level that leaves a driver more, if it does not open in this one, and why.
+fn less(profile: &Profile, why: String) -> Result<Level, ServerError> {
+    match profile.level {
+        Level::Full => Ok(Level::Reduced),
+        Level::Reduced if profile.is_required => Err(ServerError::Sandbox(why)),
+        Level::Reduced => Ok(Level::SystemCalls),
+        Level::SystemCalls => Ok(Level::Open),
+        Level::Open => Err(ServerError::Worker(why)),
+    }
+}
+
+/// Why the first worker does not come up.
+enum NotReady {
+    Failed(String),
+    /// The server is to end.
+    Over,
+}
+
+/// Waits for the first worker's driver, and says what that can do, and how the worker is confined.
+fn await_driver(
+    first: &mut Process,
+    signals: &UnixStream,
+    end_with_stdin: bool,
+) -> Result<(Box<Abilities>, Confined), NotReady> {
+    let stdin = std::io::stdin();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        first.hear();
+        let ending = first.ending();
+        match (&first.standing, ending) {
+            (Standing::Ready(abilities, confined), None) => {
+                return Ok((abilities.clone(), confined.clone()))
+            }
+            (Standing::Failed(why), _) => return Err(NotReady::Failed(why.clone())),
+            (_, Some(ending)) => {
+                return Err(NotReady::Failed(format!(
+                    "the renderer did not start: its process {ending}"
+                )));
+            }
+            _ => {}
+        }
+        if Instant::now() > deadline {
+            return Err(NotReady::Failed(format!(
+                "the renderer did not start within {} s",
+                PATIENCE.as_secs()
+            )));
+        }
+        let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
+        fds.extend(
+            first
+                .descriptors()
+                .map(|(fd, events)| PollFd::from_borrowed_fd(fd, events)),
+        );
+        if end_with_stdin {
+            fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+        }
+        let _ = poll(&mut fds, Some(&LOOK));
+        let signalled = !fds[0].revents().is_empty();
+        let closed = end_with_stdin
+            && fds.last().is_some_and(|fd| !fd.revents().is_empty())
+            && has_ended(&stdin);
+        if signalled || closed {
+            return Err(NotReady::Over);
+        }
+    }
+}
