@@ -87,9 +87,7 @@ stress:
 miri:
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows" cargo +nightly miri test --locked -p mgn-fabric --lib -- \
 	  block:: endpoint::head endpoint::memory endpoint::simulated --skip of_all_lengths --skip cancelled
-	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test --locked -p mgn-client --lib -- \
-	  alone_tests:: gl::pixels::layout gl::pixels::copy gl::pixels::bits gl::images::formats gl::images::split gl::images::store gl::immediate:: \
-	  gl::arrays:: gl::names gl::strings gl::kinds barrier replies frames::tests --skip no_triangle_is_lost --skip a_bad_sample
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" cargo +nightly miri test --locked -p mgn-client --lib
 
 fuzz: deps-fuzz
 	scripts/fuzz.sh $(or $(MINUTES),1) $(TARGET)

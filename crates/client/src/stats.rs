@@ -199,6 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "starts a process")]
     fn another_process_reads_what_is_counted() {
         let dir = std::env::temp_dir().join(format!("mgn-stats-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();

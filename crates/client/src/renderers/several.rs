@@ -457,6 +457,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "connects sockets")]
     fn another_gives_what_a_lost_one_was_to_give() {
         let several = Several::new([0, 1, 0, 9, 0].map(renderer).into()).unwrap();
         several.leave(4);

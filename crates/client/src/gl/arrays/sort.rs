@@ -496,6 +496,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes too long")]
     fn no_triangle_is_lost() {
         let mut random = Random(7);
         for _ in 0..50 {

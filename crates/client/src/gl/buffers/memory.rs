@@ -124,6 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages were written")]
     fn is_aligned_zeroed_and_bounded() {
         for len in [0, 1, 63, 64, 65, 5000, 1 << 20] {
             check(&Memory::zeroed(len).unwrap(), len);
@@ -135,6 +136,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel which pages were written")]
     fn what_was_written_is_within_what_is_told() {
         for len in [100, WATCHED_MIN, 1 << 20] {
             let memory = Memory::watched(len).unwrap();

@@ -266,6 +266,7 @@ mod tests {
 
     /// The first vertices repeat and the others do not, so that indices would only be added.
     #[test]
+    #[cfg_attr(miri, ignore = "takes too long")]
     fn a_bad_sample_is_undone() {
         let mut before = vec![7; 2 * SAMPLE];
         before.extend(0..40_000u32);

@@ -270,7 +270,14 @@ mod tests {
         let mut lists = Lists::default();
         let mut plain = Plain::new();
         for message in messages {
-            plain.follow(&message.concat())?;
+            // Messages are aligned to their words.
+            let bytes = message.concat();
+            let words = bytes.chunks_exact(4).map(|word| word.try_into().unwrap());
+            let words: Vec<u32> = words.map(u32::from_ne_bytes).collect();
+            // SAFETY: these are the bytes of the words.
+            plain.follow(unsafe {
+                std::slice::from_raw_parts(words.as_ptr().cast(), bytes.len())
+            })?;
         }
         lists.watched = Some(Watched {
             plain: Some(plain),

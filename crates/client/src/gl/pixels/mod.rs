@@ -6,7 +6,8 @@
 
 mod bits;
 mod copy;
-#[cfg(test)]
+// It calls the driver, which Miri cannot.
+#[cfg(all(test, not(miri)))]
 mod driver_test;
 mod layout;
 
