@@ -1,12 +1,18 @@
 //! The rectangle of a picture outside of which all pixels are the same, so that they need not be
 //! copied, read or merged (Ma et al. 1994 call it the bounding rectangle).
 
+use std::convert::{identity, Infallible};
 use std::ops::Range;
 
-use crate::{Channel, Depth, Format, LayerMut, Operation, PictureRef};
+use crate::{
+    merge, Channel, Depth, Format, Layer, LayerMut, MergeError, Operation, PictureRef, Terms,
+};
 
 /// A rectangle of a picture that is smaller than this share of it is worth its own pieces.
 const WORTH: (usize, usize) = (7, 8);
+
+/// Pixels of background at a time.
+const BARE: usize = 4096;
 
 /// Pixels of a picture, by columns and rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +47,37 @@ impl Rectangle {
         self.columns.len() * self.rows.len()
     }
 
+    /// How many of the picture's first `pixels` pixels, row by row, lie within.
+    pub(crate) fn before(&self, pixels: usize, width: usize) -> usize {
+        let width = width.max(1);
+        let (row, column) = (pixels / width, pixels % width);
+        let rows = row.clamp(self.rows.start, self.rows.end) - self.rows.start;
+        let within = match self.rows.contains(&row) {
+            true => column.clamp(self.columns.start, self.columns.end) - self.columns.start,
+            false => 0,
+        };
+        rows * self.columns.len() + within
+    }
+
+    /// The smallest rectangle that contains both.
+    pub(crate) fn around(&self, other: &Rectangle) -> Rectangle {
+        let around = |one: &Range<usize>, other: &Range<usize>| {
+            one.start.min(other.start)..one.end.max(other.end)
+        };
+        match (self.pixels(), other.pixels()) {
+            (_, 0) => self.clone(),
+            (0, _) => other.clone(),
+            _ => Rectangle {
+                columns: around(&self.columns, &other.columns),
+                rows: around(&self.rows, &other.rows),
+            },
+        }
+    }
+
+    fn contains(&self, pixels: &Range<usize>, width: usize) -> bool {
+        self.before(pixels.end, width) - self.before(pixels.start, width) == pixels.len()
+    }
+
     pub(crate) fn is_within(&self, width: usize, height: usize) -> bool {
         let is_within = |range: &Range<usize>, end| range.start <= range.end && range.end <= end;
         is_within(&self.columns, width) && is_within(&self.rows, height)
@@ -60,33 +97,6 @@ impl Covered {
         Covered {
             rectangle,
             background: Pixel::nothing(format),
-        }
-    }
-
-    /// Writes the background to all pixels outside of the rectangle.
-    pub fn clear_outside(&self, width: usize, picture: LayerMut<'_>) {
-        let parts = [
-            (
-                picture.color,
-                &self.background.color[..],
-                picture.channel.pixel_bytes(),
-            ),
-            (picture.depth, &self.background.depth[..], 4),
-        ];
-        let Rectangle { columns, rows } = &self.rectangle;
-        for (bytes, background, pixel) in parts {
-            let background = &background[..pixel];
-            for (row, bytes) in bytes.chunks_exact_mut(width.max(1) * pixel).enumerate() {
-                let columns = match rows.contains(&row) {
-                    true => columns.clone(),
-                    false => 0..0,
-                };
-                for (column, pixel) in bytes.chunks_exact_mut(pixel).enumerate() {
-                    if !columns.contains(&column) {
-                        pixel.copy_from_slice(background);
-                    }
-                }
-            }
         }
     }
 
@@ -227,6 +237,213 @@ impl Pixel {
     }
 }
 
+/// Some pixels of a picture, from `start` on. Only those in the rectangle `kept` are in memory, row
+/// by row; all that are covered are among them.
+#[derive(Clone, Debug)]
+pub(crate) struct Sparse<'p> {
+    pub layer: Layer<'p>,
+    pub start: usize,
+    pub kept: Rectangle,
+    pub covered: Covered,
+}
+
+impl<'p> Sparse<'p> {
+    /// Where pixels are in memory.
+    fn places(&self, pixels: &Range<usize>, width: usize) -> Range<usize> {
+        let first = self.kept.before(self.start, width);
+        let place = |pixel| self.kept.before(pixel, width) - first;
+        place(pixels.start)..place(pixels.end)
+    }
+
+    /// Pixels that are in memory one behind the other.
+    pub fn part(&self, pixels: &Range<usize>, width: usize) -> Layer<'p> {
+        self.layer.part(&self.places(pixels, width))
+    }
+
+    /// The parts of the memory in which those of these pixels are that are covered.
+    pub fn runs(&self, pixels: &Range<usize>, width: usize) -> Vec<Range<usize>> {
+        let rectangle = &self.covered.rectangle;
+        let count = rectangle.before(pixels.end, width) - rectangle.before(pixels.start, width);
+        if count == 0 {
+            return Vec::new();
+        }
+        if *rectangle == self.kept {
+            return vec![self.places(pixels, width)];
+        }
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let rows = pixels.start / width..(pixels.end - 1) / width + 1;
+        let rows = rows.start.max(rectangle.rows.start)..rows.end.min(rectangle.rows.end);
+        for row in rows {
+            let columns = [rectangle.columns.start, rectangle.columns.end];
+            let [start, end] = columns.map(|column| {
+                let pixel = row * width + column;
+                pixel.clamp(pixels.start, pixels.end)
+            });
+            let run = self.places(&(start..end), width);
+            match runs.last_mut() {
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ => runs.push(run),
+            }
+        }
+        runs
+    }
+
+    /// Writes these pixels, with the background of those that are not covered.
+    pub fn spread(&self, terms: &Terms, pixels: &Range<usize>, mut out: LayerMut<'_>) {
+        let rectangles = [self.covered.rectangle.clone()];
+        let Ok(()) = pieces(terms.width, pixels.clone(), &rectangles, |piece, covers| {
+            let out = out.part(&(piece.start - pixels.start..piece.end - pixels.start));
+            match covers {
+                [true] => {
+                    let layer = self.part(&piece, terms.width);
+                    out.color.copy_from_slice(layer.color);
+                    out.depth.copy_from_slice(layer.depth);
+                }
+                _ => {
+                    let Pixel { color, depth } = &self.covered.background;
+                    let color = &color[..out.channel.pixel_bytes()];
+                    for pixel in out.color.chunks_exact_mut(color.len()) {
+                        pixel.copy_from_slice(color);
+                    }
+                    for pixel in out.depth.chunks_exact_mut(depth.len()) {
+                        pixel.copy_from_slice(depth);
+                    }
+                }
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+}
+
+/// The value that merged pixels have where they are background in all layers.
+pub(crate) fn merged_background(
+    terms: &Terms,
+    layers: &[Sparse<'_>],
+    channel: Channel,
+) -> Result<Pixel, MergeError> {
+    let depth = terms.format.depth_bytes();
+    let pixels = layers
+        .iter()
+        .map(|one| (&one.covered.background, one.layer.channel));
+    let pixels = pixels.filter(|(pixel, _)| pixel.counts(terms.format, terms.operation));
+    let layers: Vec<Layer<'_>> = pixels
+        .map(|(pixel, channel)| Layer {
+            channel,
+            color: &pixel.color[..channel.pixel_bytes()],
+            depth: &pixel.depth[..depth],
+        })
+        .collect();
+    let mut merged = Pixel::default();
+    let out = LayerMut {
+        channel,
+        color: &mut merged.color[..channel.pixel_bytes()],
+        depth: &mut merged.depth[..depth],
+    };
+    merge(terms.operation, terms.format, &layers, out)?;
+    Ok(merged)
+}
+
+/// Merges pixels, piece by piece: of pictures that are background there, one of each value does for
+/// all. Only the merged pixels in the rectangle `kept` are written; `out` has room for these, row
+/// by row.
+pub(crate) fn merge_covered(
+    terms: &Terms,
+    pixels: &Range<usize>,
+    layers: &[Sparse<'_>],
+    kept: &Rectangle,
+    mut out: LayerMut<'_>,
+) -> Result<(), MergeError> {
+    let (operation, format, width) = (terms.operation, terms.format, terms.width);
+    let covers_all = |rectangle: &Rectangle| rectangle.contains(pixels, width);
+    if covers_all(kept) && layers.iter().all(|one| covers_all(&one.covered.rectangle)) {
+        let layers: Vec<Layer<'_>> = layers.iter().map(|one| one.part(pixels, width)).collect();
+        return merge(operation, format, &layers, out);
+    }
+    let mut bare: Vec<Bare> = Vec::new();
+    let backgrounds: Vec<Option<usize>> = layers
+        .iter()
+        .map(|one| {
+            let (pixel, channel) = (one.covered.background, one.layer.channel);
+            if !pixel.counts(format, operation) {
+                return None;
+            }
+            let known = bare.iter().position(|bare| bare.is(&pixel, channel));
+            known.or_else(|| {
+                bare.push(Bare::new(pixel, channel, format));
+                Some(bare.len() - 1)
+            })
+        })
+        .collect();
+    let mut rectangles: Vec<Rectangle> = layers
+        .iter()
+        .map(|one| one.covered.rectangle.clone())
+        .collect();
+    rectangles.push(kept.clone());
+    let first = kept.before(pixels.start, width);
+    let mut merged = Vec::with_capacity(layers.len());
+    let mut is_used = vec![false; bare.len()];
+    pieces(width, pixels.clone(), &rectangles, |piece, covers| {
+        let Some((true, covers)) = covers.split_last() else {
+            return Ok(());
+        };
+        let place = kept.before(piece.start, width) - first;
+        let step = match covers.iter().copied().all(identity) {
+            true => piece.len(),
+            false => BARE,
+        };
+        for start in piece.clone().step_by(step) {
+            let part = start..piece.end.min(start + step);
+            merged.clear();
+            is_used.fill(false);
+            for ((layer, covers), background) in layers.iter().zip(covers).zip(&backgrounds) {
+                match (covers, background) {
+                    (true, _) => merged.push(layer.part(&part, width)),
+                    (false, Some(at)) if !is_used[*at] => {
+                        is_used[*at] = true;
+                        merged.push(bare[*at].layer().part(&(0..part.len())));
+                    }
+                    (false, _) => {}
+                }
+            }
+            let at = place + part.start - piece.start;
+            let out = out.part(&(at..at + part.len()));
+            merge(operation, format, &merged, out)?;
+        }
+        Ok(())
+    })
+}
+
+/// Pixels of one value.
+struct Bare {
+    pixel: Pixel,
+    channel: Channel,
+    color: Vec<u8>,
+    depth: Vec<u8>,
+}
+
+impl Bare {
+    fn new(pixel: Pixel, channel: Channel, format: Format) -> Bare {
+        Bare {
+            pixel,
+            channel,
+            color: pixel.color[..channel.pixel_bytes()].repeat(BARE),
+            depth: pixel.depth[..format.depth_bytes()].repeat(BARE),
+        }
+    }
+
+    fn is(&self, pixel: &Pixel, channel: Channel) -> bool {
+        (&self.pixel, self.channel) == (pixel, channel)
+    }
+
+    fn layer(&self) -> Layer<'_> {
+        Layer {
+            channel: self.channel,
+            color: &self.color,
+            depth: &self.depth,
+        }
+    }
+}
+
 /// Cuts a stripe of a picture into pieces, each of which is either covered by a layer or not at all
 /// touched by it. Calls `each` with the piece's pixels, in order, and with whether each layer
 /// covers it.
@@ -296,7 +513,6 @@ pub(crate) fn pieces<E>(
 mod tests {
     use super::*;
     use crate::{Color, Picture};
-    use std::convert::Infallible;
 
     const DEPTH: Format = Format {
         color: Color::Rgba8,
@@ -357,6 +573,83 @@ mod tests {
         for operation in [Operation::Nearest, Operation::Max, Operation::Min] {
             assert_eq!(find(operation).rectangle, rectangle(3..4, 3..4));
         }
+    }
+
+    /// What is sent of pixels is what is covered of them, wherever it is in memory.
+    #[test]
+    fn runs_hold_what_is_covered_and_nothing_else() {
+        let (width, height) = (13, 11);
+        let whole = Rectangle::whole(width, height);
+        let all = |rectangle: &Rectangle, pixels: &Range<usize>| -> Vec<u8> {
+            let pixels = pixels.clone().filter(|pixel| {
+                let (row, column) = (pixel / width, pixel % width);
+                rectangle.rows.contains(&row) && rectangle.columns.contains(&column)
+            });
+            pixels.flat_map(|pixel| [pixel as u8; 4]).collect()
+        };
+        let mut counts = [0; 3];
+        for covered in [
+            whole.clone(),
+            rectangle(2..7, 1..9),
+            rectangle(0..13, 3..8),
+            rectangle(12..13, 0..11),
+            rectangle(0..0, 0..0),
+        ] {
+            for pixels in [0..143, 7..8, 30..99, 15..16, 99..143, 40..40] {
+                for kept in [&whole, &covered] {
+                    let color = all(kept, &pixels);
+                    let background = Pixel {
+                        color: [200; 16],
+                        ..Pixel::default()
+                    };
+                    let sparse = Sparse {
+                        layer: Layer {
+                            channel: Channel::U8,
+                            color: &color,
+                            depth: &[],
+                        },
+                        start: pixels.start,
+                        kept: kept.clone(),
+                        covered: Covered {
+                            rectangle: covered.clone(),
+                            background,
+                        },
+                    };
+                    let part = pixels.start + pixels.len() / 3..pixels.end;
+                    let runs = sparse.runs(&part, width);
+                    let sent = runs.iter().flat_map(|run| sparse.layer.part(run).color);
+                    let sent: Vec<u8> = sent.copied().collect();
+                    assert_eq!(sent, all(&covered, &part), "{part:?} of {covered:?}");
+                    counts[runs.len().min(2)] += 1;
+                    // And back to a picture.
+                    let terms = Terms {
+                        width,
+                        height,
+                        format: Format {
+                            color: Color::Rgba8,
+                            depth: None,
+                        },
+                        operation: Operation::Over,
+                        schedule: None,
+                        order: None,
+                        to: None,
+                    };
+                    let mut picture = vec![0; 4 * part.len()];
+                    let out = LayerMut {
+                        channel: Channel::U8,
+                        color: &mut picture,
+                        depth: &mut [],
+                    };
+                    sparse.spread(&terms, &part, out);
+                    for (pixel, value) in part.clone().zip(picture.chunks_exact(4)) {
+                        let is_covered = !all(&covered, &(pixel..pixel + 1)).is_empty();
+                        let wanted = if is_covered { pixel as u8 } else { 200 };
+                        assert_eq!(value, [wanted; 4]);
+                    }
+                }
+            }
+        }
+        assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
     }
 
     /// Every pixel is in one piece, which has exactly the layers that cover the pixel.

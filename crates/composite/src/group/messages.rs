@@ -9,14 +9,19 @@ use mgn_fabric::endpoint::{Endpoint, How, Request, Wanted};
 use super::agreed::{Agreed, Mode};
 use super::links::Links;
 use super::{CompositeError, Own, Picture, PictureRef, Terms};
-use crate::covered::Covered;
+use crate::covered::{merge_covered, merged_background, Covered, Pixel, Rectangle, Sparse};
 use crate::{merge, Channel, Event, Layer, LayerMut, Member, Outlet, Piece, Plan, Schedule, Share};
 
 /// Buffers kept for the next frame, at most.
 const SPARE: usize = 64;
 
-/// Bytes before the pixels of each message: a mark, the frame, and what all have agreed about.
-const HEADER: usize = 8 * (1 + Agreed::WORDS);
+/// Bytes before the pixels of each message: a mark, the frame, what all have agreed about, and what
+/// of the sender's picture is covered. Only pixels that are covered follow: their colours, and then
+/// their depths.
+const HEADER: usize = 8 * (1 + Agreed::WORDS) + COVERED;
+
+/// The last bytes of a header: columns and rows of the rectangle, and the background.
+const COVERED: usize = 4 * 4 + 16 + 8;
 
 /// Begins a header. Memory for one is zeroed before, so that one that has not come is no other.
 const MARK: u32 = 0x4D67_6E70;
@@ -28,9 +33,9 @@ const PULSE: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     /// Buffers of earlier frames.
-    spare: Vec<Picture>,
+    spare: Vec<Vec<u8>>,
     /// The merged pixels of the last frame.
-    merged: Picture,
+    merged: Pixels,
     /// What is drawn for the next frame.
     drawn: Picture,
     plan: Option<(Planned, Plan)>,
@@ -67,103 +72,131 @@ impl Messages {
         order: &[usize],
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         links.check(frame)?;
-        let own = match own {
-            Own::Passed(picture) => picture,
-            Own::Drawn(_) if !order.contains(&links.rank) => PictureRef::default(),
+        let size = (terms.width, terms.height);
+        let find = |picture| Covered::find(picture, size, terms.format, terms.operation);
+        let nothing = (PictureRef::default(), Covered::whole(0, 0));
+        let (own, covered) = match own {
+            _ if !order.contains(&links.rank) => nothing,
+            Own::Passed(picture) => (picture, find(picture)),
             Own::Drawn(rectangle) => {
-                let drawn = terms.check(self.drawn.borrowed());
-                drawn.map_err(|_| CompositeError::NotDrawn)?;
-                if let Some(rectangle) = rectangle {
-                    let drawn = self.drawn.layer_mut(terms.format.color.channel());
-                    Covered::by(rectangle, terms.format).clear_outside(terms.width, drawn);
-                }
-                self.drawn.borrowed()
+                let picture = self.drawn.borrowed();
+                terms.check(picture).map_err(|_| CompositeError::NotDrawn)?;
+                let covered = match rectangle {
+                    Some(rectangle) => Covered::by(rectangle, terms.format),
+                    None => find(picture),
+                };
+                (picture, covered)
             }
         };
         let mut spare = std::mem::take(&mut self.spare);
-        spare.push(std::mem::take(&mut self.merged));
+        spare.push(std::mem::take(&mut self.merged).bytes);
         let mode = Mode::Messages(terms.schedule(order));
         let mut run = Run {
             links,
             frame,
-            header: Box::new(header(frame, &Agreed::new(terms, mode, order))),
+            header: header(frame, &Agreed::new(terms, mode, order)),
             terms,
             order,
-            own,
+            own: Sparse {
+                layer: Layer {
+                    channel: terms.format.color.channel(),
+                    color: own.color,
+                    depth: own.depth,
+                },
+                start: 0,
+                kept: Rectangle::whole(terms.width, terms.height),
+                covered,
+            },
             merged: Vec::new(),
             arriving: HashMap::new(),
             sending: Vec::new(),
+            leaving: Vec::new(),
             spare,
         };
         let result = run.go(&mut self.plan);
         run.give_up();
         let mut spare = std::mem::take(&mut run.spare);
-        spare.extend(run.merged.drain(..).map(|pixels| pixels.picture));
-        spare.extend(run.arriving.drain().map(|(_, (_, pixels))| pixels.picture));
+        spare.extend(run.merged.drain(..).map(|pixels| pixels.bytes));
+        spare.extend(run.arriving.drain().map(|(_, (_, pixels))| pixels.bytes));
+        spare.append(&mut run.leaving);
         spare.truncate(SPARE);
         drop(run);
         self.spare = spare;
-        let (range, picture) = result?;
-        self.merged = picture;
-        Ok((range, self.merged.borrowed()))
+        self.merged = result?.unwrap_or_default();
+        let layer = self.merged.view(terms).layer;
+        let picture = PictureRef {
+            color: layer.color,
+            depth: layer.depth,
+        };
+        Ok((self.merged.range.clone(), picture))
     }
 }
 
-/// Pixels of one picture.
+/// Pixels of one picture, as they are sent.
 #[derive(Debug)]
 struct Pixels {
     range: Range<usize>,
     channel: Channel,
+    /// Those of the range that are in memory; all others are background.
+    kept: Rectangle,
+    background: Pixel,
     /// Bytes before the colours: those of a header, or none.
     lead: usize,
-    picture: Picture,
+    /// The colours, and behind them the depths.
+    bytes: Vec<u8>,
+}
+
+impl Default for Pixels {
+    fn default() -> Pixels {
+        Pixels {
+            range: 0..0,
+            channel: Channel::U8,
+            kept: Rectangle::whole(0, 0),
+            background: Pixel::default(),
+            lead: 0,
+            bytes: Vec::new(),
+        }
+    }
 }
 
 impl Pixels {
-    fn view(&self) -> View<'_> {
-        View {
+    /// How many pixels are in memory.
+    fn count(&self, width: usize) -> usize {
+        self.kept.before(self.range.end, width) - self.kept.before(self.range.start, width)
+    }
+
+    /// Where the colours are, and the depths.
+    fn parts(&self, terms: &Terms) -> [Range<usize>; 2] {
+        let count = self.count(terms.width);
+        let depths = self.lead + count * self.channel.pixel_bytes();
+        let end = depths + count * terms.format.depth_bytes();
+        [self.lead..depths, depths..end]
+    }
+
+    fn view(&self, terms: &Terms) -> Sparse<'_> {
+        let [color, depth] = self.parts(terms);
+        Sparse {
+            layer: Layer {
+                channel: self.channel,
+                color: &self.bytes[color],
+                depth: &self.bytes[depth],
+            },
             start: self.range.start,
-            channel: self.channel,
-            picture: PictureRef {
-                color: &self.picture.color[self.lead..],
-                depth: &self.picture.depth,
+            kept: self.kept.clone(),
+            covered: Covered {
+                rectangle: self.kept.clone(),
+                background: self.background,
             },
         }
     }
 
-    fn layer_mut(&mut self, range: &Range<usize>) -> LayerMut<'_> {
-        let [color, depth] = self.view().places(range);
+    fn layer_mut(&mut self, terms: &Terms) -> LayerMut<'_> {
+        let [color, depth] = self.parts(terms);
+        let (colors, depths) = self.bytes[..depth.end].split_at_mut(depth.start);
         LayerMut {
             channel: self.channel,
-            color: &mut self.picture.color[self.lead..][color],
-            depth: &mut self.picture.depth[depth],
-        }
-    }
-}
-
-/// Pixels of one picture, from `start` on.
-#[derive(Clone, Copy)]
-struct View<'p> {
-    start: usize,
-    channel: Channel,
-    picture: PictureRef<'p>,
-}
-
-impl<'p> View<'p> {
-    /// Where a part lies in the colours, and in the depths.
-    fn places(&self, range: &Range<usize>) -> [Range<usize>; 2] {
-        let from = range.start - self.start;
-        let depth = if self.picture.depth.is_empty() { 0 } else { 4 };
-        let pixels = [self.channel.pixel_bytes(), depth];
-        pixels.map(|pixel| from * pixel..(from + range.len()) * pixel)
-    }
-
-    fn layer(&self, range: &Range<usize>) -> Layer<'p> {
-        let [color, depth] = self.places(range);
-        Layer {
-            channel: self.channel,
-            color: &self.picture.color[color],
-            depth: &self.picture.depth[depth],
+            color: &mut colors[color],
+            depth: depths,
         }
     }
 }
@@ -174,24 +207,27 @@ struct Run<'g, 'a> {
     frame: u32,
     terms: &'g Terms,
     order: &'g [usize],
-    /// What all messages of this member begin with.
-    header: Box<[u8; HEADER]>,
+    /// What all messages of this member begin with, before what is covered.
+    header: [u8; HEADER - COVERED],
     /// This member's picture, and what it had after each round. All of it may be on its way to
     /// others.
-    own: PictureRef<'g>,
+    own: Sparse<'g>,
     merged: Vec<Pixels>,
     /// Pieces that are coming, or have come: their requests until then.
     arriving: HashMap<Piece, (Option<Request>, Pixels)>,
     /// To which rank, and the request.
     sending: Vec<(usize, Request)>,
-    spare: Vec<Picture>,
+    /// Headers that are on their way, and pixels that had to be put together for their messages.
+    leaving: Vec<Vec<u8>>,
+    spare: Vec<Vec<u8>>,
 }
 
 impl Run<'_, '_> {
+    /// Gives the merged pixels that are to be here.
     fn go(
         &mut self,
         known: &mut Option<(Planned, Plan)>,
-    ) -> Result<(Range<usize>, Picture), CompositeError> {
+    ) -> Result<Option<Pixels>, CompositeError> {
         let place = |rank: usize| self.order.iter().position(|other| *other == rank);
         let is_here = self.terms.to == Some(self.links.rank);
         let members = self.order.len();
@@ -215,14 +251,13 @@ impl Run<'_, '_> {
             }
         };
         match planned.mine {
-            None if !is_here => Ok((0..0, Picture::default())),
+            None if !is_here => Ok(None),
             // Nobody has anything to show.
             None if members == 0 => {
-                let mut clear = self.memory(0..self.terms.pixels(), self.channels().0, 0);
+                let mut clear = self.whole(0..self.terms.pixels());
                 let (operation, format) = (self.terms.operation, self.terms.format);
-                let out = clear.picture.layer_mut(clear.channel);
-                merge(operation, format, &[], out)?;
-                Ok((clear.range, clear.picture))
+                merge(operation, format, &[], clear.layer_mut(self.terms))?;
+                Ok(Some(clear))
             }
             mine => {
                 let plan = match known {
@@ -241,49 +276,58 @@ impl Run<'_, '_> {
     }
 
     /// What this member has now.
-    fn held(&self) -> View<'_> {
+    fn held(&self) -> Sparse<'_> {
         match self.merged.last() {
-            Some(pixels) => pixels.view(),
-            None => View {
-                start: 0,
-                channel: self.terms.format.color.channel(),
-                picture: self.own,
-            },
+            Some(pixels) => pixels.view(self.terms),
+            None => self.own.clone(),
         }
     }
 
-    /// Memory for pixels, with anything in it: the smallest spare buffer that is large enough, or
-    /// else the largest.
-    fn memory(&mut self, range: Range<usize>, channel: Channel, lead: usize) -> Pixels {
-        let color = lead + range.len() * channel.pixel_bytes();
+    /// Memory for so many bytes, with anything in it: the smallest spare buffer that is large
+    /// enough, or else the largest.
+    fn memory(&mut self, bytes: usize) -> Vec<u8> {
         let spare = self.spare.iter().enumerate();
-        let fit = spare.min_by_key(|(_, picture)| {
-            let room = picture.color.capacity();
-            match room >= color {
-                true => (false, room),
-                false => (true, usize::MAX - room),
-            }
+        let fit = spare.min_by_key(|(_, spare)| match spare.capacity() {
+            room if room >= bytes => (false, room),
+            room => (true, usize::MAX - room),
         });
         let at = fit.map(|(at, _)| at);
-        let mut picture = at.map_or_else(Picture::default, |at| self.spare.swap_remove(at));
-        picture.color.resize(color, 0);
-        let depth = range.len() * self.terms.format.depth_bytes();
-        picture.depth.resize(depth, 0);
-        Pixels {
-            range,
-            channel,
-            lead,
-            picture,
-        }
+        let mut memory = at.map_or_else(Vec::new, |at| self.spare.swap_remove(at));
+        memory.resize(bytes, 0);
+        memory
     }
 
-    fn take_part(
+    /// Memory for those of these pixels that are within a rectangle.
+    fn pixels(
         &mut self,
-        mine: usize,
-        plan: Plan,
-    ) -> Result<(Range<usize>, Picture), CompositeError> {
+        range: Range<usize>,
+        kept: Rectangle,
+        channel: Channel,
+        lead: usize,
+    ) -> Pixels {
+        let mut pixels = Pixels {
+            range,
+            channel,
+            kept,
+            lead,
+            ..Pixels::default()
+        };
+        let [_, depth] = pixels.parts(self.terms);
+        pixels.bytes = self.memory(depth.end);
+        pixels
+    }
+
+    /// Memory for all of these pixels, as they are in pictures.
+    fn whole(&mut self, range: Range<usize>) -> Pixels {
+        let all = Rectangle::whole(self.terms.width, self.terms.height);
+        self.pixels(range, all, self.channels().0, 0)
+    }
+
+    fn take_part(&mut self, mine: usize, plan: Plan) -> Result<Option<Pixels>, CompositeError> {
         let (own, partial) = self.channels();
         let (rounds, collects) = (plan.rounds.len(), !plan.collect.is_empty());
+        // What the program gets at the end of the last round is a part of a picture.
+        let is_result = !collects && plan.deliver.is_none();
         for (round, list) in plan.rounds.iter().enumerate() {
             for receive in &list.receives {
                 let channel = if receive.is_merged { partial } else { own };
@@ -308,7 +352,7 @@ impl Run<'_, '_> {
                     merges,
                 }) => {
                     let channel = if is_last { own } else { partial };
-                    self.merge(mine, round, &merges, channel)?;
+                    self.merge(mine, round, &merges, channel, is_last && is_result)?;
                 }
                 Some(Event::Done(range)) => break range,
                 None => {
@@ -322,18 +366,16 @@ impl Run<'_, '_> {
         }
         self.end_sends()?;
         if has_delivered || (merged.is_empty() && !collects) {
-            return Ok((0..0, Picture::default()));
+            return Ok(None);
         }
-        match self.merged.pop() {
-            Some(pixels) => Ok((pixels.range, pixels.picture)),
+        let result = self.merged.pop();
+        Ok(Some(result.unwrap_or_else(|| {
             // There is nobody else.
-            None => {
-                let mut alone = self.memory(merged, own, 0);
-                alone.picture.color.copy_from_slice(self.own.color);
-                alone.picture.depth.copy_from_slice(self.own.depth);
-                Ok((alone.range, alone.picture))
-            }
-        }
+            let mut alone = self.whole(merged.clone());
+            let out = alone.layer_mut(self.terms);
+            self.own.spread(self.terms, &merged, out);
+            alone
+        })))
     }
 
     fn channels(&self) -> (Channel, Channel) {
@@ -344,19 +386,20 @@ impl Run<'_, '_> {
     /// Begins to receive a piece from a place in the order.
     fn expect(&mut self, round: usize, from: usize, range: &Range<usize>, channel: Channel) {
         let link = self.links.to(self.rank_of(from));
-        let mut pixels = self.memory(range.clone(), channel, HEADER);
-        pixels.picture.color[..HEADER].fill(0);
+        // As many as may come.
+        let all = Rectangle::whole(self.terms.width, self.terms.height);
+        let mut pixels = self.pixels(range.clone(), all, channel, HEADER);
+        pixels.bytes[..HEADER].fill(0);
         let piece = Piece {
             round,
             other: from,
             pixels: range.clone(),
         };
-        let Picture { color, depth } = &mut pixels.picture;
-        let memory = [color, depth].map(|part| (part.as_mut_ptr(), part.len()));
+        let memory = [(pixels.bytes.as_mut_ptr(), pixels.bytes.len())];
         let wanted = Wanted::new(link, self.links.tag(self.frame, round));
-        // SAFETY: the vectors are kept in `arriving`, where nobody touches them, until the request
-        // has ended: `next` takes it then, and `give_up` ends all others, also on unwinding.
-        let request = unsafe { self.links.endpoint.irecv(wanted, not_empty(&memory)) };
+        // SAFETY: the vector is kept in `arriving`, where nobody touches it, until the request has
+        // ended: `next` takes it then, and `give_up` ends all others, also on unwinding.
+        let request = unsafe { self.links.endpoint.irecv(wanted, &memory) };
         self.arriving.insert(piece, (Some(request), pixels));
     }
 
@@ -364,14 +407,33 @@ impl Run<'_, '_> {
     fn send(&mut self, piece: &Piece) -> Result<(), CompositeError> {
         let rank = self.rank_of(piece.other);
         let link = self.links.to(rank);
-        let layer = self.held().layer(&piece.pixels);
-        let memory = [&self.header[..], layer.color, layer.depth]
+        let (width, held) = (self.terms.width, self.held());
+        let covered = covered_bytes(&held.covered);
+        let runs = held.runs(&piece.pixels, width);
+        let mut head = [&self.header[..], &covered].concat();
+        let layer = match &runs[..] {
+            [] => held.layer.part(&(0..0)),
+            [run] => held.layer.part(run),
+            runs => {
+                // Messages of many pieces of memory are slow.
+                let parts = runs.iter().map(|run| held.layer.part(run));
+                let count: usize = runs.iter().map(Range::len).sum();
+                let depth = self.terms.format.depth_bytes();
+                head.reserve(count * (held.layer.channel.pixel_bytes() + depth));
+                parts.clone().for_each(|part| head.extend(part.color));
+                parts.for_each(|part| head.extend(part.depth));
+                held.layer.part(&(0..0))
+            }
+        };
+        let memory = [&head[..], layer.color, layer.depth]
             .map(|part| (part.as_ptr().cast_mut(), part.len()));
+        let memory: Vec<_> = memory.into_iter().filter(|(_, len)| *len > 0).collect();
         let (endpoint, tag) = (self.links.endpoint, self.links.tag(self.frame, piece.round));
+        self.leaving.push(head);
         // SAFETY: the own picture is borrowed, and the header and what was merged are kept in
-        // `header` and `merged`, unchanged, until the request has ended: `end_sends` waits for
+        // `leaving` and `merged`, unchanged, until the request has ended: `end_sends` waits for
         // that, and `give_up` ends those of a frame that has failed, also on unwinding.
-        let sent = unsafe { endpoint.isend(link, tag, not_empty(&memory), How::default()) };
+        let sent = unsafe { endpoint.isend(link, tag, &memory, How::default()) };
         let sent = sent.map_err(|source| self.lost(rank, source))?;
         self.sending.extend(sent.map(|request| (rank, request)));
         Ok(())
@@ -401,9 +463,17 @@ impl Run<'_, '_> {
         let rank = self.rank_of(piece.other);
         let (request, pixels) = self.arriving.get_mut(&piece).expect("it was there above");
         *request = None;
-        let Picture { color, depth } = &pixels.picture;
-        let wanted = color.len() + depth.len();
-        let came = differs(&color[..HEADER], &self.header);
+        let (header, covered) = pixels.bytes[..HEADER].split_at(HEADER - COVERED);
+        let came = differs(header, &self.header);
+        let covered = covered_of(covered);
+        let Terms { width, height, .. } = *self.terms;
+        let is_within = covered.rectangle.is_within(width, height);
+        if is_within && came.is_none() {
+            pixels.kept = covered.rectangle;
+            pixels.background = covered.background;
+        }
+        let [_, end] = pixels.parts(self.terms);
+        let wanted = end.end;
         let different = |got: usize| CompositeError::Different {
             rank,
             what: match came {
@@ -412,7 +482,7 @@ impl Run<'_, '_> {
             },
         };
         match ended.result {
-            Ok(status) if status.len == wanted && came.is_none() => Ok(piece),
+            Ok(status) if status.len == wanted && is_within && came.is_none() => Ok(piece),
             Ok(status) => Err(different(status.len)),
             Err(mgn_fabric::Error::Truncated { len, .. }) => Err(different(len)),
             Err(source) => Err(self.lost(rank, source)),
@@ -443,56 +513,90 @@ impl Run<'_, '_> {
         said.err().unwrap_or(CompositeError::Lost { rank, source })
     }
 
+    /// Merges what has come in a round with what this member has. `is_result`: all pixels are to
+    /// be in memory.
     fn merge(
         &mut self,
         mine: usize,
         round: usize,
         merges: &[Share],
         channel: Channel,
+        is_result: bool,
     ) -> Result<(), CompositeError> {
         let (Some(first), Some(last)) = (merges.first(), merges.last()) else {
             return Ok(());
         };
         let range = first.pixels.start..last.pixels.end;
-        let mut merged = self.memory(range, channel, 0);
-        let held = self.held();
-        let came: HashMap<usize, &Pixels> = self
-            .arriving
-            .iter()
-            .filter(|(piece, _)| piece.round == round)
-            .map(|(piece, (_, pixels))| (piece.other, pixels))
-            .collect();
+        let terms = self.terms;
+        let (kept, background) = {
+            let came = self.came(round);
+            let whole = Rectangle::whole(terms.width, terms.height);
+            let mut kept = Rectangle::whole(0, 0);
+            let mut background = None;
+            for one in merges {
+                let layers = self.layers(mine, &came, one);
+                for layer in &layers {
+                    kept = kept.around(&layer.covered.rectangle);
+                }
+                let its = merged_background(terms, &layers, channel)?;
+                // Without pixels in memory all have to be the same.
+                if is_result || background.is_some_and(|background| background != its) {
+                    kept = whole.clone();
+                }
+                background = Some(its);
+            }
+            (kept, background.unwrap_or_default())
+        };
+        let mut merged = self.pixels(range.clone(), kept.clone(), channel, 0);
+        merged.background = background;
+        let came = self.came(round);
+        let first = kept.before(range.start, terms.width);
         for one in merges {
-            let layers: Vec<Layer<'_>> = one
-                .layers
-                .iter()
-                .map(|from| match *from == mine {
-                    true => held.layer(&one.pixels),
-                    false => came[from].view().layer(&one.pixels),
-                })
-                .collect();
-            let out = merged.layer_mut(&one.pixels);
-            merge(self.terms.operation, self.terms.format, &layers, out)?;
+            let layers = self.layers(mine, &came, one);
+            let places = [one.pixels.start, one.pixels.end];
+            let [start, end] = places.map(|pixel| kept.before(pixel, terms.width) - first);
+            let mut out = merged.layer_mut(terms);
+            merge_covered(terms, &one.pixels, &layers, &kept, out.part(&(start..end)))?;
         }
         self.merged.push(merged);
         Ok(())
     }
 
+    /// What has come in a round, by whom it has.
+    fn came(&self, round: usize) -> HashMap<usize, &Pixels> {
+        let pieces = self.arriving.iter();
+        let pieces = pieces.filter(|(piece, _)| piece.round == round);
+        pieces
+            .map(|(piece, (_, pixels))| (piece.other, pixels))
+            .collect()
+    }
+
+    /// The layers of a share, in order.
+    fn layers<'s>(
+        &'s self,
+        mine: usize,
+        came: &HashMap<usize, &'s Pixels>,
+        share: &Share,
+    ) -> Vec<Sparse<'s>> {
+        let layer = |from: &usize| match *from == mine {
+            true => self.held(),
+            false => came[from].view(self.terms),
+        };
+        share.layers.iter().map(layer).collect()
+    }
+
     /// Puts this member's piece of the merged picture together with those of the others.
     fn join(&mut self, mine: &Range<usize>, rounds: usize) {
-        let (own, _) = self.channels();
-        let mut whole = self.memory(0..self.terms.pixels(), own, 0);
-        let mut put = |from: View<'_>, range: &Range<usize>| {
-            let (layer, out) = (from.layer(range), whole.layer_mut(range));
-            out.color.copy_from_slice(layer.color);
-            out.depth.copy_from_slice(layer.depth);
-        };
+        let terms = self.terms;
+        let mut whole = self.whole(0..terms.pixels());
+        let mut out = whole.layer_mut(terms);
         if !mine.is_empty() {
-            put(self.held(), mine);
+            self.held().spread(terms, mine, out.part(mine));
         }
         for (piece, (_, pixels)) in &self.arriving {
             if piece.round == rounds {
-                put(pixels.view(), &piece.pixels);
+                let pixels = pixels.view(terms);
+                pixels.spread(terms, &piece.pixels, out.part(&piece.pixels));
             }
         }
         self.merged.push(whole);
@@ -538,16 +642,8 @@ impl Drop for Run<'_, '_> {
     }
 }
 
-/// Messages of one piece of memory go faster than those of several.
-fn not_empty(memory: &[(*mut u8, usize)]) -> &[(*mut u8, usize)] {
-    match memory {
-        [before @ .., (_, 0)] => before,
-        all => all,
-    }
-}
-
-fn header(frame: u32, agreed: &Agreed) -> [u8; HEADER] {
-    let mut header = [0; HEADER];
+fn header(frame: u32, agreed: &Agreed) -> [u8; HEADER - COVERED] {
+    let mut header = [0; HEADER - COVERED];
     let first = u64::from(frame) | u64::from(MARK) << 32;
     let words = [first].into_iter().chain(agreed.0);
     for (to, word) in header.chunks_exact_mut(8).zip(words) {
@@ -557,7 +653,7 @@ fn header(frame: u32, agreed: &Agreed) -> [u8; HEADER] {
 }
 
 /// What a header that has come says differently, if it has come.
-fn differs(came: &[u8], own: &[u8; HEADER]) -> Option<&'static str> {
+fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<&'static str> {
     let read = |header: &[u8]| -> [u64; 1 + Agreed::WORDS] {
         std::array::from_fn(|at| {
             let word = header[8 * at..8 * at + 8].try_into();
@@ -569,5 +665,37 @@ fn differs(came: &[u8], own: &[u8; HEADER]) -> Option<&'static str> {
         true => Agreed(own).difference(&Agreed(came)),
         false if came_first >> 32 == u64::from(MARK) => Some("another frame"),
         false => None,
+    }
+}
+
+/// The end of a header.
+fn covered_bytes(covered: &Covered) -> [u8; COVERED] {
+    let Covered {
+        rectangle: Rectangle { columns, rows },
+        background,
+    } = covered;
+    let mut bytes = [0; COVERED];
+    let edges = [columns.start, columns.end, rows.start, rows.end];
+    for (to, edge) in bytes.chunks_exact_mut(4).zip(edges) {
+        to.copy_from_slice(&(edge as u32).to_le_bytes());
+    }
+    bytes[16..32].copy_from_slice(&background.color);
+    bytes[32..36].copy_from_slice(&background.depth);
+    bytes
+}
+
+/// The opposite of [`covered_bytes`].
+fn covered_of(bytes: &[u8]) -> Covered {
+    let edge = |at: usize| u32::from_le_bytes(bytes[4 * at..][..4].try_into().expect("four bytes"));
+    let range = |at: usize| edge(at) as usize..edge(at + 1) as usize;
+    Covered {
+        rectangle: Rectangle {
+            columns: range(0),
+            rows: range(2),
+        },
+        background: Pixel {
+            color: bytes[16..32].try_into().expect("16 bytes"),
+            depth: bytes[32..36].try_into().expect("four bytes"),
+        },
     }
 }

@@ -1,22 +1,18 @@
 //! One frame of a group on one host.
 
-use std::convert::identity;
 use std::ops::Range;
 
 use super::control::{Counter, Which};
 use super::head::Head;
 use super::memory::{layer, layer_mut, sizes, Place};
 use super::{Shared, Taken};
-use crate::covered::{pieces, Covered, Pixel, Rectangle};
+use crate::covered::{merge_covered, Covered, Rectangle, Sparse};
 use crate::group::agreed::{Agreed, Mode};
 use crate::group::ended::Ended;
 use crate::group::links::Links;
 use crate::group::{CompositeError, Own, PictureRef, Terms};
 use crate::plan::stripe;
-use crate::{merge, Format, Layer, LayerMut, MergeError};
-
-/// Pixels of background at a time.
-const BARE: usize = 4096;
+use crate::Layer;
 
 /// What a frame is about.
 struct Frame<'f, 'a> {
@@ -228,6 +224,7 @@ impl Shared {
             rank,
             source: mgn_fabric::Error::Closed(format!("rank {rank}")),
         };
+        let whole = Rectangle::whole(terms.width, terms.height);
         let mut layers = Vec::with_capacity(heads.len());
         for (other, head) in frame.order.iter().zip(&heads) {
             let layer = match (*other == rank, own) {
@@ -246,15 +243,19 @@ impl Shared {
                     mapping.and_then(|it| unsafe { layer(it, head.place, format, &stripe) })
                 }
             };
-            layers.push(layer.ok_or_else(|| lost(*other))?);
+            layers.push(Sparse {
+                layer: layer.ok_or_else(|| lost(*other))?,
+                start: stripe.start,
+                kept: whole.clone(),
+                covered: head.covered.clone(),
+            });
         }
         let mapping = self.members[keeper].result.find(result.place);
         // SAFETY: the receiver has counted its memory as ready, and every merger writes to its own
         // stripe only.
         let out = mapping.and_then(|it| unsafe { layer_mut(it, result.place, format, &stripe) });
         let out = out.ok_or_else(|| lost(keeper))?;
-        let covered: Vec<Covered> = heads.into_iter().map(|head| head.covered).collect();
-        merge_covered(terms, stripe, &layers, &covered, out)?;
+        merge_covered(terms, &stripe, &layers, &whole, out)?;
         Ok(())
     }
 
@@ -298,83 +299,5 @@ impl Shared {
             });
         }
         Ok(head)
-    }
-}
-
-/// Merges the pixels of a stripe, piece by piece: of pictures that are background there, one of
-/// each value does for all.
-fn merge_covered(
-    terms: &Terms,
-    stripe: Range<usize>,
-    layers: &[Layer<'_>],
-    covered: &[Covered],
-    mut out: LayerMut<'_>,
-) -> Result<(), MergeError> {
-    let (operation, format) = (terms.operation, terms.format);
-    let rectangles: Vec<Rectangle> = covered.iter().map(|one| one.rectangle.clone()).collect();
-    if covered
-        .iter()
-        .all(|one| one.rectangle == Rectangle::whole(terms.width, terms.height))
-    {
-        return merge(operation, format, layers, out);
-    }
-    let mut bare: Vec<(Pixel, Bare)> = Vec::new();
-    for Covered { background, .. } in covered {
-        let is_known = bare.iter().any(|(known, _)| known == background);
-        if background.counts(format, operation) && !is_known {
-            bare.push((*background, Bare::new(background, format)));
-        }
-    }
-    let find = |pixel: &Pixel| bare.iter().position(|(known, _)| known == pixel);
-    let backgrounds: Vec<Option<usize>> = covered.iter().map(|one| find(&one.background)).collect();
-    let mut merged = Vec::with_capacity(layers.len());
-    let mut is_used = vec![false; bare.len()];
-    pieces(terms.width, stripe.clone(), &rectangles, |piece, covers| {
-        let piece = piece.start - stripe.start..piece.end - stripe.start;
-        let step = match covers.iter().copied().all(identity) {
-            true => piece.len(),
-            false => BARE,
-        };
-        for start in piece.clone().step_by(step) {
-            let part = start..piece.end.min(start + step);
-            merged.clear();
-            is_used.fill(false);
-            for ((layer, covers), background) in layers.iter().zip(covers).zip(&backgrounds) {
-                match (covers, background) {
-                    (true, _) => merged.push(layer.part(&part)),
-                    (false, Some(at)) if !is_used[*at] => {
-                        is_used[*at] = true;
-                        merged.push(bare[*at].1.layer(format).part(&(0..part.len())));
-                    }
-                    (false, _) => {}
-                }
-            }
-            merge(operation, format, &merged, out.part(&part))?;
-        }
-        Ok(())
-    })
-}
-
-/// Pixels of one value.
-struct Bare {
-    color: Vec<u8>,
-    depth: Vec<u8>,
-}
-
-impl Bare {
-    fn new(pixel: &Pixel, format: Format) -> Bare {
-        let [color, depth] = format.pixel_bytes();
-        Bare {
-            color: pixel.color[..color].repeat(BARE),
-            depth: pixel.depth[..depth].repeat(BARE),
-        }
-    }
-
-    fn layer(&self, format: Format) -> Layer<'_> {
-        Layer {
-            channel: format.color.channel(),
-            color: &self.color,
-            depth: &self.depth,
-        }
     }
 }
