@@ -92,10 +92,11 @@ pub struct Header {
 }
 
 impl Header {
-    /// Bytes of the rows, those of depths included.
+    /// Bytes of the rows, those of depths included; `u64::MAX` if there are more.
     pub fn rows(&self) -> u64 {
         let planes = 1 + u64::from(self.has_depth);
-        u64::from(self.stride) * u64::from(self.height) * planes
+        let plane = u64::from(self.stride) * u64::from(self.height);
+        plane.saturating_mul(planes)
     }
 
     /// One of a message without a picture.
@@ -227,6 +228,13 @@ mod tests {
         };
         assert_eq!(Header::decode(&lying.encode()), None);
         assert_eq!(Header::decode(&[0xff; HEADER]), None);
+        let endless = Header {
+            width: u32::MAX,
+            height: u32::MAX,
+            stride: u32::MAX,
+            ..deep
+        };
+        assert_eq!(Header::decode(&endless.encode()), None);
     }
 
     #[test]
