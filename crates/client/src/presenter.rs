@@ -398,6 +398,8 @@ impl Presenter {
             stride: stride as u32,
             ..parts[0].header
         };
+        // An empty one may be anywhere.
+        parts.retain(|part| !rect(&part.header).is_empty());
         for Pictured { header, message } in parts {
             let pixels = self.unpack(&header, message)?;
             let bytes = header.width as usize * 4;

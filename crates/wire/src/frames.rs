@@ -151,7 +151,8 @@ impl Header {
         bytes
     }
 
-    /// Reads a header; none if it is not one, or if a raw picture's rows would not fit its payload.
+    /// Reads a header; none if it is not one, if a raw picture's rows would not fit its payload, or
+    /// if the picture would end beyond the largest coordinates.
     pub fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
         let mut words = bytes
             .chunks_exact(4)
@@ -183,8 +184,11 @@ impl Header {
             has_depth: next() != 0,
         };
         let rows = header.rows();
+        let ends = |start: u32, length| start.checked_add(length).is_some();
         let fits = header.kind != Kind::Picture
             || (u64::from(header.width) * 4 <= u64::from(header.stride)
+                && ends(header.x, header.width)
+                && ends(header.y, header.height)
                 && rows <= 1 << 30
                 && (header.encoding == Encoding::Lz4 || rows <= u64::from(header.payload)));
         fits.then_some(header)
@@ -235,6 +239,15 @@ mod tests {
             ..deep
         };
         assert_eq!(Header::decode(&endless.encode()), None);
+        for (x, y) in [(u32::MAX - 2, 0), (0, u32::MAX - 3)] {
+            assert_eq!(Header::decode(&Header { x, y, ..header }.encode()), None);
+        }
+        let last = Header {
+            x: u32::MAX - 3,
+            y: u32::MAX - 4,
+            ..header
+        };
+        assert_eq!(Header::decode(&last.encode()), Some(last));
     }
 
     #[test]
