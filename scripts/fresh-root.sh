@@ -107,7 +107,7 @@ new() {
     cp /usr/local/share/ca-certificates/*.crt "$roots/$1/usr/local/share/ca-certificates/" 2>/dev/null || true
     # The lists of a frozen mirror have expired: the root accepts them if this machine does.
     apt-config dump Acquire::Check-Valid-Until >"$roots/$1/etc/apt/apt.conf.d/valid-until" 2>/dev/null || true
-    apt-config dump | grep -E '^Acquire::https?::Proxy' >"$roots/$1/etc/apt/apt.conf.d/proxy" || true
+    apt-config dump | grep -E '^Acquire::https?::Proxy(::[^ ]*)? ' >"$roots/$1/etc/apt/apt.conf.d/proxy" || true
     # A root has no certificates before it has packages, and packages of such a mirror need them.
     if [[ $(mirror) == https:* ]]; then
         cp -L /etc/ssl/certs/ca-certificates.crt "$roots/$1/etc/apt/certificates.crt"
@@ -207,7 +207,8 @@ user() {
 # Defines `stripped FILE...`, which fails if one of these has debug symbols.
 stripped='stripped() {
     for file; do
-        if readelf --sections "$file" | grep -q "\.debug_info"; then echo "$file has debug symbols" >&2; exit 1; fi
+        sections=$(readelf --sections "$file") || exit 1
+        if grep -q "\.debug_info" <<<"$sections"; then echo "$file has debug symbols" >&2; exit 1; fi
     done
 }'
 
@@ -229,7 +230,7 @@ packages() {
     # A program of a user's against the library, then everything is removed again.
     inside bare "$stripped
         $quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
-        stripped /usr/bin/mgn \$(dpkg -L manganese libmanganese0 | grep '\.so')
+        stripped /usr/bin/mgn /usr/lib/manganese/libmgn_client.so \$(dpkg -L manganese libmanganese0 | grep '\.so')
         gcc -o /tmp/pingpong /usr/share/doc/libmanganese-dev/examples/pingpong.c \$(pkg-config --cflags --libs manganese)
         for package in manganese libmanganese0; do
             test \$(dpkg -L \$package-dbgsym | grep -c 'build-id/.*debug\$') -ge 1 || { echo \"\$package has no debug symbols\" >&2; exit 1; }

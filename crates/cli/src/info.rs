@@ -35,7 +35,6 @@ struct Machine {
 }
 
 pub fn info(args: Info) -> anyhow::Result<()> {
-    // Looked at first: the driver is opened without the variables that are ours.
     let settings = settings::in_force();
     let (rendering, sandbox) = rendering();
     let machine = Machine {
@@ -66,15 +65,13 @@ fn rendering() -> (Able, Able) {
         Err(error) => return (no(error.to_string()), no("nothing can be rendered here")),
     };
     let missing = confined.missing.iter().map(|part| format!("not {part}"));
-    let sandbox = Able {
-        works: confined.holds(),
-        detail: confined
-            .parts
-            .iter()
-            .cloned()
-            .chain(missing)
-            .collect::<Vec<_>>()
-            .join("\n"),
+    let parts: Vec<String> = confined.parts.iter().cloned().chain(missing).collect();
+    let sandbox = match parts.is_empty() {
+        true => no("the driver opens only without one"),
+        false => Able {
+            works: confined.holds(),
+            detail: parts.join("\n"),
+        },
     };
     let info = abilities.info;
     let version = |name: &str, (major, minor): (u8, u8)| match major {

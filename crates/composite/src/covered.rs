@@ -60,16 +60,16 @@ impl Rectangle {
     }
 
     /// The smallest rectangle that contains both.
-    pub(crate) fn around(&self, other: &Rectangle) -> Rectangle {
-        let around = |one: &Range<usize>, other: &Range<usize>| {
+    pub(crate) fn hull(&self, other: &Rectangle) -> Rectangle {
+        let both = |one: &Range<usize>, other: &Range<usize>| {
             one.start.min(other.start)..one.end.max(other.end)
         };
         match (self.pixels(), other.pixels()) {
             (_, 0) => self.clone(),
             (0, _) => other.clone(),
             _ => Rectangle {
-                columns: around(&self.columns, &other.columns),
-                rows: around(&self.rows, &other.rows),
+                columns: both(&self.columns, &other.columns),
+                rows: both(&self.rows, &other.rows),
             },
         }
     }
@@ -98,6 +98,27 @@ impl Covered {
             rectangle,
             background: Pixel::nothing(format),
         }
+    }
+
+    /// Whether it is not worth it to leave anything out.
+    pub fn is_nearly_all(&self, pixels: usize) -> bool {
+        self.rectangle.pixels() * WORTH.1 > pixels * WORTH.0
+    }
+
+    /// Writes the background to all pixels outside of the rectangle.
+    pub fn clear_outside(&self, terms: &Terms, mut picture: LayerMut<'_>) {
+        let rectangles = [self.rectangle.clone()];
+        let Ok(()) = pieces(
+            terms.width,
+            0..terms.pixels(),
+            &rectangles,
+            |piece, covers| {
+                if covers != [true] {
+                    self.background.fill(picture.part(&piece));
+                }
+                Ok::<(), Infallible>(())
+            },
+        );
     }
 
     /// Finds the rectangle. It is the whole picture where that is nearly so, or where pixels
@@ -165,12 +186,13 @@ impl Covered {
             }
         }
         let rectangle = Rectangle { columns, rows };
-        match rectangle.pixels() * WORTH.1 > width * height * WORTH.0 {
+        let covered = Covered {
+            rectangle,
+            background,
+        };
+        match covered.is_nearly_all(width * height) {
             true => whole,
-            false => Covered {
-                rectangle,
-                background,
-            },
+            false => covered,
         }
     }
 }
@@ -211,6 +233,21 @@ impl Pixel {
                 Some(Depth::Unorm) => [255; 4],
                 Some(Depth::Float) => f32::INFINITY.to_ne_bytes(),
             },
+        }
+    }
+
+    /// Gives all pixels this value.
+    fn fill(&self, out: LayerMut<'_>) {
+        let color = &self.color[..out.channel.pixel_bytes()];
+        for (bytes, pixel) in [(out.color, color), (out.depth, &self.depth[..])] {
+            let mut done = pixel.len().min(bytes.len());
+            bytes[..done].copy_from_slice(&pixel[..done]);
+            // What is done is copied behind itself, so that most is copied in large blocks.
+            while done < bytes.len() {
+                let more = done.min(bytes.len() - done);
+                bytes.copy_within(..more, done);
+                done += more;
+            }
         }
     }
 
@@ -255,12 +292,12 @@ impl<'p> Sparse<'p> {
         place(pixels.start)..place(pixels.end)
     }
 
-    /// Pixels that are in memory one behind the other.
+    /// Pixels that are contiguous in memory.
     pub fn part(&self, pixels: &Range<usize>, width: usize) -> Layer<'p> {
         self.layer.part(&self.places(pixels, width))
     }
 
-    /// The parts of the memory in which those of these pixels are that are covered.
+    /// Where the covered ones of these pixels are in memory.
     pub fn runs(&self, pixels: &Range<usize>, width: usize) -> Vec<Range<usize>> {
         let rectangle = &self.covered.rectangle;
         let count = rectangle.before(pixels.end, width) - rectangle.before(pixels.start, width);
@@ -281,6 +318,7 @@ impl<'p> Sparse<'p> {
             });
             let run = self.places(&(start..end), width);
             match runs.last_mut() {
+                _ if run.is_empty() => {}
                 Some(last) if last.end == run.start => last.end = run.end,
                 _ => runs.push(run),
             }
@@ -299,16 +337,7 @@ impl<'p> Sparse<'p> {
                     out.color.copy_from_slice(layer.color);
                     out.depth.copy_from_slice(layer.depth);
                 }
-                _ => {
-                    let Pixel { color, depth } = &self.covered.background;
-                    let color = &color[..out.channel.pixel_bytes()];
-                    for pixel in out.color.chunks_exact_mut(color.len()) {
-                        pixel.copy_from_slice(color);
-                    }
-                    for pixel in out.depth.chunks_exact_mut(depth.len()) {
-                        pixel.copy_from_slice(depth);
-                    }
-                }
+                _ => self.covered.background.fill(out),
             }
             Ok::<(), Infallible>(())
         });
@@ -343,9 +372,9 @@ pub(crate) fn merged_background(
     Ok(merged)
 }
 
-/// Merges pixels, piece by piece: of pictures that are background there, one of each value does for
-/// all. Only the merged pixels in the rectangle `kept` are written; `out` has room for these, row
-/// by row.
+/// Merges pixels, piece by piece. Where several pictures show the same background, it merges that
+/// background once. Only the merged pixels in the rectangle `kept` are written; `out` has room for
+/// these, row by row.
 pub(crate) fn merge_covered(
     terms: &Terms,
     pixels: &Range<usize>,

@@ -11,6 +11,7 @@ use mgn_viewer::NoViewer;
 use mgn_wall::Target;
 use mgn_wire::hello::{SharedWindow, Shown};
 use mgn_wire::{Blame, End};
+use postcard::ser_flavors::Size;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -130,6 +131,8 @@ pub(crate) enum Limit {
 
 /// Longer than any message: a client's opening is bounded far below.
 const MOST: usize = 1 << 20;
+/// Bytes that are received at once.
+const PART: usize = 16384;
 /// Messages that a worker has not taken. It is sent few: its start, its session, a frames
 /// connection, and connections to viewers; those of a window are sent more, but take them all the
 /// time.
@@ -156,12 +159,13 @@ pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
 
 /// A message as it is sent. Messages to workers contain keys, so their bytes are wiped.
 pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>> {
-    let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
-    let body = Zeroizing::new(body);
-    let mut bytes = Vec::with_capacity(4 + body.len());
-    bytes.extend((body.len() as u32).to_le_bytes());
-    bytes.extend(body.iter());
-    Ok(bytes.into())
+    let length = postcard::serialize_with_flavor(message, Size::default());
+    let length = length.map_err(io::Error::other)?;
+    let mut bytes = Zeroizing::new(vec![0; 4 + length]);
+    let (head, body) = bytes.split_at_mut(4);
+    head.copy_from_slice(&(length as u32).to_le_bytes());
+    postcard::to_slice(message, body).map_err(io::Error::other)?;
+    Ok(bytes)
 }
 
 /// Messages to a worker, which are sent as it takes them: the parent serves others meanwhile.
@@ -239,7 +243,8 @@ impl Outbox {
 /// received behind it, if all messages are taken after each [`Inbox::fill`].
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    bytes: Vec<u8>,
+    /// Has room for all that it may hold: what grows leaves copies behind.
+    bytes: Zeroizing<Vec<u8>>,
     fds: VecDeque<OwnedFd>,
     most_fds: usize,
 }
@@ -248,7 +253,7 @@ impl Inbox {
     /// Keeps at most so many descriptors that nobody has taken.
     pub fn new(most_fds: usize) -> Inbox {
         Inbox {
-            bytes: Vec::new(),
+            bytes: Zeroizing::new(Vec::with_capacity(MOST + 4 + PART)),
             fds: VecDeque::new(),
             most_fds,
         }
@@ -263,9 +268,9 @@ impl Inbox {
         if self.bytes.len() > MOST + 4 {
             return Err(invalid("a message is too long"));
         }
-        let mut part = [0; 16384];
+        let mut part = Zeroizing::new([0; PART]);
         let mut fds = Vec::new();
-        match passing::recv(socket, &mut part, &mut fds, wait) {
+        match passing::recv(socket, &mut part[..], &mut fds, wait) {
             Ok(0) => Ok(false),
             Ok(n) => {
                 if self.fds.len() + fds.len() > self.most_fds {
@@ -306,8 +311,11 @@ impl Inbox {
         if !rest.is_empty() {
             return Err(invalid("bytes follow a message"));
         }
-        self.bytes[..4 + length].zeroize();
-        self.bytes.drain(..4 + length);
+        let taken = 4 + length;
+        let left = self.bytes.len() - taken;
+        self.bytes.copy_within(taken.., 0);
+        self.bytes[left..].zeroize();
+        self.bytes.truncate(left);
         Ok(Some(message))
     }
 

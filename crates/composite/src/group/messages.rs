@@ -85,11 +85,17 @@ impl Messages {
                     Some(rectangle) => Covered::by(rectangle, terms.format),
                     None => find(picture),
                 };
-                (picture, covered)
+                if covered.is_nearly_all(terms.pixels()) {
+                    let drawn = self.drawn.layer_mut(terms.format.color.channel());
+                    covered.clear_outside(terms, drawn);
+                    (self.drawn.borrowed(), Covered::whole(size.0, size.1))
+                } else {
+                    (self.drawn.borrowed(), covered)
+                }
             }
         };
         let mut spare = std::mem::take(&mut self.spare);
-        spare.push(std::mem::take(&mut self.merged).bytes);
+        spare.extend(worth_keeping(std::mem::take(&mut self.merged).bytes));
         let mode = Mode::Messages(terms.schedule(order));
         let mut run = Run {
             links,
@@ -118,7 +124,7 @@ impl Messages {
         let mut spare = std::mem::take(&mut run.spare);
         spare.extend(run.merged.drain(..).map(|pixels| pixels.bytes));
         spare.extend(run.arriving.drain().map(|(_, (_, pixels))| pixels.bytes));
-        spare.append(&mut run.leaving);
+        spare.extend(run.leaving.drain(..).filter_map(worth_keeping));
         spare.truncate(SPARE);
         drop(run);
         self.spare = spare;
@@ -223,7 +229,7 @@ struct Run<'g, 'a> {
 }
 
 impl Run<'_, '_> {
-    /// Gives the merged pixels that are to be here.
+    /// Composites, and gives the merged pixels that this member keeps.
     fn go(
         &mut self,
         known: &mut Option<(Planned, Plan)>,
@@ -326,7 +332,7 @@ impl Run<'_, '_> {
     fn take_part(&mut self, mine: usize, plan: Plan) -> Result<Option<Pixels>, CompositeError> {
         let (own, partial) = self.channels();
         let (rounds, collects) = (plan.rounds.len(), !plan.collect.is_empty());
-        // What the program gets at the end of the last round is a part of a picture.
+        // The program gets the result of the last merge, so all its pixels must be in memory.
         let is_result = !collects && plan.deliver.is_none();
         for (round, list) in plan.rounds.iter().enumerate() {
             for receive in &list.receives {
@@ -386,7 +392,7 @@ impl Run<'_, '_> {
     /// Begins to receive a piece from a place in the order.
     fn expect(&mut self, round: usize, from: usize, range: &Range<usize>, channel: Channel) {
         let link = self.links.to(self.rank_of(from));
-        // As many as may come.
+        // Room for all pixels: the header says how many come.
         let all = Rectangle::whole(self.terms.width, self.terms.height);
         let mut pixels = self.pixels(range.clone(), all, channel, HEADER);
         pixels.bytes[..HEADER].fill(0);
@@ -407,19 +413,23 @@ impl Run<'_, '_> {
     fn send(&mut self, piece: &Piece) -> Result<(), CompositeError> {
         let rank = self.rank_of(piece.other);
         let link = self.links.to(rank);
-        let (width, held) = (self.terms.width, self.held());
+        let held = self.held();
+        let runs = held.runs(&piece.pixels, self.terms.width);
+        let pixel = held.layer.channel.pixel_bytes() + self.terms.format.depth_bytes();
         let covered = covered_bytes(&held.covered);
-        let runs = held.runs(&piece.pixels, width);
-        let mut head = [&self.header[..], &covered].concat();
+        // Messages of many pieces of memory are slow.
+        let mut head = match runs.len() {
+            0 | 1 => Vec::with_capacity(HEADER),
+            _ => self.memory(HEADER + pixel * runs.iter().map(Range::len).sum::<usize>()),
+        };
+        head.clear();
+        head.extend(self.header);
+        head.extend(covered);
+        let held = self.held();
         let layer = match &runs[..] {
-            [] => held.layer.part(&(0..0)),
             [run] => held.layer.part(run),
             runs => {
-                // Messages of many pieces of memory are slow.
                 let parts = runs.iter().map(|run| held.layer.part(run));
-                let count: usize = runs.iter().map(Range::len).sum();
-                let depth = self.terms.format.depth_bytes();
-                head.reserve(count * (held.layer.channel.pixel_bytes() + depth));
                 parts.clone().for_each(|part| head.extend(part.color));
                 parts.for_each(|part| head.extend(part.depth));
                 held.layer.part(&(0..0))
@@ -474,15 +484,19 @@ impl Run<'_, '_> {
         }
         let [_, end] = pixels.parts(self.terms);
         let wanted = end.end;
+        let is_ours = pixels.bytes[..8] == self.header[..8];
         let different = |got: usize| CompositeError::Different {
             rank,
             what: match came {
                 Some(what) => what.to_owned(),
+                None if !is_within => "a rectangle that is not within the picture".to_owned(),
                 None => format!("pieces of {got} bytes, where {wanted} were expected"),
             },
         };
         match ended.result {
-            Ok(status) if status.len == wanted && is_within && came.is_none() => Ok(piece),
+            Ok(status) if status.len == wanted && is_within && is_ours && came.is_none() => {
+                Ok(piece)
+            }
             Ok(status) => Err(different(status.len)),
             Err(mgn_fabric::Error::Truncated { len, .. }) => Err(different(len)),
             Err(source) => Err(self.lost(rank, source)),
@@ -536,10 +550,11 @@ impl Run<'_, '_> {
             for one in merges {
                 let layers = self.layers(mine, &came, one);
                 for layer in &layers {
-                    kept = kept.around(&layer.covered.rectangle);
+                    kept = kept.hull(&layer.covered.rectangle);
                 }
                 let its = merged_background(terms, &layers, channel)?;
-                // Without pixels in memory all have to be the same.
+                // Pixels that are not in memory have one background, so all shares must have the
+                // same.
                 if is_result || background.is_some_and(|background| background != its) {
                     kept = whole.clone();
                 }
@@ -550,11 +565,11 @@ impl Run<'_, '_> {
         let mut merged = self.pixels(range.clone(), kept.clone(), channel, 0);
         merged.background = background;
         let came = self.came(round);
-        let first = kept.before(range.start, terms.width);
+        let before = kept.before(range.start, terms.width);
         for one in merges {
             let layers = self.layers(mine, &came, one);
             let places = [one.pixels.start, one.pixels.end];
-            let [start, end] = places.map(|pixel| kept.before(pixel, terms.width) - first);
+            let [start, end] = places.map(|pixel| kept.before(pixel, terms.width) - before);
             let mut out = merged.layer_mut(terms);
             merge_covered(terms, &one.pixels, &layers, &kept, out.part(&(start..end)))?;
         }
@@ -668,6 +683,11 @@ fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<&'static str> {
     }
 }
 
+/// A buffer that is to be used for another frame, if it has room for more than a header.
+fn worth_keeping(buffer: Vec<u8>) -> Option<Vec<u8>> {
+    (buffer.capacity() > HEADER).then_some(buffer)
+}
+
 /// The end of a header.
 fn covered_bytes(covered: &Covered) -> [u8; COVERED] {
     let Covered {
@@ -697,5 +717,62 @@ fn covered_of(bytes: &[u8]) -> Covered {
             color: bytes[16..32].try_into().expect("16 bytes"),
             depth: bytes[32..36].try_into().expect("four bytes"),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::agreed::tests::terms;
+
+    #[test]
+    fn what_is_covered_is_read_as_it_is_written() {
+        let covered = Covered {
+            rectangle: Rectangle {
+                columns: 3..700,
+                rows: 9..u32::MAX as usize,
+            },
+            background: Pixel {
+                color: std::array::from_fn(|at| at as u8),
+                depth: [1, 2, 3, 4],
+            },
+        };
+        assert_eq!(covered_of(&covered_bytes(&covered)), covered);
+    }
+
+    /// Whatever a mistaken member says is covered, it is refused or a part of the picture.
+    #[test]
+    fn a_rectangle_within_the_picture_is_never_more_than_it() {
+        let terms = terms();
+        let edges = [
+            0,
+            1,
+            5,
+            terms.height,
+            terms.width,
+            terms.width + 1,
+            usize::MAX,
+        ];
+        let ranges = edges.map(|start| edges.map(|end| start..end));
+        let mut accepted = 0;
+        for columns in ranges.iter().flatten() {
+            for rows in ranges.iter().flatten() {
+                let rectangle = Rectangle {
+                    columns: columns.clone(),
+                    rows: rows.clone(),
+                };
+                if !rectangle.is_within(terms.width, terms.height) {
+                    continue;
+                }
+                let pixels = Pixels {
+                    range: 7..terms.pixels() - 1,
+                    kept: rectangle,
+                    ..Pixels::default()
+                };
+                assert!(pixels.count(terms.width) <= pixels.range.len());
+                accepted += 1;
+            }
+        }
+        assert!(accepted > 20, "{accepted}");
     }
 }

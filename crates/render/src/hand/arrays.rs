@@ -18,7 +18,7 @@ pub(crate) struct OwnArrays {
     divided: u32,
     /// In a context with but one vertex array object: the program's arrays in buffers, in place of
     /// which others are set.
-    program: Vec<Source>,
+    replaced: Vec<Source>,
 }
 
 impl OwnArrays {
@@ -352,19 +352,19 @@ impl Renderer {
     /// Binds the driver's object 0 and lets exactly these arrays be enabled in it.
     pub(crate) fn begin_own(&mut self, sources: &[Source]) {
         let array_buffer = self.array_buffer();
-        let program_arrays = match &self.cx {
+        let enabled_before = match &self.cx {
             // The program's arrays are in the same object.
             Some(cx) if cx.default_vertex_array == 0 => Some(self.enabled_arrays()),
             _ => None,
         };
-        let program = program_arrays.map(|_| self.arrays_in_buffers(sources));
+        let replaced = enabled_before.map(|_| self.arrays_in_buffers(sources));
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
         let gl = &self.gl;
         let legacy = cx.api == crate::context::Api::Compat || cx.api == crate::context::Api::Es1;
         let unit = cx.vertex_arrays.unit;
-        if let Some(enabled) = program_arrays {
+        if let Some(enabled) = enabled_before {
             cx.arrays.enabled = enabled;
         }
         let mut wanted = 0u32;
@@ -405,7 +405,7 @@ impl Renderer {
         cx.arrays = OwnArrays {
             enabled: wanted,
             divided,
-            program: program.unwrap_or_default(),
+            replaced: replaced.unwrap_or_default(),
         };
     }
 
@@ -416,9 +416,9 @@ impl Renderer {
             // SAFETY: the context is current.
             unsafe { (self.gl.glBindVertexArray)(program) };
         } else if let Some(cx) = self.cx.as_deref_mut() {
-            let program = std::mem::take(&mut cx.arrays.program);
+            let replaced = std::mem::take(&mut cx.arrays.replaced);
             let used = cx.arrays.enabled;
-            self.restore_only_arrays(used, &program);
+            self.restore_only_arrays(used, &replaced);
         }
     }
 

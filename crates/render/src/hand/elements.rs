@@ -292,8 +292,8 @@ impl Renderer {
         }
     }
 
-    /// Those of the program's arrays that `sources` take the place of and that lie in buffers, in a
-    /// context with but one vertex array object.
+    /// The program's arrays that `sources` replace, as far as they lie in buffers. For contexts
+    /// with one vertex array object.
     pub(super) fn arrays_in_buffers(&mut self, sources: &[Source]) -> Vec<Source> {
         let Some(cx) = self.cx.as_deref() else {
             return Vec::new();
@@ -301,10 +301,20 @@ impl Renderer {
         let (api, unit) = (cx.api, cx.vertex_arrays.unit);
         let attributes = sources.iter().map(|source| source.attribute);
         let arrays = attributes.filter(|&attribute| has_array(api, attribute));
-        arrays
-            .map(|attribute| {
-                let place = self.place(attribute, unit);
-                Source {
+        let arrays: Vec<u8> = arrays.collect();
+        // An array that a driver lacks is an error, which the program has not made.
+        self.unheard(|r| {
+            r.error();
+            let place = |&attribute: &u8| (attribute, r.place(attribute, unit));
+            let places: Vec<(u8, Place)> = arrays.iter().map(place).collect();
+            // SAFETY: takes no arguments.
+            unsafe { (r.gl.glGetError)() };
+            // The name of a buffer that was deleted may be another's now.
+            let deleted = &r.names.shared.deleted_buffers;
+            let lies_in_one = |place: &Place| place.buffer != 0 && !deleted.contains(&place.buffer);
+            let places = places.into_iter().filter(|(_, place)| lies_in_one(place));
+            places
+                .map(|(attribute, place)| Source {
                     attribute,
                     kind: Kind::Float,
                     size: place.size,
@@ -314,12 +324,9 @@ impl Renderer {
                     stride: place.stride as i32,
                     buffer: place.buffer,
                     pointer: place.start as *const c_void,
-                }
-            })
-            // The name of a buffer that was deleted may be another's now.
-            .filter(|source| source.buffer != 0)
-            .filter(|source| !self.names.shared.deleted_buffers.contains(&source.buffer))
-            .collect()
+                })
+                .collect()
+        })
     }
 
     fn place(&self, attribute: u8, unit: u32) -> Place {

@@ -574,8 +574,8 @@ pointers! {
 
 impl Renderer {
     /// In a context with but one vertex array object, sets the program's arrays again after a draw
-    /// that has used others. `program` are those that lie in buffers.
-    pub(crate) fn restore_only_arrays(&mut self, used: u32, program: &[Source]) {
+    /// that has used others. `replaced` are those that lie in buffers.
+    pub(crate) fn restore_only_arrays(&mut self, used: u32, replaced: &[Source]) {
         let array_buffer = self.array_buffer();
         let Some(cx) = self.cx.as_deref_mut().filter(|cx| cx.api == Api::Es1) else {
             return;
@@ -587,7 +587,7 @@ impl Renderer {
         // SAFETY: the context is current; pointers are offsets into the buffers that they are set
         // with.
         unsafe {
-            for source in program {
+            for source in replaced {
                 (gl.glBindBuffer)(GL_ARRAY_BUFFER, source.buffer);
                 super::arrays::point(gl, source, true, unit);
             }

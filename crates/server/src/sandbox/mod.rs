@@ -101,7 +101,7 @@ fn port_of(display: &str) -> Option<u16> {
 /// Why a part is left out below [`Level::Full`].
 const NOT_FULL: &str = "the driver did not open with it";
 
-/// The parts of a sandbox without which it is not one.
+/// The parts that every sandbox must have.
 const FILES: &str = "files and TCP by Landlock";
 const CALLS: &str = "system calls by seccomp";
 
@@ -240,7 +240,8 @@ pub(crate) fn tighten_once_shown(profile: &Profile, is_software: bool) {
     }
 }
 
-/// What sandboxes of workers can consist of on this machine, in a process that is none. For tests.
+/// What sandboxes of workers can consist of on this machine, asked by a process that is not a
+/// worker. For tests.
 pub fn sandbox_parts() -> Result<String, String> {
     match (files::landlock_version(), calls::is_available()) {
         (Some(version), true) => Ok(format!("Landlock {version}, seccomp")),

@@ -276,7 +276,7 @@ mod tests {
             let words: Vec<u32> = words.map(u32::from_ne_bytes).collect();
             // SAFETY: these are the bytes of the words.
             plain.follow(unsafe {
-                std::slice::from_raw_parts(words.as_ptr().cast(), bytes.len())
+                std::slice::from_raw_parts(words.as_ptr().cast(), 4 * words.len())
             })?;
         }
         lists.watched = Some(Watched {

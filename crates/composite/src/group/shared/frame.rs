@@ -276,6 +276,12 @@ impl Shared {
             true => frame.agreed.difference(&head.agreed),
             false => Some("in another order or for another receiver"),
         };
+        let is_within = head
+            .covered
+            .rectangle
+            .is_within(frame.terms.width, frame.terms.height);
+        let different =
+            different.or((!is_within).then_some("a rectangle that is not within the picture"));
         if let Some(what) = different {
             let what = what.to_owned();
             return Err(CompositeError::Different { rank, what });
