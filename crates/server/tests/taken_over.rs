@@ -240,7 +240,7 @@ fn a_worker_that_is_ready_twice_is_killed_and_takes_its_session_only() {
     let mut bystander = client(&server);
     let mut attacker = client(&server);
     attacker.encode(1, |e| unsafe { e.gl_depth_range(1.0, 0.0) });
-    server.expect_log("tried to be ready again: done");
+    // The worker may be killed before it can say that it has tried.
     server.expect_log("said what no worker says (that it is ready, out of turn), and is killed");
     assert!(attacker.end().is_none_or(|end| end.blame != Blame::Driver));
     works(&mut bystander);
