@@ -108,7 +108,7 @@ new() {
     # The lists of a frozen mirror have expired: the root accepts them if this machine does.
     apt-config dump Acquire::Check-Valid-Until >"$roots/$1/etc/apt/apt.conf.d/valid-until" 2>/dev/null || true
     apt-config dump | grep -E '^Acquire::https?::Proxy(::[^ ]*)? ' >"$roots/$1/etc/apt/apt.conf.d/proxy" || true
-    # A root has no certificates before it has packages, and packages of such a mirror need them.
+    # A new root has no CA certificates, and needs them to download packages from an https mirror.
     if [[ $(mirror) == https:* ]]; then
         cp -L /etc/ssl/certs/ca-certificates.crt "$roots/$1/etc/apt/certificates.crt"
         echo 'Acquire::https::CAInfo "/etc/apt/certificates.crt";' >"$roots/$1/etc/apt/apt.conf.d/certificates"

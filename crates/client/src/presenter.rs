@@ -398,7 +398,7 @@ impl Presenter {
             stride: stride as u32,
             ..parts[0].header
         };
-        // An empty one may be anywhere.
+        // An empty part may lie outside of `all`, so it must not be copied.
         parts.retain(|part| !rect(&part.header).is_empty());
         for Pictured { header, message } in parts {
             let pixels = self.unpack(&header, message)?;

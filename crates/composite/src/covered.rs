@@ -100,7 +100,7 @@ impl Covered {
         }
     }
 
-    /// Whether it is not worth it to leave anything out.
+    /// Whether the rectangle is so large that leaving out the rest is not worthwhile.
     pub fn is_nearly_all(&self, pixels: usize) -> bool {
         self.rectangle.pixels() * WORTH.1 > pixels * WORTH.0
     }
@@ -242,7 +242,7 @@ impl Pixel {
         for (bytes, pixel) in [(out.color, color), (out.depth, &self.depth[..])] {
             let mut done = pixel.len().min(bytes.len());
             bytes[..done].copy_from_slice(&pixel[..done]);
-            // What is done is copied behind itself, so that most is copied in large blocks.
+            // Each step doubles what is filled, so most bytes are copied in large blocks.
             while done < bytes.len() {
                 let more = done.min(bytes.len() - done);
                 bytes.copy_within(..more, done);
@@ -326,7 +326,7 @@ impl<'p> Sparse<'p> {
         runs
     }
 
-    /// Writes these pixels, with the background of those that are not covered.
+    /// Writes these pixels to `out`. Those that are not covered get the background.
     pub fn spread(&self, terms: &Terms, pixels: &Range<usize>, mut out: LayerMut<'_>) {
         let rectangles = [self.covered.rectangle.clone()];
         let Ok(()) = pieces(terms.width, pixels.clone(), &rectangles, |piece, covers| {
@@ -604,7 +604,7 @@ mod tests {
         }
     }
 
-    /// What is sent of pixels is what is covered of them, wherever it is in memory.
+    /// Runs hold exactly the covered pixels, whether all pixels or only these are in memory.
     #[test]
     fn runs_hold_what_is_covered_and_nothing_else() {
         let (width, height) = (13, 11);

@@ -374,7 +374,7 @@ fn what_is_left_out_as_background_is_no_difference() {
     ];
     // The same for all, or of each rank its own.
     let backgrounds: [fn(usize) -> u8; 3] = [|_| 0, |_| 7, |rank| rank as u8];
-    // In shared memory, one merges all or each its stripe.
+    // In shared memory, either one member merges everything, or each merges its own stripe.
     let shared = [Some(Schedule::Tree(8)), Some(Schedule::DirectSend)];
     let shared = shared.map(|schedule| (By::Memory, schedule));
     let messages = SCHEDULES.map(|schedule| (By::Messages, schedule));

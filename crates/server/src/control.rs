@@ -243,7 +243,7 @@ impl Outbox {
 /// received behind it, if all messages are taken after each [`Inbox::fill`].
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    /// Has room for all that it may hold: what grows leaves copies behind.
+    /// Has room for all that it may hold: a vector that grows leaves copies of keys in memory.
     bytes: Zeroizing<Vec<u8>>,
     fds: VecDeque<OwnedFd>,
     most_fds: usize,

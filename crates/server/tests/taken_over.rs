@@ -16,10 +16,10 @@ use support::{lacks_sandbox, works, Client, Server};
 
 processes!();
 
-/// An EGL library whose glDepthRange obeys, and says how each attempt went: for 1 and 0 it sends
-/// the server the message `READY`; for -1 and a port it tries to open the file `FILE`, to connect
-/// to the port and to start a program; for the number of a process and an address there it tries to
-/// get at that process.
+/// An EGL library whose glDepthRange attacks as its arguments say, and logs how each attempt went.
+/// With 1 and 0, it sends the server the message `READY`. With -1 and a port, it tries to open the
+/// file `FILE`, to connect to the port, and to start a program. With a process id and an address,
+/// it tries to read and trace that process.
 const OBEDIENT_EGL: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>

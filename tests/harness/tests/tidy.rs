@@ -263,8 +263,8 @@ fn the_demo_says_what_is_fast_and_what_is_slow() {
     }
 }
 
-/// Where no root can be made, `.ci/run` says so loudly and runs the same on the machine; where the
-/// root has failed it does not, and fails.
+/// If no root can be made, `.ci/run` says so loudly and runs the demo, the tests and the packages
+/// on the machine. If a goal failed in the root, it runs none of these on the machine, and fails.
 #[test]
 fn ci_without_a_root_runs_on_the_machine() {
     let folder = std::env::temp_dir().join(format!("mgn-ci-{}", std::process::id()));

@@ -417,7 +417,7 @@ impl Run<'_, '_> {
         let runs = held.runs(&piece.pixels, self.terms.width);
         let pixel = held.layer.channel.pixel_bytes() + self.terms.format.depth_bytes();
         let covered = covered_bytes(&held.covered);
-        // Messages of many pieces of memory are slow.
+        // Several runs are copied into one buffer: sending many pieces of memory is slow.
         let mut head = match runs.len() {
             0 | 1 => Vec::with_capacity(HEADER),
             _ => self.memory(HEADER + pixel * runs.iter().map(Range::len).sum::<usize>()),
@@ -527,8 +527,8 @@ impl Run<'_, '_> {
         said.err().unwrap_or(CompositeError::Lost { rank, source })
     }
 
-    /// Merges what has come in a round with what this member has. `is_result`: all pixels are to
-    /// be in memory.
+    /// Merges what has come in a round with what this member has. If `is_result`, the program gets
+    /// the merged pixels, so all of them must be in memory, background included.
     fn merge(
         &mut self,
         mine: usize,
@@ -577,7 +577,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// What has come in a round, by whom it has.
+    /// The pixels that have come in a round, by their sender's place in the order.
     fn came(&self, round: usize) -> HashMap<usize, &Pixels> {
         let pieces = self.arriving.iter();
         let pieces = pieces.filter(|(piece, _)| piece.round == round);
@@ -740,7 +740,7 @@ mod tests {
         assert_eq!(covered_of(&covered_bytes(&covered)), covered);
     }
 
-    /// Whatever a mistaken member says is covered, it is refused or a part of the picture.
+    /// A rectangle that a faulty member sends is either refused or lies within the picture.
     #[test]
     fn a_rectangle_within_the_picture_is_never_more_than_it() {
         let terms = terms();

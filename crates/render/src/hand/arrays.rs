@@ -16,8 +16,8 @@ pub(crate) struct OwnArrays {
     enabled: u32,
     /// Attributes whose divisor is not 0.
     divided: u32,
-    /// In a context with but one vertex array object: the program's arrays in buffers, in place of
-    /// which others are set.
+    /// In a context with only one vertex array object: the program's arrays that lie in buffers and
+    /// that the current draw replaces. They are set again after it.
     replaced: Vec<Source>,
 }
 

@@ -302,7 +302,7 @@ impl Renderer {
         let attributes = sources.iter().map(|source| source.attribute);
         let arrays = attributes.filter(|&attribute| has_array(api, attribute));
         let arrays: Vec<u8> = arrays.collect();
-        // An array that a driver lacks is an error, which the program has not made.
+        // Asking for an array that the driver lacks is an error, which the program must not see.
         self.unheard(|r| {
             r.error();
             let place = |&attribute: &u8| (attribute, r.place(attribute, unit));

@@ -11,8 +11,8 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
-/// What a server here would offer, and what would confine its sessions. A worker shows it that
-/// opens the driver as those of a server do, and ends.
+/// What a server here would offer, and what would confine its sessions. To find out, this starts a
+/// worker that opens the driver as a server's workers do, and stops it again.
 ///
 /// # Errors
 /// One sentence on why nothing can be rendered here.
@@ -23,7 +23,8 @@ pub fn try_worker(command: &WorkerCommand) -> Result<(Abilities, Confined), Serv
     Ok((*abilities, confined))
 }
 
-/// Starts it in the most complete sandbox that the driver opens in, which `profile` then says.
+/// Starts the first worker in the most complete sandbox in which the driver opens, and sets the
+/// level of `profile` to that sandbox.
 pub(super) fn start(
     command: &WorkerCommand,
     profile: &mut Profile,

@@ -101,7 +101,7 @@ fn port_of(display: &str) -> Option<u16> {
 /// Why a part is left out below [`Level::Full`].
 const NOT_FULL: &str = "the driver did not open with it";
 
-/// The parts that every sandbox must have.
+/// The parts without which `--require-sandbox` starts no server.
 const FILES: &str = "files and TCP by Landlock";
 const CALLS: &str = "system calls by seccomp";
 
