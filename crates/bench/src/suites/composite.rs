@@ -97,7 +97,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             )],
             ways,
             is_placed: false,
-            budget: Duration::from_secs(wishes.either(120, 5)),
+            budget: Duration::from_secs(wishes.either(300, 5)),
             rounds: ROUNDS,
             notes: vec![format!(
                 "{} processes on {} processors; every renderer writes all of its picture in each frame",
