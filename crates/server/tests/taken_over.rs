@@ -112,9 +112,10 @@ fn obedient(settings: &[(&str, &str)]) -> Server {
     Server::with_egl(&source, settings).unwrap()
 }
 
-/// A file that every user may read.
+/// A file of this test that every user may read.
 fn secret_file() -> PathBuf {
-    std::env::temp_dir().join(format!("mgn-taken-over-{}", std::process::id()))
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    std::env::temp_dir().join(format!("mgn-taken-over-{}-{test}", std::process::id()))
 }
 
 /// The attempts and how they went, a line for each.
@@ -134,6 +135,7 @@ fn reach_out(server: &Server) -> String {
         e.gl_depth_range(-1.0, f64::from(port));
     });
     server.expect_log("tried a program");
+    fs::remove_file(secret_file()).unwrap();
     tried(server)
 }
 

@@ -289,7 +289,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Memory for so many bytes, with anything in it: the smallest spare buffer that is large
+    /// A buffer of this length with undefined contents: the smallest spare one that is large
     /// enough, or else the largest.
     fn memory(&mut self, bytes: usize) -> Vec<u8> {
         let spare = self.spare.iter().enumerate();
