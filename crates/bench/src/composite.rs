@@ -201,7 +201,7 @@ impl Compositor {
             Route::Chosen => (None, Group::new(&member, 0, PATIENCE)?),
             Route::By(schedule) => (Some(schedule), Group::new(&member, 0, PATIENCE)?),
             Route::ByMessages(schedule) => {
-                (Some(schedule), Group::by_messages(&member, 0, PATIENCE)?)
+                (Some(schedule), Group::as_on_host(&member, 0, PATIENCE, member.rank())?)
             }
         };
         let mut group = group;

@@ -285,6 +285,11 @@ pub(crate) struct Sparse<'p> {
 }
 
 impl<'p> Sparse<'p> {
+    /// The value of the pixels that are not covered.
+    pub fn background(&self) -> (&Pixel, Channel) {
+        (&self.covered.background, self.layer.channel)
+    }
+
     /// Where pixels are in memory.
     fn places(&self, pixels: &Range<usize>, width: usize) -> Range<usize> {
         let first = self.kept.before(self.start, width);
@@ -345,16 +350,13 @@ impl<'p> Sparse<'p> {
 }
 
 /// The value that merged pixels have where they are background in all layers.
-pub(crate) fn merged_background(
+pub(crate) fn merged_background<'p>(
     terms: &Terms,
-    layers: &[Sparse<'_>],
+    backgrounds: impl Iterator<Item = (&'p Pixel, Channel)>,
     channel: Channel,
 ) -> Result<Pixel, MergeError> {
     let depth = terms.format.depth_bytes();
-    let pixels = layers
-        .iter()
-        .map(|one| (&one.covered.background, one.layer.channel));
-    let pixels = pixels.filter(|(pixel, _)| pixel.counts(terms.format, terms.operation));
+    let pixels = backgrounds.filter(|(pixel, _)| pixel.counts(terms.format, terms.operation));
     let layers: Vec<Layer<'_>> = pixels
         .map(|(pixel, channel)| Layer {
             channel,

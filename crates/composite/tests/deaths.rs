@@ -18,7 +18,7 @@ const RANKS: usize = 4;
 const VICTIM: usize = 2;
 
 /// How long a rank waits for one that has stopped.
-const SHORT: Duration = Duration::from_millis(700);
+const SHORT: Duration = Duration::from_millis(1500);
 const LONG: Duration = Duration::from_secs(60);
 /// How long ranks wait for one that has never been there.
 const WHILE: Duration = Duration::from_secs(5);
@@ -116,7 +116,7 @@ fn blames_any(error: &CompositeError) -> bool {
     (0..RANKS).any(|rank| blames(error, rank))
 }
 
-fn terms(schedule: Schedule, to: usize) -> Terms {
+fn terms(schedule: Option<Schedule>, to: usize) -> Terms {
     Terms {
         width: 64,
         height: 512,
@@ -125,7 +125,7 @@ fn terms(schedule: Schedule, to: usize) -> Terms {
             depth: Some(Depth::Float),
         },
         operation: Operation::Nearest,
-        schedule: Some(schedule),
+        schedule,
         order: None,
         to: Some(to),
     }
@@ -173,11 +173,14 @@ fn while_the_others_make_their_group() {
 }
 
 /// By which way, and in how many rounds.
-const WAYS: [(By, Schedule); 4] = [
-    (By::Memory, Schedule::DirectSend),
-    (By::Memory, Schedule::Tree(8)),
-    (By::Messages, Schedule::DirectSend),
-    (By::Messages, Schedule::BinarySwap),
+const WAYS: [(By, Option<Schedule>); 6] = [
+    (By::Memory, Some(Schedule::DirectSend)),
+    (By::Memory, Some(Schedule::Tree(8))),
+    (By::Messages, Some(Schedule::DirectSend)),
+    (By::Messages, Some(Schedule::BinarySwap)),
+    // The victim takes the picture of its host to the other one, or not.
+    (By::Hosts(2), None),
+    (By::Hosts(3), None),
 ];
 
 #[test]
@@ -200,7 +203,7 @@ fn between_drawing_and_compositing() {
                     // A rank that only draws may be some frames ahead.
                     (0..100_000).try_for_each(|_| composite(&mut group, &terms))
                 };
-                let what = format!("{fate:?}, {schedule} by {by:?}, to {to}");
+                let what = format!("{fate:?}, {schedule:?} by {by:?}, to {to}");
                 without_victim(fate, victim, other, false, &what);
             }
         }

@@ -16,11 +16,18 @@ use jobs::{members, By};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const BOTH: [By; 2] = [By::Memory, By::Messages];
+const WAYS: [By; 4] = [By::Memory, By::Messages, By::Hosts(2), By::Hosts(3)];
 
 /// Runs `each` as every rank of a job of its own. Gives what the ranks came to, in their order.
 fn job<T: Send>(by: By, size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
     members(size, |member| each(by.group(member, 1, PATIENCE)))
+}
+
+/// Waits until so many ranks have come to a certain point.
+fn wait_for(done: &AtomicUsize, wanted: usize) {
+    while done.load(Ordering::Acquire) < wanted {
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 const WIDTH: usize = 61;
@@ -94,7 +101,7 @@ const SCHEDULES: [Option<Schedule>; 6] = [
 
 #[test]
 fn one_rank_gets_the_picture_that_one_pass_makes() {
-    for by in BOTH {
+    for by in WAYS {
         for size in [1, 2, 3, 5, 8] {
             let results = job(by, size, |mut group| {
                 let mut pictures = Vec::new();
@@ -130,7 +137,7 @@ fn one_rank_gets_the_picture_that_one_pass_makes() {
 
 #[test]
 fn pieces_may_stay_where_they_are_merged() {
-    for by in BOTH {
+    for by in WAYS {
         for schedule in SCHEDULES {
             let terms = Terms {
                 to: None,
@@ -156,7 +163,7 @@ fn pieces_may_stay_where_they_are_merged() {
 
 #[test]
 fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
-    for by in BOTH {
+    for by in WAYS {
         let order = [4, 0, 3, 1];
         for to in [0, 2, 5] {
             let terms = Terms {
@@ -182,7 +189,7 @@ fn ranks_may_be_in_another_order_or_have_nothing_to_show() {
 
 #[test]
 fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
-    for by in BOTH {
+    for by in WAYS {
         let mut results = job(by, 3, |mut group| {
             let mut terms = terms(Operation::Over, Some(Schedule::Tree(8)));
             let mut mine = picture(group.rank(), terms.format);
@@ -202,7 +209,7 @@ fn pictures_of_different_size_are_an_error_for_those_that_see_it() {
 
 #[test]
 fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
-    for by in BOTH {
+    for by in WAYS {
         for schedule in SCHEDULES {
             let results = job(by, 5, |mut group| {
                 let terms = Terms {
@@ -232,7 +239,7 @@ fn a_rank_that_leaves_is_an_error_for_those_that_wait_for_it() {
 
 #[test]
 fn a_wrong_order_is_refused() {
-    for by in BOTH {
+    for by in WAYS {
         let results = job(by, 2, |mut group| {
             let with = |order: Vec<usize>| Terms {
                 order: Some(order),
@@ -255,7 +262,7 @@ fn a_wrong_order_is_refused() {
 
 #[test]
 fn nobody_has_anything_to_show() {
-    for by in BOTH {
+    for by in WAYS {
         let terms = Terms {
             order: Some(Vec::new()),
             to: Some(1),
@@ -279,7 +286,7 @@ fn nobody_has_anything_to_show() {
 /// The memory of a frame serves the next one, whatever its size.
 #[test]
 fn frames_may_be_of_any_size() {
-    for by in BOTH {
+    for by in WAYS {
         for schedule in SCHEDULES {
             job(by, 5, |mut group| {
                 for pixels in [3, PIXELS, 0, 100, PIXELS, 1] {
@@ -301,27 +308,29 @@ fn frames_may_be_of_any_size() {
 /// frames from the beginning again.
 #[test]
 fn what_a_failed_group_has_left_behind_does_no_harm() {
-    for by in BOTH {
+    for by in WAYS {
         let terms = terms(Operation::Nearest, Some(Schedule::DirectSend));
+        let done = AtomicUsize::new(0);
         let results = members(2, |member| {
             let rank = member.rank() as usize;
-            let short = Duration::from_millis(50);
             if rank == 1 {
                 // Its piece for rank 0 comes after that has given the frame up.
                 let mut group = by.group(member, 1, PATIENCE);
-                thread::sleep(Duration::from_millis(300));
+                wait_for(&done, 1);
                 let mut other = picture(5, terms.format);
                 other.depth.fill(0);
                 let _ = group.composite(other.borrowed(), &terms);
+                done.fetch_add(1, Ordering::AcqRel);
             } else {
-                let mut group = by.group(member, 1, short);
+                let mut group = by.group(member, 1, Duration::from_secs(2));
                 let error = group.composite(picture(0, terms.format).borrowed(), &terms);
                 let error = error.map(drop).unwrap_err();
                 assert!(
                     matches!(error, CompositeError::Late { rank: 1, .. }),
                     "{error}"
                 );
-                thread::sleep(Duration::from_millis(1000));
+                done.fetch_add(1, Ordering::AcqRel);
+                wait_for(&done, 2);
             }
             let mut group = by.group(member, 2, PATIENCE);
             let mine = picture(rank, terms.format);
@@ -378,7 +387,8 @@ fn what_is_left_out_as_background_is_no_difference() {
     let shared = [Some(Schedule::Tree(8)), Some(Schedule::DirectSend)];
     let shared = shared.map(|schedule| (By::Memory, schedule));
     let messages = SCHEDULES.map(|schedule| (By::Messages, schedule));
-    for (by, schedule) in shared.into_iter().chain(messages) {
+    let hosts = [2, 3, 4].map(|ranks| (By::Hosts(ranks), None));
+    for (by, schedule) in shared.into_iter().chain(messages).chain(hosts) {
         for to in [Some(4), Some(1), None] {
             let results = job(by, 5, |mut group| {
                 let mut results = Vec::new();
@@ -407,7 +417,7 @@ fn what_is_left_out_as_background_is_no_difference() {
                             };
                             let got = got.to_picture();
                             let is_same = match (by, operation) {
-                                (By::Messages, Operation::Over) => is_alike(&got, &want),
+                                (By::Messages | By::Hosts(_), Operation::Over) => is_alike(&got, &want),
                                 _ => got == want,
                             };
                             results.push((is_same, range.len(), terms));
@@ -430,7 +440,7 @@ fn what_is_left_out_as_background_is_no_difference() {
 /// Pictures are drawn in memory of the group, while others still read earlier ones.
 #[test]
 fn pictures_may_be_drawn_in_place() {
-    for by in BOTH {
+    for by in WAYS {
         for schedule in SCHEDULES {
             let results = job(by, 4, |mut group| {
                 // The last rank shows nothing, but gets the picture.
@@ -475,7 +485,7 @@ fn pictures_may_be_drawn_in_place() {
 #[test]
 fn ranks_may_take_turns() {
     const TURNS: usize = 8;
-    for by in BOTH {
+    for by in WAYS {
         let results = job(by, TURNS + 1, |mut group| {
             let rank = group.rank();
             let mut frames = Vec::new();
@@ -507,7 +517,7 @@ fn ranks_may_take_turns() {
 /// What was drawn is composited once, on the terms that it was drawn for.
 #[test]
 fn pictures_are_composited_as_they_were_drawn() {
-    for by in BOTH {
+    for by in WAYS {
         for schedule in [Schedule::DirectSend, Schedule::BinarySwap] {
             let results = job(by, 2, |mut group| {
                 let terms = terms(Operation::Nearest, Some(schedule));
@@ -548,7 +558,7 @@ fn rectangles_may_be_drawn() {
         columns: 7 * rank..7 * rank + 30,
         rows: 5 * rank..60,
     };
-    for by in BOTH {
+    for by in WAYS {
         for operation in [Operation::Nearest, Operation::Over, Operation::Min] {
             for depth in [Depth::Float, Depth::Unorm] {
                 let mut terms = terms(operation, None);
@@ -597,9 +607,13 @@ fn rectangles_may_be_drawn() {
 /// Whatever a rank says differently, all get an error, and soon.
 #[test]
 fn ranks_that_disagree_are_an_error_for_all_that_wait() {
-    let same = || Terms {
-        to: Some(0),
-        ..terms(Operation::Nearest, Some(Schedule::DirectSend))
+    let same = |by| {
+        // Hosts with several ranks merge first where the group chooses the schedule.
+        let schedule = match by {
+            By::Hosts(_) => None,
+            By::Memory | By::Messages => Some(Schedule::DirectSend),
+        };
+        terms(Operation::Nearest, schedule)
     };
     let changes: [fn(&mut Terms); 6] = [
         |terms| terms.operation = Operation::Max,
@@ -609,10 +623,10 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
         |terms| terms.to = Some(1),
         |terms| terms.order = Some(vec![2, 1, 0]),
     ];
-    for by in BOTH {
+    for by in [By::Memory, By::Messages, By::Hosts(2)] {
         for (at, change) in changes.into_iter().enumerate() {
             let results = job(by, 3, |mut group| {
-                let mut terms = same();
+                let mut terms = same(by);
                 if group.rank() == 2 {
                     change(&mut terms);
                 }
@@ -621,11 +635,10 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
                 // more of its messages.
                 (0..100_000).try_for_each(|_| group.composite(mine.borrowed(), &terms).map(drop))
             });
-            for result in results {
-                let error = result.unwrap_err();
+            for (rank, result) in results.into_iter().enumerate() {
                 assert!(
-                    matches!(error, CompositeError::Different { .. }),
-                    "change {at} by {by:?}: {error}"
+                    matches!(result, Err(CompositeError::Different { .. })),
+                    "change {at} by {by:?}: rank {rank}: {result:?}"
                 );
             }
         }
@@ -655,16 +668,17 @@ fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
 
 #[test]
 fn a_rank_that_does_not_come_is_an_error_for_all_that_wait() {
-    let short = Duration::from_millis(100);
+    let patience = Duration::from_secs(2);
+    let done = AtomicUsize::new(0);
     let results = members(3, |member| {
-        let mut group = By::Memory.group(member, 1, short);
+        let mut group = By::Memory.group(member, 1, patience);
         let terms = terms(Operation::Nearest, Some(Schedule::DirectSend));
         let mine = picture(group.rank(), terms.format);
         if group.rank() == 1 {
-            // Long enough for the others to give up, and to say so.
-            thread::sleep(Duration::from_millis(400));
+            wait_for(&done, 2);
         }
         let error = group.composite(mine.borrowed(), &terms).map(drop);
+        done.fetch_add(1, Ordering::AcqRel);
         let again = group.composite(mine.borrowed(), &terms).map(drop);
         assert!(matches!(again, Err(CompositeError::Failed)));
         error.unwrap_err()
@@ -681,7 +695,7 @@ fn a_rank_that_does_not_come_is_an_error_for_all_that_wait() {
 /// An error of a rank's own call is nothing to the others: it may try again.
 #[test]
 fn a_wrong_call_may_be_made_right() {
-    for by in BOTH {
+    for by in WAYS {
         let terms = terms(Operation::Over, None);
         let results = job(by, 2, |mut group| {
             let mine = picture(group.rank(), terms.format);
@@ -785,7 +799,7 @@ fn values_that_are_no_numbers_are_the_same_in_any_schedule() {
                 .map(|float| f32::from_ne_bytes(float.try_into().unwrap()))
                 .collect()
         };
-        for by in BOTH {
+        for by in WAYS {
             for schedule in SCHEDULES {
                 terms.schedule = schedule;
                 let results = job(by, 5, |mut group| {
@@ -812,7 +826,7 @@ fn values_that_are_no_numbers_are_the_same_in_any_schedule() {
 /// No rank has drawn anything.
 #[test]
 fn all_rectangles_may_be_empty() {
-    for by in BOTH {
+    for by in WAYS {
         for schedule in SCHEDULES {
             let results = job(by, 4, |mut group| {
                 let terms = terms(Operation::Nearest, schedule);

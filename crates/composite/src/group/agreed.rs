@@ -13,21 +13,28 @@ pub(super) enum Mode {
     Gather,
     /// Likewise: each member merges its stripe.
     Stripes,
+    /// On each host in memory, and between hosts by messages.
+    Hosts(Schedule),
 }
 
 impl Mode {
     /// A number for each, and that of the schedule.
     fn to_word(self) -> u64 {
-        let (kind, k) = match self {
-            Mode::Gather => (0, 0),
-            Mode::Stripes => (1, 0),
-            Mode::Messages(Schedule::DirectSend) => (2, 0),
-            Mode::Messages(Schedule::BinarySwap) => (3, 0),
-            Mode::Messages(Schedule::TwoThreeSwap) => (4, 0),
-            Mode::Messages(Schedule::RadixK(k)) => (5, k),
-            Mode::Messages(Schedule::Tree(k)) => (6, k),
+        let (kind, schedule) = match self {
+            Mode::Gather => (0, None),
+            Mode::Stripes => (1, None),
+            Mode::Messages(schedule) => (2, Some(schedule)),
+            Mode::Hosts(schedule) => (3, Some(schedule)),
         };
-        kind | (k as u64) << 8
+        let (name, k) = match schedule {
+            None => (0, 0),
+            Some(Schedule::DirectSend) => (1, 0),
+            Some(Schedule::BinarySwap) => (2, 0),
+            Some(Schedule::TwoThreeSwap) => (3, 0),
+            Some(Schedule::RadixK(k)) => (4, k),
+            Some(Schedule::Tree(k)) => (5, k),
+        };
+        kind | name << 4 | (k as u64) << 8
     }
 }
 
@@ -115,7 +122,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn each_schedule_is_another() {
+    fn each_mode_is_another() {
         let modes = [
             Mode::Gather,
             Mode::Stripes,
@@ -125,6 +132,8 @@ pub(super) mod tests {
             Mode::Messages(Schedule::RadixK(4)),
             Mode::Messages(Schedule::RadixK(8)),
             Mode::Messages(Schedule::Tree(8)),
+            Mode::Hosts(Schedule::DirectSend),
+            Mode::Hosts(Schedule::RadixK(8)),
         ];
         for (at, mode) in modes.iter().enumerate() {
             for other in &modes[at + 1..] {

@@ -1,4 +1,4 @@
-//! Members on several hosts: they send each other pieces of their pictures, as the plan says.
+//! Members on different hosts: they send each other pieces of their pictures, as the plan says.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::endpoint::{Endpoint, How, Request, Wanted};
 
-use super::agreed::{Agreed, Mode};
+use super::agreed::Agreed;
 use super::links::Links;
 use super::{CompositeError, Own, Picture, PictureRef, Terms};
 use crate::covered::{merge_covered, merged_background, Covered, Pixel, Rectangle, Sparse};
@@ -29,15 +29,57 @@ const MARK: u32 = 0x4D67_6E70;
 /// How often a member that waits looks whether others have said that they composite no more.
 const PULSE: Duration = Duration::from_millis(50);
 
+/// What is merged by messages in a frame.
+#[derive(Clone, Debug)]
+pub(super) struct Merging<'t> {
+    pub terms: &'t Terms,
+    pub agreed: Agreed,
+    pub schedule: Schedule,
+    /// The ranks that have pictures, in order.
+    pub order: Vec<usize>,
+    /// Which of these pictures have been merged from those of several members. Their pixels are
+    /// stored as between two rounds.
+    pub is_partial: Vec<bool>,
+    /// How many times the group's patience the ranks need before they have their pictures.
+    pub before: u32,
+}
+
+impl Merging<'_> {
+    /// Whether a rank sends or receives anything.
+    pub fn takes_part(&self, rank: usize) -> bool {
+        self.order.contains(&rank) || self.terms.to == Some(rank)
+    }
+
+    /// Whether a rank has the picture already: it is to get it, and nobody else has one.
+    pub fn is_done(&self, rank: usize) -> bool {
+        self.order == [rank] && self.terms.to == Some(rank)
+    }
+
+    /// How many times the group's patience a rank waits for a piece that it needs in a round.
+    fn waits(&self, round: usize) -> u32 {
+        1 + self.before + round as u32
+    }
+
+    /// The same for the last piece of all.
+    pub fn waits_in_all(&self) -> u32 {
+        self.waits(self.schedule.rounds(self.order.len()).len())
+    }
+}
+
 /// What is kept from frame to frame.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
+    /// What is drawn for the next frame.
+    drawn: Picture,
+    kept: Kept,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
     /// Buffers of earlier frames.
     spare: Vec<Vec<u8>>,
     /// The merged pixels of the last frame.
     merged: Pixels,
-    /// What is drawn for the next frame.
-    drawn: Picture,
     plan: Option<(Planned, Plan)>,
 }
 
@@ -68,15 +110,15 @@ impl Messages {
         links: &Links<'_>,
         frame: u32,
         own: Own<'_>,
-        terms: &Terms,
-        order: &[usize],
+        merging: &Merging<'_>,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         links.check(frame)?;
+        let terms = merging.terms;
         let size = (terms.width, terms.height);
         let find = |picture| Covered::find(picture, size, terms.format, terms.operation);
         let nothing = (PictureRef::default(), Covered::whole(0, 0));
         let (own, covered) = match own {
-            _ if !order.contains(&links.rank) => nothing,
+            _ if !merging.order.contains(&links.rank) => nothing,
             Own::Passed(picture) => (picture, find(picture)),
             Own::Drawn(rectangle) => {
                 let picture = self.drawn.borrowed();
@@ -94,25 +136,50 @@ impl Messages {
                 }
             }
         };
+        let own = Sparse {
+            layer: Layer {
+                channel: terms.format.color.channel(),
+                color: own.color,
+                depth: own.depth,
+            },
+            start: 0,
+            kept: Rectangle::whole(terms.width, terms.height),
+            covered,
+        };
+        self.kept.composite(links, frame, own, merging)
+    }
+
+    /// Merges pictures of which this member's is one that was merged before.
+    pub fn composite_merged(
+        &mut self,
+        links: &Links<'_>,
+        frame: u32,
+        own: Sparse<'_>,
+        merging: &Merging<'_>,
+    ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        links.check(frame)?;
+        self.kept.composite(links, frame, own, merging)
+    }
+}
+
+impl Kept {
+    fn composite(
+        &mut self,
+        links: &Links<'_>,
+        frame: u32,
+        own: Sparse<'_>,
+        merging: &Merging<'_>,
+    ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        let terms = merging.terms;
         let mut spare = std::mem::take(&mut self.spare);
         spare.extend(worth_keeping(std::mem::take(&mut self.merged).bytes));
-        let mode = Mode::Messages(terms.schedule(order));
         let mut run = Run {
             links,
             frame,
-            header: header(frame, &Agreed::new(terms, mode, order)),
+            header: header(frame, &merging.agreed),
             terms,
-            order,
-            own: Sparse {
-                layer: Layer {
-                    channel: terms.format.color.channel(),
-                    color: own.color,
-                    depth: own.depth,
-                },
-                start: 0,
-                kept: Rectangle::whole(terms.width, terms.height),
-                covered,
-            },
+            merging,
+            own,
             merged: Vec::new(),
             arriving: HashMap::new(),
             sending: Vec::new(),
@@ -212,7 +279,7 @@ struct Run<'g, 'a> {
     links: &'g Links<'a>,
     frame: u32,
     terms: &'g Terms,
-    order: &'g [usize],
+    merging: &'g Merging<'g>,
     /// What all messages of this member begin with, before what is covered.
     header: [u8; HEADER - COVERED],
     /// This member's picture, and what it had after each round. All of it may be on its way to
@@ -234,11 +301,12 @@ impl Run<'_, '_> {
         &mut self,
         known: &mut Option<(Planned, Plan)>,
     ) -> Result<Option<Pixels>, CompositeError> {
-        let place = |rank: usize| self.order.iter().position(|other| *other == rank);
+        let order = &self.merging.order;
+        let place = |rank: usize| order.iter().position(|other| *other == rank);
         let is_here = self.terms.to == Some(self.links.rank);
-        let members = self.order.len();
+        let members = order.len();
         let planned = Planned {
-            schedule: self.terms.schedule(self.order),
+            schedule: self.merging.schedule,
             members,
             mine: place(self.links.rank),
             pixels: self.terms.pixels(),
@@ -277,7 +345,7 @@ impl Run<'_, '_> {
 
     /// The rank with this number in the plan: a member's place in the order, or the watcher.
     fn rank_of(&self, place: usize) -> usize {
-        let rank = self.order.get(place).copied().or(self.terms.to);
+        let rank = self.merging.order.get(place).copied().or(self.terms.to);
         rank.unwrap_or(self.links.rank)
     }
 
@@ -336,7 +404,8 @@ impl Run<'_, '_> {
         let is_result = !collects && plan.deliver.is_none();
         for (round, list) in plan.rounds.iter().enumerate() {
             for receive in &list.receives {
-                let channel = if receive.is_merged { partial } else { own };
+                let is_partial = receive.is_merged || self.merging.is_partial[receive.from];
+                let channel = if is_partial { partial } else { own };
                 self.expect(round, receive.from, &receive.pixels, channel);
             }
         }
@@ -460,7 +529,8 @@ impl Run<'_, '_> {
         let late = first.map_or(self.links.rank, |piece| self.rank_of(piece.other));
         // The members that see nothing come late are the first to say so.
         let rounds = first.map_or(0, |piece| piece.round);
-        let waited = self.links.patience.saturating_mul(1 + rounds as u32);
+        let times = self.merging.waits(rounds);
+        let waited = self.links.patience.saturating_mul(times);
         let ended = self.wait(waited, |endpoint, left| {
             endpoint.wait_any(&requests, Some(left))
         });
@@ -552,7 +622,8 @@ impl Run<'_, '_> {
                 for layer in &layers {
                     kept = kept.hull(&layer.covered.rectangle);
                 }
-                let its = merged_background(terms, &layers, channel)?;
+                let backgrounds = layers.iter().map(Sparse::background);
+                let its = merged_background(terms, backgrounds, channel)?;
                 // Pixels that are not in memory have one background, so all shares must have the
                 // same.
                 if is_result || background.is_some_and(|background| background != its) {
@@ -620,7 +691,7 @@ impl Run<'_, '_> {
     /// Waits until all that was sent has left.
     fn end_sends(&mut self) -> Result<(), CompositeError> {
         while let Some((rank, request)) = self.sending.last().copied() {
-            let waited = self.links.patience;
+            let waited = self.links.patience.saturating_mul(self.merging.waits(0));
             match self.wait(waited, |endpoint, left| endpoint.wait(request, Some(left))) {
                 Ok(Some(_)) => drop(self.sending.pop()),
                 Ok(None) => {

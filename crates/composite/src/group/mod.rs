@@ -1,10 +1,13 @@
 //! A group of processes that composite pictures: the members of a job, joined by its endpoints.
 //!
-//! Members that are all on one host read each other's pictures where they are, in memory that they
-//! share ([`shared`]). Others send pieces of them ([`messages`]), as their schedule says.
+//! Members on one host read each other's pictures where they are, in memory that they share
+//! ([`shared`]). Members on different hosts send each other pieces of their pictures
+//! ([`messages`]), as their schedule says. Where several hosts have several members each, those of
+//! a host merge theirs first ([`hosts`]).
 
 mod agreed;
 mod ended;
+mod hosts;
 mod links;
 mod messages;
 mod shared;
@@ -15,9 +18,10 @@ use std::time::Duration;
 use mgn_fabric::job;
 
 use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule};
-use agreed::Mode;
+use agreed::{Agreed, Mode};
+use hosts::Block;
 use links::Links;
-use messages::Messages;
+use messages::{Messages, Merging};
 use shared::Shared;
 
 /// The processes that composite together. All of them call [`Group::composite`] for each frame.
@@ -25,7 +29,9 @@ use shared::Shared;
 pub struct Group<'a> {
     links: Links<'a>,
     frame: u32,
-    /// Where all members are on this host.
+    /// The same number for ranks that share memory.
+    hosts: Vec<usize>,
+    /// The memory that this member shares with others on its host.
     shared: Option<Shared>,
     messages: Messages,
     /// What this member has drawn in the group's memory for its next picture.
@@ -93,6 +99,17 @@ impl PictureRef<'_> {
             depth: self.depth.to_vec(),
         }
     }
+}
+
+/// How a frame is composited.
+#[derive(Clone, Debug)]
+enum Way {
+    /// In memory that all members share.
+    Memory(Mode),
+    /// By messages between all members.
+    Messages,
+    /// In memory on each host, and then by messages between the leaders of these blocks.
+    Hosts(Vec<Block>),
 }
 
 /// This member's picture.
@@ -235,37 +252,42 @@ impl<'a> Group<'a> {
         number: u16,
         patience: Duration,
     ) -> Result<Group<'a>, CompositeError> {
-        Group::open(job, number, patience, true)
+        Group::open(job, number, patience, None)
     }
 
-    /// A group that sends messages in any case. It is slower than one that shares memory on one
-    /// host, and the same as one of several hosts. If one member makes such a group, the others'
-    /// are like it.
+    /// A group whose members behave as if they were on different hosts, unless they give the same
+    /// number here. It serves to test and to measure on one host what happens between several.
     ///
     /// # Errors
     /// As for [`Group::new`].
-    pub fn by_messages(
+    pub fn as_on_host(
         job: &'a job::Member,
         number: u16,
         patience: Duration,
+        host: u32,
     ) -> Result<Group<'a>, CompositeError> {
-        Group::open(job, number, patience, false)
+        Group::open(job, number, patience, Some(host))
     }
 
     fn open(
         job: &'a job::Member,
         number: u16,
         patience: Duration,
-        may_share: bool,
+        part: Option<u32>,
     ) -> Result<Group<'a>, CompositeError> {
         let links = Links::open(job, number, patience)?;
+        let mut host = mgn_sys::host::identity().unwrap_or_default();
+        if let Some(part) = part {
+            host.push_str(&format!(" {part}"));
+        }
         // The members meet in any case: those that have nothing to do in any frame must not leave
         // before others have opened their links to them.
-        let shared = Shared::join(&links, may_share);
-        let shared = shared.map_err(|error| links.explain(error))?;
+        let joined = Shared::join(&links, &host);
+        let (hosts, shared) = joined.map_err(|error| links.explain(error))?;
         Ok(Group {
             links,
             frame: 0,
+            hosts,
             shared,
             messages: Messages::default(),
             drawn: None,
@@ -281,20 +303,22 @@ impl<'a> Group<'a> {
         self.links.size()
     }
 
-    /// Whether all members are on one host, and read each other's pictures in memory.
-    pub fn is_shared(&self) -> bool {
-        self.shared.is_some()
+    /// On how many hosts the members are. Those of one host read each other's pictures in memory.
+    pub fn hosts(&self) -> usize {
+        let hosts = self.hosts.iter().enumerate();
+        // Each is named after its first rank.
+        hosts.filter(|(rank, host)| rank == *host).count()
     }
 
     /// Memory for this member's next picture on these terms, with anything in it. What is drawn
-    /// here and passed by [`Group::composite_drawn`] on the same terms is not copied on one
+    /// here and passed by [`Group::composite_drawn`] on the same terms is not copied on its
     /// host. Waits until the others have read an earlier picture that was here.
     ///
     /// # Errors
     /// [`CompositeError::Memory`], and what [`Group::composite`] gives.
     pub fn draw(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
         let order = self.check(terms)?;
-        let is_shared = self.mode(terms, &order).is_some();
+        let is_shared = self.way(terms, &order).is_in_memory(self.links.rank);
         self.drawn = Some(Drawn::on(terms, is_shared));
         match &mut self.shared {
             Some(shared) if is_shared => {
@@ -351,27 +375,39 @@ impl<'a> Group<'a> {
         terms: &Terms,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
         let order = self.check(terms)?;
-        let mode = self.mode(terms, &order);
+        let way = self.way(terms, &order);
         if order.contains(&self.links.rank) {
+            let is_shared = way.is_in_memory(self.links.rank);
             match &own {
                 Own::Passed(picture) => terms.check(*picture)?,
-                Own::Drawn(_) if self.drawn == Some(Drawn::on(terms, mode.is_some())) => {}
+                Own::Drawn(_) if self.drawn == Some(Drawn::on(terms, is_shared)) => {}
                 Own::Drawn(_) => return Err(CompositeError::NotDrawn),
             }
         }
         let frame = self.frame;
         let next = frame.wrapping_add(1);
-        let result = match (&mut self.shared, mode) {
-            (Some(shared), Some(mode)) => {
-                shared.composite(&self.links, frame, own, terms, (mode, &order))
+        let (links, messages) = (&self.links, &mut self.messages);
+        let result = match (way, &mut self.shared) {
+            (Way::Memory(mode), Some(shared)) => {
+                shared.composite(links, frame, own, terms, (mode, &order))
             }
-            (shared, _) => {
-                let (links, messages) = (&self.links, &mut self.messages);
+            (Way::Hosts(blocks), shared) => {
+                hosts::composite(links, frame, own, terms, &order, &blocks, (shared, messages))
+            }
+            (_, shared) => {
+                let schedule = terms.schedule(&order);
+                let merging = Merging {
+                    terms,
+                    agreed: Agreed::new(terms, Mode::Messages(schedule), &order),
+                    schedule,
+                    is_partial: vec![false; order.len()],
+                    order,
+                    before: 0,
+                };
                 let passed = shared
                     .as_mut()
-                    .map_or(Ok(()), |shared| shared.pass(links, frame, terms, &order));
-                let merged =
-                    passed.and_then(|()| messages.composite(links, frame, own, terms, &order));
+                    .map_or(Ok(()), |shared| shared.pass(links, frame, terms, merging.agreed));
+                let merged = passed.and_then(|()| messages.composite(links, frame, own, &merging));
                 merged.inspect_err(|error| match shared {
                     Some(shared) if !error.is_of_call() => shared.fail(links, error),
                     _ => {}
@@ -394,10 +430,18 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// How a frame is composited in memory; none if not there.
-    fn mode(&self, terms: &Terms, order: &[usize]) -> Option<Mode> {
-        let shared = self.shared.as_ref();
-        shared.and_then(|shared| shared.mode(terms, order))
+    /// How a frame is composited: all members come to the same.
+    fn way(&self, terms: &Terms, order: &[usize]) -> Way {
+        match (&self.shared, self.hosts()) {
+            (Some(shared), 1) => shared.mode(terms, order).map_or(Way::Messages, Way::Memory),
+            _ => match (terms.schedule, terms.to) {
+                // Who asks for a schedule gets it, for all members.
+                (None, Some(to)) => {
+                    hosts::blocks(&self.hosts, order, to).map_or(Way::Messages, Way::Hosts)
+                }
+                _ => Way::Messages,
+            },
+        }
     }
 
     /// The ranks whose pictures are merged, if the terms make sense.
@@ -425,6 +469,20 @@ impl<'a> Group<'a> {
             return Err(MergeError::NoDepth.into());
         }
         Ok(order)
+    }
+}
+
+impl Way {
+    /// Whether a rank's picture is merged in memory of its host.
+    fn is_in_memory(&self, rank: usize) -> bool {
+        match self {
+            Way::Memory(_) => true,
+            Way::Messages => false,
+            Way::Hosts(blocks) => {
+                let mine = blocks.iter().find(|block| block.order.contains(&rank));
+                mine.is_some_and(Block::is_merged)
+            }
+        }
     }
 }
 

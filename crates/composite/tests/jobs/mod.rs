@@ -12,16 +12,27 @@ use mgn_fabric::job::{Job, Member};
 pub enum By {
     Memory,
     Messages,
+    /// So many ranks share memory; the next ones are as on another host.
+    Hosts(usize),
 }
 
 impl By {
     pub fn group(self, member: &Member, number: u16, patience: Duration) -> Group<'_> {
         let group = match self {
             By::Memory => Group::new(member, number, patience),
-            By::Messages => Group::by_messages(member, number, patience),
+            By::Messages => Group::as_on_host(member, number, patience, member.rank()),
+            By::Hosts(ranks) => {
+                let host = member.rank() / ranks as u32;
+                Group::as_on_host(member, number, patience, host)
+            }
         };
         let group = group.unwrap();
-        assert_eq!(group.is_shared(), self == By::Memory && group.size() > 1);
+        let hosts = match self {
+            By::Memory => 1,
+            By::Messages => group.size(),
+            By::Hosts(ranks) => group.size().div_ceil(ranks),
+        };
+        assert_eq!(group.hosts(), hosts);
         group
     }
 }

@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use super::control::{Counter, Which};
 use super::head::Head;
-use super::memory::{layer, layer_mut, sizes, Place};
+use super::memory::{layer, layer_mut, sizes, Place, Stored};
 use super::{Shared, Taken};
-use crate::covered::{merge_covered, Covered, Rectangle, Sparse};
+use crate::covered::{merge_covered, merged_background, Covered, Rectangle, Sparse};
 use crate::group::agreed::{Agreed, Mode};
 use crate::group::ended::Ended;
+use crate::group::hosts::Block;
 use crate::group::links::Links;
+use crate::group::messages::Merging;
 use crate::group::{CompositeError, Own, PictureRef, Terms};
 use crate::plan::stripe;
 use crate::Layer;
@@ -19,10 +21,24 @@ struct Frame<'f, 'a> {
     links: &'f Links<'a>,
     number: u32,
     terms: &'f Terms,
+    /// The ranks on this host whose pictures are merged, in order.
     order: &'f [usize],
+    /// The rank that gets them; none: each keeps its piece.
+    to: Option<usize>,
     agreed: Agreed,
     /// The ranks that merge, each its stripe.
     mergers: Vec<usize>,
+    /// How the merged pixels are stored.
+    merged: Stored,
+}
+
+/// The ranks that merge, each its stripe.
+fn mergers(mode: Mode, order: &[usize], to: Option<usize>) -> Vec<usize> {
+    match mode {
+        Mode::Gather => to.into_iter().collect(),
+        _ if order.is_empty() => to.into_iter().collect(),
+        _ => order.to_vec(),
+    }
 }
 
 impl Frame<'_, '_> {
@@ -45,7 +61,7 @@ impl Frame<'_, '_> {
 
     /// Whether this member keeps merged pixels: as the receiver, or because there is none.
     fn keeps(&self) -> bool {
-        self.terms.to.is_none_or(|to| to == self.links.rank)
+        self.to.is_none_or(|to| to == self.links.rank)
     }
 
     /// This member's words about a picture, or about the memory for the merged one.
@@ -56,6 +72,14 @@ impl Frame<'_, '_> {
             place,
             covered,
         }
+    }
+}
+
+/// How the merged pixels of a block are stored.
+fn block_stored(merging: &Merging<'_>) -> Stored {
+    match merging.order.len() {
+        1 => Stored::drawn(merging.terms.format),
+        _ => Stored::partial(merging.terms.format, merging.terms.operation),
     }
 }
 
@@ -74,23 +98,17 @@ impl Shared {
             number,
             terms,
             order,
+            to: terms.to,
             agreed: Agreed::new(terms, mode, order),
-            mergers: match (mode, terms.to) {
-                (Mode::Stripes, _) if !order.is_empty() => order.to_vec(),
-                (_, to) => to.into_iter().collect(),
-            },
+            mergers: mergers(mode, order, terms.to),
+            merged: Stored::drawn(terms.format),
         };
-        let merged = self.run(&frame, own).inspect_err(|error| {
+        let (merged, _) = self.run(&frame, own).inspect_err(|error| {
             if !error.is_of_call() {
                 self.fail(links, error);
             }
         })?;
-        let result = self.result.as_ref().filter(|_| !merged.is_empty());
-        let result = result.and_then(|own| {
-            // SAFETY: all mergers have counted the frame, so they write no more until this member
-            // counts the memory as ready again, for which it must be borrowed anew.
-            unsafe { layer(own.mapping(), own.place(0), terms.format, &merged) }
-        });
+        let result = self.result(frame.merged, &merged);
         let picture = result.map_or(PictureRef::default(), |layer| PictureRef {
             color: layer.color,
             depth: layer.depth,
@@ -98,11 +116,84 @@ impl Shared {
         Ok((merged, picture))
     }
 
-    /// Gives the pixels that this member has in the memory for merged ones.
-    fn run(&mut self, frame: &Frame<'_, '_>, own: Own<'_>) -> Result<Range<usize>, CompositeError> {
+    /// Merges the pictures of a block of this host for its leader, who gets to know what of the
+    /// merged picture is covered.
+    pub fn composite_block(
+        &mut self,
+        links: &Links<'_>,
+        number: u32,
+        own: &Own<'_>,
+        merging: &Merging<'_>,
+        block: &Block,
+    ) -> Result<Covered, CompositeError> {
+        let terms = merging.terms;
+        let mode = self.usual(terms, &block.order);
+        self.between = match merging.is_done(block.leader) {
+            true => 0,
+            false => 1 + merging.waits_in_all(),
+        };
+        let frame = Frame {
+            links,
+            number,
+            terms,
+            order: &block.order,
+            to: Some(block.leader),
+            agreed: merging.agreed,
+            mergers: mergers(mode, &block.order, Some(block.leader)),
+            merged: block_stored(merging),
+        };
+        let (_, heads) = self.run(&frame, own.clone())?;
+        let nothing = Rectangle::whole(0, 0);
+        let rectangles = heads.iter().map(|head| &head.covered.rectangle);
+        let rectangle = rectangles.fold(nothing, |all, one| all.hull(one));
+        let channel = terms.format.color.channel();
+        let backgrounds = heads.iter().map(|head| (&head.covered.background, channel));
+        let background = merged_background(terms, backgrounds, frame.merged.channel)?;
+        let covered = Covered {
+            rectangle,
+            background,
+        };
+        Ok(match covered.is_nearly_all(terms.pixels()) {
+            true => Covered::whole(terms.width, terms.height),
+            false => covered,
+        })
+    }
+
+    /// The picture of a block that this member has led in the last frame.
+    pub fn merged(&self, merging: &Merging<'_>, covered: Covered) -> Sparse<'_> {
+        let terms = merging.terms;
+        let stored = block_stored(merging);
+        let layer = self.result(stored, &(0..terms.pixels()));
+        Sparse {
+            layer: layer.unwrap_or(Layer {
+                channel: stored.channel,
+                color: &[],
+                depth: &[],
+            }),
+            start: 0,
+            kept: Rectangle::whole(terms.width, terms.height),
+            covered,
+        }
+    }
+
+    /// The merged pixels that this member has of the last frame.
+    fn result(&self, stored: Stored, merged: &Range<usize>) -> Option<Layer<'_>> {
+        let own = self.result.as_ref().filter(|_| !merged.is_empty())?;
+        // SAFETY: all mergers have counted the frame, so they write no more until this member
+        // counts the memory as ready again, for which it must be borrowed anew.
+        unsafe { layer(own.mapping(), own.place(0), stored, merged) }
+    }
+
+    /// Gives the pixels that this member has in the memory for merged ones, and what all members
+    /// have said of their pictures, if this one has heard it.
+    fn run(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        own: Own<'_>,
+    ) -> Result<(Range<usize>, Vec<Head>), CompositeError> {
         let (links, terms, next) = (frame.links, frame.terms, frame.next());
         let rank = links.rank;
-        let is_receiver = terms.to == Some(rank);
+        let is_receiver = frame.to == Some(rank);
         // If this member alone reads its picture, the picture can stay where it is.
         let stays = match &own {
             Own::Passed(picture) if frame.mergers == [rank] => Some(*picture),
@@ -117,7 +208,7 @@ impl Shared {
         }
         let stripe = frame.stripe();
         if is_receiver || (stripe.is_some() && frame.keeps()) {
-            let sizes = sizes(terms.pixels(), terms.format);
+            let sizes = sizes(terms.pixels(), frame.merged);
             let result = match self.result.take().filter(|own| own.has_room_for(sizes)) {
                 Some(own) => own,
                 None => self.create(links, 1, sizes)?,
@@ -132,16 +223,39 @@ impl Shared {
             self.tell(links, &head, frame.readers())?;
         }
         self.own(links).set(Counter::Drawn, next);
-        if let Some(stripe) = stripe.clone().filter(|stripe| !stripe.is_empty()) {
-            self.merge(frame, stays, stripe)?;
+        let mut heads = Vec::new();
+        let mine = stripe.clone().filter(|stripe| !stripe.is_empty());
+        if mine.is_some() || is_receiver {
+            heads = self.heads(frame, stays)?;
+        }
+        if let Some(stripe) = mine {
+            self.merge(frame, &heads, stays, stripe)?;
         }
         self.own(links).set(Counter::Merged, next);
         if is_receiver {
             let mut others = frame.mergers.iter().filter(|other| **other != rank);
-            others.try_for_each(|other| self.wait(links, *other, Counter::Merged, next))?;
-            return Ok(0..terms.pixels());
+            others.try_for_each(|other| self.wait(links, *other, Counter::Merged, next, 2))?;
+            return Ok((0..terms.pixels(), heads));
         }
-        Ok(stripe.filter(|_| frame.keeps()).unwrap_or(0..0))
+        Ok((stripe.filter(|_| frame.keeps()).unwrap_or(0..0), heads))
+    }
+
+    /// What all members say of their pictures. `own` is this member's if it stays where it is.
+    fn heads(
+        &mut self,
+        frame: &Frame<'_, '_>,
+        own: Option<PictureRef<'_>>,
+    ) -> Result<Vec<Head>, CompositeError> {
+        let (terms, rank) = (frame.terms, frame.links.rank);
+        let head = |other: &usize| match (*other == rank, own) {
+            (true, Some(picture)) => {
+                let size = (terms.width, terms.height);
+                let covered = Covered::find(picture, size, terms.format, terms.operation);
+                Ok(frame.head(Place::default(), covered))
+            }
+            _ => self.hear(frame, *other, Counter::Drawn, Which::Picture),
+        };
+        frame.order.iter().map(head).collect()
     }
 
     /// Puts this member's picture where others can read it, as far as it is not background.
@@ -202,23 +316,13 @@ impl Shared {
     fn merge(
         &mut self,
         frame: &Frame<'_, '_>,
+        heads: &[Head],
         own: Option<PictureRef<'_>>,
         stripe: Range<usize>,
     ) -> Result<(), CompositeError> {
-        let (terms, format) = (frame.terms, frame.terms.format);
+        let (terms, drawn) = (frame.terms, Stored::drawn(frame.terms.format));
         let rank = frame.links.rank;
-        let mut heads = Vec::with_capacity(frame.order.len());
-        for other in frame.order {
-            heads.push(match (*other == rank, own) {
-                (true, Some(picture)) => {
-                    let size = (terms.width, terms.height);
-                    let covered = Covered::find(picture, size, format, terms.operation);
-                    frame.head(Place::default(), covered)
-                }
-                _ => self.hear(frame, *other, Counter::Drawn, Which::Picture)?,
-            });
-        }
-        let keeper = terms.to.unwrap_or(rank);
+        let keeper = frame.to.unwrap_or(rank);
         let result = self.hear(frame, keeper, Counter::Ready, Which::Result)?;
         let lost = |rank: usize| CompositeError::Lost {
             rank,
@@ -226,21 +330,21 @@ impl Shared {
         };
         let whole = Rectangle::whole(terms.width, terms.height);
         let mut layers = Vec::with_capacity(heads.len());
-        for (other, head) in frame.order.iter().zip(&heads) {
+        for (other, head) in frame.order.iter().zip(heads) {
             let layer = match (*other == rank, own) {
                 (true, Some(picture)) => Some(
                     Layer {
-                        channel: format.color.channel(),
+                        channel: drawn.channel,
                         color: picture.color,
                         depth: picture.depth,
                     }
                     .part(&stripe),
                 ),
                 _ => {
-                    let mapping = self.members[*other].memory.find(head.place);
+                    let mapping = self.peer(*other).memory.find(head.place);
                     // SAFETY: the other has counted its picture as drawn, and leaves it as it is
                     // until this member has counted the frame as merged.
-                    mapping.and_then(|it| unsafe { layer(it, head.place, format, &stripe) })
+                    mapping.and_then(|it| unsafe { layer(it, head.place, drawn, &stripe) })
                 }
             };
             layers.push(Sparse {
@@ -250,10 +354,11 @@ impl Shared {
                 covered: head.covered.clone(),
             });
         }
-        let mapping = self.members[keeper].result.find(result.place);
+        let mapping = self.peer(keeper).result.find(result.place);
         // SAFETY: the receiver has counted its memory as ready, and every merger writes to its own
         // stripe only.
-        let out = mapping.and_then(|it| unsafe { layer_mut(it, result.place, format, &stripe) });
+        let out =
+            mapping.and_then(|it| unsafe { layer_mut(it, result.place, frame.merged, &stripe) });
         let out = out.ok_or_else(|| lost(keeper))?;
         merge_covered(terms, &stripe, &layers, &whole, out)?;
         Ok(())
@@ -268,9 +373,13 @@ impl Shared {
         which: Which,
     ) -> Result<Head, CompositeError> {
         if rank != frame.links.rank {
-            self.wait(frame.links, rank, counter, frame.next())?;
+            let times = match frame.to == Some(rank) {
+                true => 1 + self.between,
+                false => 1,
+            };
+            self.wait(frame.links, rank, counter, frame.next(), times)?;
         }
-        let peer = &mut self.members[rank];
+        let peer = self.peer_mut(rank);
         let head = Head::from_words(peer.control.read(which, frame.number));
         let different = match head.frame == frame.number {
             true => frame.agreed.difference(&head.agreed),

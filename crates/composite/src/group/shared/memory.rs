@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use mgn_sys::{memory, Mapping, Protection};
 
 use super::control;
-use crate::{Format, Layer, LayerMut};
+use crate::{Channel, Format, Layer, LayerMut, Operation};
 
 /// Pictures begin at multiples of this, and so do their colours and depths.
 const ALIGN: usize = 4096;
@@ -34,9 +34,39 @@ pub(super) struct Own {
     picture: usize,
 }
 
+/// How the pixels of a picture are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub channel: Channel,
+    depth_bytes: usize,
+}
+
+impl Stored {
+    /// Before and after everything is merged.
+    pub fn drawn(format: Format) -> Stored {
+        Stored {
+            channel: format.color.channel(),
+            depth_bytes: format.depth_bytes(),
+        }
+    }
+
+    /// Merged, but not with the pictures of all members yet.
+    pub fn partial(format: Format, operation: Operation) -> Stored {
+        Stored {
+            channel: format.color.partial(operation),
+            ..Stored::drawn(format)
+        }
+    }
+
+    /// Bytes of a pixel's colour, and of its depth.
+    fn pixel_bytes(self) -> [usize; 2] {
+        [self.channel.pixel_bytes(), self.depth_bytes]
+    }
+}
+
 /// Bytes of a picture's colours and of its depths.
-pub(super) fn sizes(pixels: usize, format: Format) -> [usize; 2] {
-    format.pixel_bytes().map(|pixel| pixels * pixel)
+pub(super) fn sizes(pixels: usize, stored: Stored) -> [usize; 2] {
+    stored.pixel_bytes().map(|pixel| pixels * pixel)
 }
 
 impl Own {
@@ -122,7 +152,7 @@ impl Seen {
 fn parts(
     mapping: &Mapping,
     place: Place,
-    format: Format,
+    stored: Stored,
     pixels: &Range<usize>,
 ) -> Option<[(*mut u8, usize); 2]> {
     let part = |start: u64, pixel: usize| {
@@ -134,7 +164,7 @@ fn parts(
         (is_aligned && start >= ALIGN && end <= mapping.len())
             .then(|| (mapping.range(start, len), len))
     };
-    let [color, depth] = format.pixel_bytes();
+    let [color, depth] = stored.pixel_bytes();
     let color = part(place.color, color)?;
     match depth {
         0 => Some([color, (color.0, 0)]),
@@ -150,15 +180,15 @@ fn parts(
 pub(super) unsafe fn layer<'m>(
     mapping: &'m Mapping,
     place: Place,
-    format: Format,
+    stored: Stored,
     pixels: &Range<usize>,
 ) -> Option<Layer<'m>> {
-    let [color, depth] = parts(mapping, place, format, pixels)?;
+    let [color, depth] = parts(mapping, place, stored, pixels)?;
     // SAFETY: `parts` has found the bytes to be in the mapping, which outlives the layer; the
     // caller promises the rest.
     let slice = |(start, len): (*mut u8, usize)| unsafe { std::slice::from_raw_parts(start, len) };
     Some(Layer {
-        channel: format.color.channel(),
+        channel: stored.channel,
         color: slice(color),
         depth: slice(depth),
     })
@@ -171,16 +201,16 @@ pub(super) unsafe fn layer<'m>(
 pub(super) unsafe fn layer_mut<'m>(
     mapping: &'m Mapping,
     place: Place,
-    format: Format,
+    stored: Stored,
     pixels: &Range<usize>,
 ) -> Option<LayerMut<'m>> {
-    let [color, depth] = parts(mapping, place, format, pixels)?;
+    let [color, depth] = parts(mapping, place, stored, pixels)?;
     // SAFETY: as above; colours and depths are apart where the place is one that `Own::place` has
     // made, and nothing but what is in the pictures depends on it elsewhere.
     let slice =
         |(start, len): (*mut u8, usize)| unsafe { std::slice::from_raw_parts_mut(start, len) };
     Some(LayerMut {
-        channel: format.color.channel(),
+        channel: stored.channel,
         color: slice(color),
         depth: slice(depth),
     })
@@ -189,22 +219,20 @@ pub(super) unsafe fn layer_mut<'m>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Color, Depth};
-
-    const FORMAT: Format = Format {
-        color: Color::Rgba8,
-        depth: Some(Depth::Float),
+    const STORED: Stored = Stored {
+        channel: Channel::U8,
+        depth_bytes: 4,
     };
 
     #[test]
     fn pictures_are_seen_by_others() {
-        let own = Own::create(2, sizes(1000, FORMAT), 7, 99).unwrap();
-        assert!(own.has_room_for(sizes(1024, FORMAT)));
-        assert!(!own.has_room_for(sizes(1025, FORMAT)));
+        let own = Own::create(2, sizes(1000, STORED), 7, 99).unwrap();
+        assert!(own.has_room_for(sizes(1024, STORED)));
+        assert!(!own.has_room_for(sizes(1025, STORED)));
         let (all, some) = (0..1000, 10..20);
         for (at, value) in [(0, 1), (1, 2)] {
             // SAFETY: nobody else uses the memory.
-            let picture = unsafe { layer_mut(own.mapping(), own.place(at), FORMAT, &all) };
+            let picture = unsafe { layer_mut(own.mapping(), own.place(at), STORED, &all) };
             let picture = picture.unwrap();
             picture.color.fill(value);
             picture.depth.fill(value + 10);
@@ -215,7 +243,7 @@ mod tests {
             seen.map(own.place(at), pid, 99).unwrap();
             let mapping = seen.find(own.place(at)).unwrap();
             // SAFETY: nobody writes any more.
-            let picture = unsafe { layer(mapping, own.place(at), FORMAT, &some) }.unwrap();
+            let picture = unsafe { layer(mapping, own.place(at), STORED, &some) }.unwrap();
             assert_eq!(picture.color, [value; 40]);
             assert_eq!(picture.depth, [value + 10; 40]);
         }
@@ -225,7 +253,7 @@ mod tests {
 
     #[test]
     fn places_outside_of_the_memory_are_refused() {
-        let own = Own::create(1, sizes(1024, FORMAT), 0, 0).unwrap();
+        let own = Own::create(1, sizes(1024, STORED), 0, 0).unwrap();
         let place = own.place(0);
         let wrong = [
             Place { color: 0, ..place },
@@ -243,10 +271,10 @@ mod tests {
             },
         ];
         for place in wrong {
-            assert!(parts(own.mapping(), place, FORMAT, &(0..1024)).is_none());
+            assert!(parts(own.mapping(), place, STORED, &(0..1024)).is_none());
         }
-        assert!(parts(own.mapping(), place, FORMAT, &(0..1025)).is_none());
-        assert!(parts(own.mapping(), place, FORMAT, &(0..1024)).is_some());
-        assert!(parts(own.mapping(), place, FORMAT, &(usize::MAX - 1..usize::MAX)).is_none());
+        assert!(parts(own.mapping(), place, STORED, &(0..1025)).is_none());
+        assert!(parts(own.mapping(), place, STORED, &(0..1024)).is_some());
+        assert!(parts(own.mapping(), place, STORED, &(usize::MAX - 1..usize::MAX)).is_none());
     }
 }

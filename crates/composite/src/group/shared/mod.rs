@@ -1,4 +1,4 @@
-//! Members that are all on one host: each reads the others' pictures where they are.
+//! Members on one host: each reads the others' pictures where they are.
 //!
 //! A member draws into memory of its own that the others have mapped, and says where the picture
 //! is. Members that merge wait for that, merge their pixels of all pictures in one pass, write them
@@ -24,7 +24,7 @@ use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
 use control::{Control, Counter, Invitation, Which, FRAMES};
 use head::Head;
-use memory::{layer_mut, sizes, Own, Place, Seen};
+use memory::{layer_mut, sizes, Own, Place, Seen, Stored};
 
 /// The number of places that a member has for its pictures. It can be this many pictures ahead of
 /// the members that read them.
@@ -45,8 +45,8 @@ const SMALL: [usize; 2] = [1 << 18, 1 << 22];
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// Those of all ranks, this one's among them.
-    members: Vec<Peer>,
+    /// Those of all ranks on this host, this one's among them; none for others.
+    members: Vec<Option<Peer>>,
     /// By which the others find this member's page.
     _page: OwnedFd,
     /// How often this member has made memory.
@@ -59,6 +59,9 @@ pub(super) struct Shared {
     spinner: Spinner,
     /// One of [`SMALL`].
     small: usize,
+    /// How many times the group's patience a leader may be busy with other hosts before it comes
+    /// back to the members of its own.
+    between: u32,
 }
 
 #[derive(Debug)]
@@ -91,52 +94,78 @@ struct Taken {
 impl Shared {
     /// How a frame is composited; none if not by memory.
     pub fn mode(&self, terms: &Terms, order: &[usize]) -> Option<Mode> {
-        let is_gathered = match terms.schedule {
-            None => terms.pixels().saturating_mul(order.len()) < self.small,
-            Some(Schedule::DirectSend) => false,
-            Some(Schedule::Tree(k)) if k >= order.len() && terms.to.is_some() => true,
-            Some(_) => return None,
-        };
-        match (is_gathered, terms.to) {
-            (true, Some(_)) => Some(Mode::Gather),
-            _ => Some(Mode::Stripes),
+        match terms.schedule {
+            None => Some(self.usual(terms, order)),
+            Some(Schedule::Tree(k)) if k >= order.len() && terms.to.is_some() => Some(Mode::Gather),
+            Some(Schedule::DirectSend) => Some(Mode::Stripes),
+            Some(_) => None,
         }
     }
 
-    /// Has all members map each other's pages. None where one of them cannot, or does not want to.
-    pub fn join(links: &Links<'_>, may_share: bool) -> Result<Option<Shared>, CompositeError> {
-        let created = match may_share && links.size() > 1 {
-            true => Control::create().ok(),
-            false => None,
+    /// What is faster.
+    fn usual(&self, terms: &Terms, order: &[usize]) -> Mode {
+        let is_small = terms.pixels().saturating_mul(order.len()) < self.small;
+        match is_small && terms.to.is_some() {
+            true => Mode::Gather,
+            false => Mode::Stripes,
+        }
+    }
+
+    /// Has the members of each host map each other's pages. Gives a number for each rank, which is
+    /// the same for those that share memory, and the memory that this one shares, if it does.
+    /// Members that cannot map a page of their host count as if each was on a host of its own.
+    pub fn join(
+        links: &Links<'_>,
+        host: &str,
+    ) -> Result<(Vec<usize>, Option<Shared>), CompositeError> {
+        let created = match links.size() {
+            1 => None,
+            _ => Control::create().ok(),
         };
-        let host = mgn_sys::host::identity().unwrap_or_default();
-        let invite = |(_, _, invitation): &(Control, OwnedFd, Invitation)| {
-            let mut words = invitation.to_bytes().to_vec();
-            words.extend(host.bytes());
-            words
-        };
-        let met = links.meet(&created.as_ref().map(invite).unwrap_or_default())?;
-        let join = |words: &[u8]| {
-            let (invitation, theirs) = words.split_at_checked(Invitation::BYTES)?;
+        let own = created.as_ref().map(|(_, _, invitation)| invitation);
+        let words = own.map(|own| [&own.to_bytes()[..], host.as_bytes()].concat());
+        let words = words.unwrap_or_default();
+        let mut said = links.meet(&words)?;
+        said.insert(links.rank, (links.rank, words));
+        let hosts = hosts(&said);
+        let is_near = |rank: &usize| hosts[*rank] == hosts[links.rank];
+        let near: Vec<usize> = (0..links.size()).filter(is_near).collect();
+        let join = |rank: &usize| {
+            let (invitation, _) = said[*rank].1.split_at_checked(Invitation::BYTES)?;
             let invitation = Invitation::from_bytes(invitation)?;
-            (theirs == host.as_bytes()).then_some(())?;
             let control = Control::map(&invitation).ok()?;
-            Some(Peer::new(control, invitation))
+            Some((*rank, Peer::new(control, invitation)))
         };
-        let joined: Option<Vec<Peer>> = met.iter().map(|(_, words)| join(words)).collect();
+        let others = near.iter().filter(|rank| **rank != links.rank);
+        let joined: Option<Vec<(usize, Peer)>> = others.map(join).collect();
         let can_share = created.is_some() && joined.is_some();
         // Processors may be fewer for some than for others.
-        let is_crowded = links.size() > mgn_sys::cpu::cores();
-        let met = links.meet(&[u8::from(can_share), u8::from(is_crowded)])?;
-        let (Some((control, page, invitation)), Some(mut members)) = (created, joined) else {
-            return Ok(None);
+        let is_crowded = near.len() > mgn_sys::cpu::cores();
+        let flags = vec![u8::from(can_share), u8::from(is_crowded)];
+        let mut flagged = links.meet(&flags)?;
+        flagged.insert(links.rank, (links.rank, flags));
+        let says = |rank: usize, at: usize| flagged[rank].1.get(at) == Some(&1);
+        let all = 0..links.size();
+        let is_shared = |host: usize| {
+            let mut members = all.clone().filter(|rank| hosts[*rank] == host);
+            members.all(|rank| says(rank, 0))
         };
-        if met.iter().any(|(_, words)| words.first() != Some(&1)) {
-            return Ok(None);
+        let hosts: Vec<usize> = (all.clone().zip(&hosts))
+            .map(|(rank, host)| if is_shared(*host) { *host } else { rank })
+            .collect();
+        let (Some((control, page, invitation)), Some(joined)) = (created, joined) else {
+            return Ok((hosts, None));
+        };
+        if near.len() == 1 || !near.iter().all(|rank| says(*rank, 0)) {
+            return Ok((hosts, None));
         }
-        let is_crowded = is_crowded || met.iter().any(|(_, words)| words.get(1) == Some(&1));
-        members.insert(links.rank, Peer::new(control, invitation));
-        Ok(Some(Shared {
+        let is_crowded = near.iter().any(|rank| says(*rank, 1));
+        let mut members: Vec<Option<Peer>> = all.map(|_| None).collect();
+        members[links.rank] = Some(Peer::new(control, invitation));
+        for (rank, peer) in joined {
+            members[rank] = Some(peer);
+        }
+        let shared = Shared {
             members,
             _page: page,
             memories: 0,
@@ -147,7 +176,9 @@ impl Shared {
             // draw.
             spinner: Spinner::default(),
             small: SMALL[usize::from(is_crowded)],
-        }))
+            between: 0,
+        };
+        Ok((hosts, Some(shared)))
     }
 
     /// Counts a frame that is not composited here, and says so to those who believe that it is.
@@ -159,11 +190,11 @@ impl Shared {
         links: &Links<'_>,
         number: u32,
         terms: &Terms,
-        order: &[usize],
+        agreed: Agreed,
     ) -> Result<(), CompositeError> {
         let head = Head {
             frame: number,
-            agreed: Agreed::new(terms, Mode::Messages(terms.schedule(order)), order),
+            agreed,
             place: Place::default(),
             covered: Covered::whole(terms.width, terms.height),
         };
@@ -204,7 +235,16 @@ impl Shared {
     }
 
     fn own(&self, links: &Links<'_>) -> &Control {
-        &self.members[links.rank].control
+        &self.peer(links.rank).control
+    }
+
+    /// A member on this host.
+    fn peer(&self, rank: usize) -> &Peer {
+        self.members[rank].as_ref().expect("it is on this host")
+    }
+
+    fn peer_mut(&mut self, rank: usize) -> &mut Peer {
+        self.members[rank].as_mut().expect("it is on this host")
     }
 
     /// Memory for this member's next picture.
@@ -224,13 +264,16 @@ impl Shared {
         let (place, pixels) = (pictures.own.place(pictures.next), 0..terms.pixels());
         // SAFETY: nobody else has to do with the place: all who read an earlier picture there have
         // counted its frame, and nobody reads the next one before this member has counted that.
-        let picture = unsafe { layer_mut(pictures.own.mapping(), place, terms.format, &pixels) };
+        let picture = unsafe {
+            let stored = Stored::drawn(terms.format);
+            layer_mut(pictures.own.mapping(), place, stored, &pixels)
+        };
         picture.ok_or(CompositeError::NotDrawn)
     }
 
     /// Sees to it that there is a place for the next picture, and waits until it is free.
     fn find_place(&mut self, links: &Links<'_>, terms: &Terms) -> Result<(), CompositeError> {
-        let sizes = sizes(terms.pixels(), terms.format);
+        let sizes = sizes(terms.pixels(), Stored::drawn(terms.format));
         let has_room = |pictures: &Pictures| pictures.own.has_room_for(sizes);
         if !self.pictures.as_ref().is_some_and(has_room) {
             // What others still have to read stays until they have done so.
@@ -262,7 +305,7 @@ impl Shared {
         sizes: [usize; 2],
     ) -> Result<Own, CompositeError> {
         self.memories += 1;
-        let nonce = self.members[links.rank].invitation.nonce;
+        let nonce = self.peer(links.rank).invitation.nonce;
         Own::create(count, sizes, self.memories, nonce).map_err(CompositeError::Memory)
     }
 
@@ -278,27 +321,28 @@ impl Shared {
     fn wait_for(&mut self, links: &Links<'_>, taken: &Taken) -> Result<(), CompositeError> {
         let next = taken.frame.wrapping_add(1);
         let mut readers = taken.readers.iter();
-        readers.try_for_each(|rank| self.wait(links, *rank, Counter::Merged, next))
+        // Readers may wait for others themselves.
+        let times = 2 + self.between;
+        readers.try_for_each(|rank| self.wait(links, *rank, Counter::Merged, next, times))
     }
 
-    /// Waits until a member has counted so far.
+    /// Waits until a member has counted so far, for so many times the group's patience.
     fn wait(
         &mut self,
         links: &Links<'_>,
         rank: usize,
         counter: Counter,
         target: u32,
+        times: u32,
     ) -> Result<(), CompositeError> {
-        let control = &self.members[rank].control;
+        let peer = self.members[rank].as_ref();
+        let control = &peer.expect("it is on this host").control;
         let is_there = || control.has(counter, target);
         if self.spinner.spin(|| is_there() || control.ended() != 0) && is_there() {
             return Ok(());
         }
         // The members that wait for a picture are the first to say that it does not come.
-        let waited = match counter {
-            Counter::Merged => links.patience.saturating_mul(2),
-            Counter::Ready | Counter::Drawn => links.patience,
-        };
+        let waited = links.patience.saturating_mul(times);
         let deadline = Instant::now().checked_add(waited);
         loop {
             // Members that have ended, and links that are closed, may have counted before.
@@ -328,6 +372,17 @@ impl Shared {
         self.own(links)
             .end(Ended::because(error, links.rank).code());
     }
+}
+
+/// The lowest rank on the host of each rank, from what all have said: an invitation and a host. One
+/// that sends no invitation shares no memory.
+fn hosts(said: &[(usize, Vec<u8>)]) -> Vec<usize> {
+    let host = |rank: usize| said[rank].1.get(Invitation::BYTES..);
+    let first = |rank: usize| {
+        let first = host(rank).and_then(|mine| (0..rank).find(|other| host(*other) == Some(mine)));
+        first.unwrap_or(rank)
+    };
+    (0..said.len()).map(first).collect()
 }
 
 impl Peer {
@@ -364,7 +419,7 @@ mod tests {
             let rank = |rank: u32| -> Option<CompositeError> {
                 let job = Job::new(name, rank, vec!["localhost".to_owned(); 3]).unwrap();
                 let member = job.join().unwrap();
-                let patience = Duration::from_millis(if ends { 60_000 } else { 700 });
+                let patience = Duration::from_millis(if ends { 60_000 } else { 1500 });
                 let mut group = Group::new(&member, 1, patience).unwrap();
                 if rank > 0 {
                     let place = group.draw(&terms).unwrap();
@@ -374,7 +429,7 @@ mod tests {
                     return error;
                 }
                 let (links, shared) = (&group.links, group.shared.as_mut().unwrap());
-                let sizes = sizes(terms.pixels(), terms.format);
+                let sizes = sizes(terms.pixels(), Stored::drawn(terms.format));
                 let result = shared.create(links, 1, sizes).unwrap();
                 let head = Head {
                     frame: 0,

@@ -1,0 +1,163 @@
+//! Members on several hosts, some of which share one: those of a host merge their pictures in memory
+//! first, and one of them takes the merged picture to the other hosts. What goes over the network
+//! grows with the number of hosts, not with that of members.
+
+use std::ops::Range;
+
+use super::agreed::{Agreed, Mode};
+use super::links::Links;
+use super::messages::{Merging, Messages};
+use super::shared::Shared;
+use super::{CompositeError, Own, PictureRef, Terms};
+use crate::covered::Covered;
+use crate::Schedule;
+
+/// How many times the group's patience the members of a block may take for its picture: to draw
+/// theirs, and to merge them. After that, those on its host have said which of them is late.
+const BEFORE: u32 = 2;
+
+/// Neighbours in the order whose pictures are merged in the memory of their host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The ranks that have pictures, in order.
+    pub order: Vec<usize>,
+    /// The rank on their host that has the merged picture afterwards.
+    pub leader: usize,
+}
+
+impl Block {
+    pub fn contains(&self, rank: usize) -> bool {
+        self.leader == rank || self.order.contains(&rank)
+    }
+
+    /// Whether there is anything to merge or to hand over in memory.
+    pub fn is_merged(&self) -> bool {
+        self.order != [self.leader]
+    }
+}
+
+/// The blocks of an order. `hosts` has the same number for ranks that share memory, and `to` is the
+/// rank that gets the picture. None where no block has anything to merge.
+///
+/// Only neighbours in the order are merged first: in general, the result depends on the order.
+pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<Block>> {
+    let neighbours = order.chunk_by(|one, other| hosts[*one] == hosts[*other]);
+    let mut blocks: Vec<Block> = neighbours
+        .map(|ranks| Block {
+            order: ranks.to_vec(),
+            leader: ranks.iter().copied().min().unwrap_or_default(),
+        })
+        .collect();
+    // Otherwise the leaders depend neither on the receiver nor on the order within a block. So ranks
+    // that do not agree about these send each other pieces all the same, and find out.
+    if let [only] = &mut blocks[..] {
+        if hosts[only.leader] == hosts[to] {
+            only.leader = to;
+        }
+    }
+    blocks.iter().any(Block::is_merged).then_some(blocks)
+}
+
+/// Merges one picture of each member, first those of each block.
+pub(super) fn composite<'g>(
+    links: &Links<'_>,
+    frame: u32,
+    own: Own<'_>,
+    terms: &Terms,
+    order: &[usize],
+    blocks: &[Block],
+    (shared, messages): (&'g mut Option<Shared>, &'g mut Messages),
+) -> Result<(Range<usize>, PictureRef<'g>), CompositeError> {
+    let leaders: Vec<usize> = blocks.iter().map(|block| block.leader).collect();
+    let schedule = Schedule::usual(leaders.len());
+    let is_partial = |block: &Block| block.is_merged() && blocks.len() > 1;
+    let merging = Merging {
+        terms,
+        agreed: Agreed::new(terms, Mode::Hosts(schedule), order),
+        schedule,
+        is_partial: blocks.iter().map(is_partial).collect(),
+        order: leaders,
+        before: BEFORE,
+    };
+    let mut merged = blocks.iter().filter(|block| block.is_merged());
+    let mine = merged.find(|block| block.contains(links.rank));
+    let covered = match (shared.as_mut(), mine) {
+        (Some(shared), Some(block)) => shared.composite_block(links, frame, &own, &merging, block),
+        (Some(shared), None) => {
+            let passed = shared.pass(links, frame, terms, merging.agreed);
+            passed.map(|()| Covered::whole(0, 0))
+        }
+        (None, _) => Ok(Covered::whole(0, 0)),
+    };
+    let shared = shared.as_ref();
+    let go_on = |covered| {
+        if !merging.takes_part(links.rank) {
+            return Ok((0..0, PictureRef::default()));
+        }
+        let (Some(shared), Some(_)) = (shared, mine) else {
+            return messages.composite(links, frame, own, &merging);
+        };
+        let merged = shared.merged(&merging, covered);
+        match merging.is_done(links.rank) {
+            false => messages.composite_merged(links, frame, merged, &merging),
+            true => {
+                let picture = PictureRef {
+                    color: merged.layer.color,
+                    depth: merged.layer.depth,
+                };
+                Ok((0..terms.pixels(), picture))
+            }
+        }
+    };
+    covered
+        .and_then(go_on)
+        .inspect_err(|error| match shared {
+            Some(shared) if !error.is_of_call() => shared.fail(links, error),
+            _ => {}
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(order: &[usize], leader: usize) -> Block {
+        Block {
+            order: order.to_vec(),
+            leader,
+        }
+    }
+
+    #[test]
+    fn neighbours_on_a_host_are_a_block() {
+        let hosts = [0, 0, 0, 3, 3, 5];
+        let all = [0, 1, 2, 3, 4, 5];
+        let found = blocks(&hosts, &all, 1).unwrap();
+        let wanted = [block(&[0, 1, 2], 0), block(&[3, 4], 3), block(&[5], 5)];
+        assert_eq!(found, wanted);
+        assert!(found[0].is_merged() && !found[2].is_merged());
+        // In another order, members of one host are in several blocks.
+        let found = blocks(&hosts, &[4, 0, 1, 3], 5).unwrap();
+        assert_eq!(found, [block(&[4], 4), block(&[0, 1], 0), block(&[3], 3)]);
+    }
+
+    #[test]
+    fn a_receiver_leads_where_all_pictures_are_on_its_host() {
+        let hosts = [0, 1, 1, 1];
+        let found = blocks(&hosts, &[2, 3], 3).unwrap();
+        assert_eq!(found, [block(&[2, 3], 3)]);
+        // It needs no picture itself, and one picture is handed over in memory, too.
+        let found = blocks(&hosts, &[3], 1).unwrap();
+        assert_eq!(found, [block(&[3], 1)]);
+        assert!(found[0].is_merged() && found[0].contains(1) && !found[0].contains(2));
+        let found = blocks(&hosts, &[2, 3], 0).unwrap();
+        assert_eq!(found, [block(&[2, 3], 2)]);
+    }
+
+    #[test]
+    fn there_are_no_blocks_where_nothing_is_merged() {
+        assert_eq!(blocks(&[0, 1, 2], &[0, 1, 2], 0), None);
+        assert_eq!(blocks(&[0, 1, 0, 1], &[0, 1, 2, 3], 0), None);
+        assert_eq!(blocks(&[0, 0], &[], 0), None);
+    }
+}
