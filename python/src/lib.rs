@@ -2,7 +2,7 @@
 //! over plain bytes. `manganese/__init__.py` turns arrays into bytes and back.
 
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use mgn_composite::{
@@ -133,7 +133,7 @@ type Merged<'py> = (usize, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>);
 #[pymethods]
 impl Compositor {
     #[allow(clippy::too_many_arguments)] // Python gives them by name.
-    #[pyo3(signature = (*, width, height, color_type, depth_type, color, depth, operation, schedule, order, to))]
+    #[pyo3(signature = (*, width, height, color_type, depth_type, color, depth, operation, schedule, order, to, at))]
     fn composite<'py>(
         &self,
         py: Python<'py>,
@@ -147,6 +147,7 @@ impl Compositor {
         schedule: Option<&str>,
         order: Option<Vec<usize>>,
         to: Option<usize>,
+        at: [usize; 2],
     ) -> PyResult<Option<Merged<'py>>> {
         let invalid = |error: &dyn std::error::Error| PyValueError::new_err(error.to_string());
         let operation: Operation = operation.parse().map_err(|error| invalid(&error))?;
@@ -155,6 +156,7 @@ impl Compositor {
         let terms = Terms {
             width,
             height,
+            at,
             format: format(color_type, depth_type)?,
             operation,
             schedule,
@@ -165,15 +167,7 @@ impl Compositor {
             color: color.as_ref().map_or(&[], bytes),
             depth: depth.as_ref().map_or(&[], bytes),
         };
-        let mut guard = match self.group.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return Err(PyRuntimeError::new_err(
-                    "another thread is using this compositor",
-                ))
-            }
-        };
+        let mut guard = self.group()?;
         let group = &mut *guard;
         let merged = py.detach(|| group.composite(picture, &terms));
         let (range, picture) = merged.map_err(exception)?;
@@ -181,6 +175,26 @@ impl Compositor {
             let copy = |bytes: &[u8]| PyByteArray::new(py, bytes);
             (range.start, copy(picture.color), copy(picture.depth))
         }))
+    }
+
+    /// Tells the other processes that this one composites no more.
+    fn give_up(&self, py: Python<'_>) -> PyResult<()> {
+        let mut guard = self.group()?;
+        let group = &mut *guard;
+        py.detach(|| group.give_up());
+        Ok(())
+    }
+}
+
+impl Compositor {
+    fn group(&self) -> PyResult<MutexGuard<'_, Group<'static>>> {
+        match self.group.try_lock() {
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
+                "another thread is using this compositor",
+            )),
+        }
     }
 }
 

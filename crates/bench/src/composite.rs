@@ -45,10 +45,13 @@ pub enum Route {
     By(Schedule),
     /// By messages, as between hosts.
     ByMessages(Schedule),
+    /// As on so many hosts: in shared memory on each, and by messages between them.
+    OnHosts(usize),
 }
 
 const CHOSEN: &str = "the library's choice";
 const MESSAGES: &str = " by messages";
+const HOSTS: &str = " hosts";
 
 impl Display for Route {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -56,6 +59,7 @@ impl Display for Route {
             Route::Chosen => f.write_str(CHOSEN),
             Route::By(schedule) => schedule.fmt(f),
             Route::ByMessages(schedule) => write!(f, "{schedule}{MESSAGES}"),
+            Route::OnHosts(hosts) => write!(f, "{hosts}{HOSTS}"),
         }
     }
 }
@@ -64,6 +68,12 @@ impl FromStr for Route {
     type Err = UnknownSchedule;
 
     fn from_str(name: &str) -> Result<Route, UnknownSchedule> {
+        let hosts = name
+            .strip_suffix(HOSTS)
+            .and_then(|number| number.parse().ok());
+        if let Some(hosts) = hosts {
+            return Ok(Route::OnHosts(hosts));
+        }
         match name.strip_suffix(MESSAGES) {
             Some(name) => Ok(Route::ByMessages(name.parse()?)),
             None if name == CHOSEN => Ok(Route::Chosen),
@@ -201,13 +211,22 @@ impl Compositor {
             Route::Chosen => (None, Group::new(&member, 0, PATIENCE)?),
             Route::By(schedule) => (Some(schedule), Group::new(&member, 0, PATIENCE)?),
             Route::ByMessages(schedule) => {
-                (Some(schedule), Group::as_on_host(&member, 0, PATIENCE, member.rank())?)
+                let host = member.rank();
+                (
+                    Some(schedule),
+                    Group::as_on_host(&member, 0, PATIENCE, host)?,
+                )
+            }
+            Route::OnHosts(hosts) => {
+                let host = self.rank * hosts / (self.renderers + 1);
+                (None, Group::as_on_host(&member, 0, PATIENCE, host as u32)?)
             }
         };
         let mut group = group;
         let terms = Terms {
             width: work.width,
             height: work.height,
+            at: [0, 0],
             format: work.format(),
             operation: work.operation,
             schedule,

@@ -345,6 +345,24 @@ typedef struct {
     uint32_t height;
 } mgn_rectangle;
 
+// A part of a large picture, such as one screen of a wall.
+typedef struct {
+    // Where it lies in the large picture. Tiles may overlap.
+    mgn_rectangle place;
+    // The rank that gets it.
+    uint32_t to;
+} mgn_tile;
+
+// Draws this process's share of a tile. place is the tile's place in the large picture; color and
+// depth (null without depth) are memory for its pixels, rows without gaps, with anything in them.
+// covered is the rectangle of the tile that was drawn, counted from the tile's first pixel: all of
+// it, unless the function sets another one. Returns 0, or another number if it cannot draw.
+typedef int (*mgn_draw)(void *context, uint32_t tile, const mgn_rectangle *place, void *color, void *depth, mgn_rectangle *covered);
+
+// Gets a merged tile, which is valid during the call. Returns 0, or another number if something
+// went wrong.
+typedef int (*mgn_show)(void *context, uint32_t tile, const mgn_rectangle *place, const mgn_merged *merged);
+
 // Makes a compositor of all processes of the job. All of them have to call this; it waits for
 // them, for up to timeout milliseconds. So long may a process also make the others wait later. A
 // process that has several compositors opens them in the same order as the others do. While there
@@ -379,6 +397,17 @@ int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composi
 // MGN_ERR_ARGUMENT: nothing was drawn for this composition, or covered is not within the picture.
 // Other errors are those of mgn_composite.
 int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *composition, const mgn_rectangle *covered, mgn_merged *merged);
+
+// Draws and composites a large picture tile by tile; all processes have to call this with the same
+// tiles. composition is that of the large picture. Without tiles (null) the picture is one tile,
+// for the rank to. For each tile, draw is called with context, unless the order leaves this
+// process out, and show, which may be null, in the rank that gets the tile. Neither may use this
+// compositor or throw a C++ exception.
+//
+// MGN_ERR_CANCELLED: draw or show returned another number than 0. The other processes then get
+// MGN_ERR_CLOSED, and all close the compositor. MGN_ERR_ARGUMENT: a tile is not within the picture.
+// Other errors are those of mgn_composite.
+int mgn_composite_tiles(mgn_compositor compositor, const mgn_composition *composition, const mgn_tile *tiles, uint32_t count, mgn_draw draw, mgn_show show, void *context);
 
 // Closes a compositor. What it has merged is not valid any more.
 int mgn_compositor_close(mgn_compositor compositor);

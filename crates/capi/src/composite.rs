@@ -2,10 +2,12 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use mgn_composite::{
-    Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Rectangle, Schedule, Terms,
+    Color, CompositeError, Depth, Format, Group, LayerMut, Operation, PictureRef, Rectangle,
+    Schedule, Terms, Tile,
 };
 
 use crate::arguments::{input, optional_text, out, patience};
@@ -102,6 +104,45 @@ pub struct mgn_merged {
     pub pixels: u64,
 }
 
+/// A part of a large picture, such as one screen of a wall.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct mgn_tile {
+    /// Where it lies in the large picture. Tiles may overlap.
+    pub place: mgn_rectangle,
+    /// The rank that gets it.
+    pub to: u32,
+}
+
+/// Draws this process's share of a tile. place is the tile's place in the large picture; color and
+/// depth (null without depth) are memory for its pixels, rows without gaps, with anything in them.
+/// covered is the rectangle of the tile that was drawn, counted from the tile's first pixel: all of
+/// it, unless the function sets another one. Returns 0, or another number if it cannot draw.
+#[allow(non_camel_case_types)]
+pub type mgn_draw = Option<
+    unsafe extern "C" fn(
+        context: *mut c_void,
+        tile: u32,
+        place: *const mgn_rectangle,
+        color: *mut c_void,
+        depth: *mut c_void,
+        covered: *mut mgn_rectangle,
+    ) -> c_int,
+>;
+
+/// Gets a merged tile, which is valid during the call. Returns 0, or another number if something
+/// went wrong.
+#[allow(non_camel_case_types)]
+pub type mgn_show = Option<
+    unsafe extern "C" fn(
+        context: *mut c_void,
+        tile: u32,
+        place: *const mgn_rectangle,
+        merged: *const mgn_merged,
+    ) -> c_int,
+>;
+
 /// Makes a compositor of all processes of the job. All of them have to call this; it waits for
 /// them, for up to timeout milliseconds. So long may a process also make the others wait later. A
 /// process that has several compositors opens them in the same order as the others do. While there
@@ -123,7 +164,7 @@ pub unsafe extern "C" fn mgn_compositor_open(
             library.group_number(),
             patience(timeout).unwrap_or(FOREVER),
         )?;
-        *compositor = library.add_compositor(Mutex::new(group));
+        *compositor = library.add_compositor(Compositor::new(group));
         Ok(0)
     })
 }
@@ -173,7 +214,7 @@ pub unsafe extern "C" fn mgn_composite(
                 depth_bytes,
             )?,
         };
-        let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = compositor.group()?;
         *merged = from_pixels(group.composite(picture, &terms)?);
         Ok(0)
     })
@@ -203,7 +244,7 @@ pub unsafe extern "C" fn mgn_composite_draw(
         };
         // SAFETY: likewise.
         let terms = unsafe { terms(&composition) }?;
-        let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = compositor.group()?;
         let place = group.draw(&terms)?;
         *color = place.color.as_mut_ptr().cast();
         *depth = match place.depth {
@@ -238,17 +279,133 @@ pub unsafe extern "C" fn mgn_composite_drawn(
                 out(merged, "merged")?,
             )
         };
-        let range = |start: u32, count: u32| start as usize..start as usize + count as usize;
-        let covered = covered.map(|it| Rectangle {
-            columns: range(it.column, it.width),
-            rows: range(it.row, it.height),
-        });
         // SAFETY: likewise.
         let terms = unsafe { terms(&composition) }?;
-        let mut group = compositor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut group = compositor.group()?;
+        let covered = covered.map(Rectangle::from);
         *merged = from_pixels(group.composite_drawn(&terms, covered)?);
         Ok(0)
     })
+}
+
+/// Draws and composites a large picture tile by tile; all processes have to call this with the same
+/// tiles. composition is that of the large picture. Without tiles (null) the picture is one tile,
+/// for the rank to. For each tile, draw is called with context, unless the order leaves this
+/// process out, and show, which may be null, in the rank that gets the tile. Neither may use this
+/// compositor or throw a C++ exception.
+///
+/// MGN_ERR_CANCELLED: draw or show returned another number than 0. The other processes then get
+/// MGN_ERR_CLOSED, and all close the compositor. MGN_ERR_ARGUMENT: a tile is not within the picture.
+/// Other errors are those of mgn_composite.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_composite_tiles(
+    compositor: mgn_compositor,
+    composition: *const mgn_composition,
+    tiles: *const mgn_tile,
+    count: u32,
+    draw: mgn_draw,
+    show: mgn_show,
+    context: *mut c_void,
+) -> c_int {
+    call(|| {
+        let compositor = Library::current()?.compositor(compositor)?;
+        // SAFETY: as the caller promises.
+        let composition = unsafe { *out(composition.cast_mut(), "composition")? };
+        // SAFETY: likewise.
+        let terms = unsafe { terms(&composition) }?;
+        let draw = draw.ok_or_else(|| Fault::argument("draw is null"))?;
+        let places: Vec<mgn_tile> = match tiles.is_null() {
+            true => vec![whole(&composition)?],
+            false => {
+                let all = (0..count as usize).map(|at| {
+                    // SAFETY: so many tiles are there, as the caller promises.
+                    unsafe { tiles.add(at).read_unaligned() }
+                });
+                all.collect()
+            }
+        };
+        let tiles: Vec<Tile> = places.iter().map(Tile::from).collect();
+        let refused = |what: &str, tile: usize, status: c_int| {
+            let text = format!("{what} has returned {status} for tile {tile}");
+            Fault::new(Code::Cancelled, text)
+        };
+        let draw = |number: usize, out: LayerMut<'_>| {
+            let place = places[number].place;
+            let mut covered = mgn_rectangle {
+                column: 0,
+                row: 0,
+                ..place
+            };
+            let depth = match out.depth {
+                [] => std::ptr::null_mut(),
+                depth => depth.as_mut_ptr().cast(),
+            };
+            let color = out.color.as_mut_ptr().cast();
+            // SAFETY: a function of the program's, which keeps to what this library's manual says.
+            let status =
+                unsafe { draw(context, number as u32, &place, color, depth, &mut covered) };
+            match status {
+                0 if is_all_of(&covered, &place) => Ok(None),
+                0 => Ok(Some(Rectangle::from(covered))),
+                status => Err(refused("draw", number, status)),
+            }
+        };
+        let show = |number: usize, picture: PictureRef<'_>| {
+            let place = places[number].place;
+            let pixels = place.width as usize * place.height as usize;
+            let merged = from_pixels((0..pixels, picture));
+            // SAFETY: as above.
+            let status = show.map_or(0, |show| unsafe {
+                show(context, number as u32, &place, &merged)
+            });
+            match status {
+                0 => Ok(()),
+                status => Err(refused("show", number, status)),
+            }
+        };
+        let mut group = compositor.group()?;
+        let _calling = Calling::new(&compositor);
+        group.composite_tiles(&terms, &tiles, draw, show)?;
+        Ok(0)
+    })
+}
+
+/// A picture as one tile.
+fn whole(composition: &mgn_composition) -> Result<mgn_tile, Fault> {
+    let to = u32::try_from(composition.to);
+    Ok(mgn_tile {
+        place: mgn_rectangle {
+            column: 0,
+            row: 0,
+            width: composition.width,
+            height: composition.height,
+        },
+        to: to.map_err(|_| Fault::argument("there are no tiles, and to is negative"))?,
+    })
+}
+
+fn is_all_of(covered: &mgn_rectangle, tile: &mgn_rectangle) -> bool {
+    (covered.column, covered.row) == (0, 0)
+        && (covered.width, covered.height) == (tile.width, tile.height)
+}
+
+impl From<mgn_rectangle> for Rectangle {
+    fn from(it: mgn_rectangle) -> Rectangle {
+        let range = |start: u32, count: u32| start as usize..start as usize + count as usize;
+        Rectangle {
+            columns: range(it.column, it.width),
+            rows: range(it.row, it.height),
+        }
+    }
+}
+
+impl From<&mgn_tile> for Tile {
+    fn from(tile: &mgn_tile) -> Tile {
+        Tile {
+            place: Rectangle::from(tile.place),
+            to: tile.to as usize,
+        }
+    }
 }
 
 fn from_pixels((range, picture): (Range<usize>, PictureRef<'_>)) -> mgn_merged {
@@ -274,7 +431,53 @@ pub extern "C" fn mgn_compositor_close(compositor: mgn_compositor) -> c_int {
     })
 }
 
-pub(crate) type Compositor = Mutex<Group<'static>>;
+pub(crate) struct Compositor {
+    group: Mutex<Group<'static>>,
+    /// The thread that is in a function of the program's while it holds the group.
+    caller: Mutex<Option<ThreadId>>,
+}
+
+impl Compositor {
+    fn new(group: Group<'static>) -> Compositor {
+        Compositor {
+            group: Mutex::new(group),
+            caller: Mutex::new(None),
+        }
+    }
+
+    /// The group, once no other thread uses it.
+    fn group(&self) -> Result<MutexGuard<'_, Group<'static>>, Fault> {
+        let caller = *self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        match caller == Some(thread::current().id()) {
+            true => Err(Fault::new(
+                Code::State,
+                "a function that draws or shows a tile must not use its compositor",
+            )),
+            false => Ok(self.group.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+/// While functions of the program's may be called.
+struct Calling<'c>(&'c Compositor);
+
+impl Calling<'_> {
+    fn new(compositor: &Compositor) -> Calling<'_> {
+        let calling = Calling(compositor);
+        calling.set(Some(thread::current().id()));
+        calling
+    }
+
+    fn set(&self, caller: Option<ThreadId>) {
+        *self.0.caller.lock().unwrap_or_else(PoisonError::into_inner) = caller;
+    }
+}
+
+impl Drop for Calling<'_> {
+    fn drop(&mut self) {
+        self.set(None);
+    }
+}
 
 /// # Safety
 /// The schedule is null or a string, the order null or so many ranks.
@@ -327,6 +530,7 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
     Ok(Terms {
         width: width as usize,
         height: height as usize,
+        at: [0, 0],
         format: Format { color, depth },
         operation,
         schedule,

@@ -199,6 +199,23 @@ fn examples() {
     for size in [2, 5] {
         assert!(picture(size) == alone, "{size} processes draw another one");
     }
+
+    // Tiles are parts of the same picture.
+    let first = installed().join("composite-first.ppm");
+    job(&program, &[first.to_str().unwrap()], 1);
+    let whole = fs::read(first).unwrap();
+    let prefix = installed().join("tile");
+    job(&example("tiles"), &[prefix.to_str().unwrap()], 3);
+    let mut rows = vec![Vec::new(); 480];
+    for (rank, width) in [213, 213, 214].into_iter().enumerate() {
+        let tile = fs::read(format!("{}-{rank}.ppm", prefix.display())).unwrap();
+        let head = format!("P6 {width} 480 255\n");
+        let pixels = tile.strip_prefix(head.as_bytes()).unwrap();
+        for (row, part) in rows.iter_mut().zip(pixels.chunks(3 * width)) {
+            row.extend(part);
+        }
+    }
+    assert!(whole.ends_with(&rows.concat()), "tiles are another picture");
 }
 
 /// A process that dies or stops while it composites is an error for all others, which name it.
@@ -409,7 +426,11 @@ fn every_function_has_a_page() {
             .find(|word| word.starts_with("mgn_"))
             .unwrap();
         // A type is told of beside the function that takes it.
-        let name = name.replace("mgn_handler", "mgn_set_handler");
+        let name = match name {
+            "mgn_handler" => "mgn_set_handler",
+            "mgn_draw" | "mgn_show" => "mgn_composite_tiles",
+            name => name,
+        };
         let page = fs::read_to_string(pages.join(format!("{name}.3")))
             .unwrap_or_else(|error| panic!("{name}.3: {error}"));
         let file = match page.strip_prefix(".so man3/") {

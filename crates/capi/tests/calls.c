@@ -39,8 +39,84 @@ static void *waits(void *nothing)
 {
     char byte;
     (void)nothing;
-    IS(mgn_recv(MGN_ANY, &byte, 1, NULL), MGN_ERR_CLOSED);
+    /* It may begin to wait only when all is at its end. */
+    int ended = mgn_recv(MGN_ANY, &byte, 1, NULL);
+    IS(ended == MGN_ERR_CLOSED || ended == MGN_ERR_STATE, 1);
     return NULL;
+}
+
+typedef struct {
+    mgn_compositor compositor;
+    int drawn, shown, fails;
+} drawing;
+
+static int draw_tile(void *context, uint32_t tile, const mgn_rectangle *place, void *color, void *depth,
+                     mgn_rectangle *covered)
+{
+    drawing *d = context;
+    IS(depth == NULL, 1);
+    IS(covered->column == 0 && covered->row == 0, 1);
+    IS(covered->width == place->width && covered->height == place->height, 1);
+    for (uint32_t pixel = 0; pixel < place->width * place->height; pixel++)
+        memset((char *)color + 4 * pixel, 10 * place->column + place->row + 1, 4);
+    /* The compositor is busy. */
+    mgn_composition composition = {.width = 2, .height = 1};
+    mgn_merged merged;
+    IS(mgn_composite(d->compositor, &composition, color, NULL, &merged), MGN_ERR_STATE);
+    IS(mgn_composite_tiles(d->compositor, &composition, NULL, 0, draw_tile, NULL, d), MGN_ERR_STATE);
+    if (tile == 1)
+        covered->width = 1;
+    d->drawn++;
+    return d->fails;
+}
+
+static int show_tile(void *context, uint32_t tile, const mgn_rectangle *place, const mgn_merged *merged)
+{
+    drawing *d = context;
+    const unsigned char *color = merged->color;
+    IS(merged->first == 0 && merged->pixels == place->width * place->height, 1);
+    IS(color[0], 10 * place->column + place->row + 1);
+    /* What was not covered shows nothing. */
+    IS(color[4], tile == 1 ? 0 : color[0]);
+    d->shown++;
+    return 0;
+}
+
+static void tiles(mgn_compositor compositor)
+{
+    mgn_composition composition = {.width = 4, .height = 3, .operation = MGN_OVER};
+    mgn_tile two[2] = {
+        {.place = {.column = 0, .row = 1, .width = 2, .height = 2}},
+        {.place = {.column = 2, .row = 0, .width = 2, .height = 1}},
+    };
+    drawing d = {.compositor = compositor};
+    IS(mgn_composite_tiles(compositor, &composition, two, 2, draw_tile, show_tile, &d), MGN_OK);
+    IS(d.drawn == 2 && d.shown == 2, 1);
+    IS(mgn_composite_tiles(compositor, &composition, two, 2, draw_tile, NULL, &d), MGN_OK);
+    IS(mgn_composite_tiles(compositor, &composition, two, 0, draw_tile, show_tile, &d), MGN_OK);
+    IS(d.drawn == 4 && d.shown == 2, 1);
+    /* The whole picture as one tile. */
+    IS(mgn_composite_tiles(compositor, &composition, NULL, 0, draw_tile, show_tile, &d), MGN_OK);
+    IS(d.drawn == 5 && d.shown == 3, 1);
+    composition.to = -1;
+    IS(mgn_composite_tiles(compositor, &composition, NULL, 0, draw_tile, show_tile, &d), MGN_ERR_ARGUMENT);
+    IS(mgn_composite_tiles(compositor, &composition, two, 2, NULL, show_tile, &d), MGN_ERR_ARGUMENT);
+    IS(mgn_composite_tiles(compositor, NULL, two, 2, draw_tile, show_tile, &d), MGN_ERR_ARGUMENT);
+    IS(mgn_composite_tiles(compositor + 99, &composition, two, 2, draw_tile, show_tile, &d), MGN_ERR_HANDLE);
+    two[1].to = 1;
+    IS(mgn_composite_tiles(compositor, &composition, two, 2, draw_tile, show_tile, &d), MGN_ERR_ARGUMENT);
+    two[1].to = 0;
+    two[1].place.width = 3;
+    IS(mgn_composite_tiles(compositor, &composition, two, 2, draw_tile, show_tile, &d), MGN_ERR_ARGUMENT);
+    two[1].place.width = 0xffffffff;
+    IS(mgn_composite_tiles(compositor, &composition, two, 2, draw_tile, show_tile, &d), MGN_ERR_ARGUMENT);
+    IS(d.drawn == 5 && d.shown == 3, 1);
+    /* After a function that fails, the compositor is of no further use. */
+    d.fails = 7;
+    IS(mgn_composite_tiles(compositor, &composition, two, 1, draw_tile, show_tile, &d), MGN_ERR_CANCELLED);
+    IS(strcmp(mgn_last_error(), "draw has returned 7 for tile 0"), 0);
+    d.fails = 0;
+    IS(mgn_composite_tiles(compositor, &composition, two, 1, draw_tile, show_tile, &d), MGN_ERR_COMPOSITE);
 }
 
 static void wrong_arguments(mgn_conn own)
@@ -319,6 +395,7 @@ int main(void)
     IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_ERR_ARGUMENT);
     composition.order_length = 1;
     IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_OK);
+    tiles(compositor);
     IS(mgn_compositor_close(compositor), MGN_OK);
     IS(mgn_compositor_close(compositor), MGN_ERR_HANDLE);
 

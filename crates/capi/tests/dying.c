@@ -3,8 +3,10 @@
  * usage: dying die|stop SCHEDULE */
 #include "../examples/check.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@ static void work(int must_stop, const char *schedule)
     mgn_compositor compositor;
     CHECK(mgn_compositor_open(20000, &compositor));
     CHECK(mgn_compositor_close(compositor));
-    CHECK(mgn_compositor_open(must_stop ? 500 : 20000, &compositor));
+    CHECK(mgn_compositor_open(must_stop ? 3000 : 20000, &compositor));
     mgn_composition composition = {
         .width = SIZE,
         .height = SIZE,
@@ -42,12 +44,18 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 1;
     int must_stop = !strcmp(argv[1], "stop");
+    /* Others share the lock until they end. */
+    int lock = open(argv[0], O_RDONLY | O_CLOEXEC);
+    if (lock < 0 || (atoi(getenv("MGN_RANK")) != VICTIM && flock(lock, LOCK_SH)))
+        return 1;
     /* The one that dies is a child, so that the test sees a process that ends well. */
     pid_t child = atoi(getenv("MGN_RANK")) == VICTIM ? fork() : 0;
     if (child > 0) {
         int status;
         if (waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)) {
-            sleep(2);
+            /* Before all others have given it up, it must not be lost. */
+            for (int tries = 0; tries < 200 && flock(lock, LOCK_EX | LOCK_NB); tries++)
+                usleep(100000);
             kill(child, SIGKILL);
             waitpid(child, &status, 0);
         }

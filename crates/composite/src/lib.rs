@@ -21,7 +21,7 @@ mod schedule;
 
 pub use covered::Rectangle;
 pub use format::{Channel, Color, Depth, Format, Operation, UnknownOperation};
-pub use group::{CompositeError, Group, Picture, PictureRef, Terms};
+pub use group::{CompositeError, Group, Picture, PictureRef, Terms, Tile};
 pub use member::{Event, Member, Misuse, Piece};
 pub use merge::{merge, Layer, LayerMut, MergeError};
 pub use plan::{Inbound, Outbound, Outlet, Plan, Round, Share};

@@ -120,6 +120,7 @@ fn terms(schedule: Option<Schedule>, to: usize) -> Terms {
     Terms {
         width: 64,
         height: 512,
+        at: [0, 0],
         format: Format {
             color: Color::Rgba8,
             depth: Some(Depth::Float),

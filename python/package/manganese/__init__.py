@@ -31,6 +31,7 @@ __all__ = [
     "LateError",
     "LostError",
     "Merged",
+    "Tile",
 ]
 
 
@@ -45,6 +46,19 @@ class Merged(NamedTuple):
     color: numpy.ndarray
     depth: numpy.ndarray | None
     first: int
+
+
+class Tile(NamedTuple):
+    """A part of a large picture, such as one screen of a wall, and the rank that gets it.
+
+    `x` and `y` are the column and the row of the large picture where it begins.
+    """
+
+    x: int
+    y: int
+    width: int
+    height: int
+    to: int
 
 
 class Job:
@@ -77,7 +91,7 @@ class Job:
 
         A process may keep the others waiting for `timeout` seconds, here and in each composition.
         """
-        return Compositor(self._native.compositor(timeout))
+        return Compositor(self._native.compositor(timeout), self.rank, self.size)
 
     def leave(self) -> None:
         """Leaves the job. Its compositors cannot be used any more."""
@@ -93,8 +107,10 @@ class Job:
 class Compositor:
     """Merges one picture of each process of a job, frame by frame."""
 
-    def __init__(self, native: _native.Compositor) -> None:
+    def __init__(self, native: _native.Compositor, rank: int, size: int) -> None:
         self._native: _native.Compositor | None = native
+        self._rank = rank
+        self._size = size
         self._is_drawing = False
 
     def composite(
@@ -127,10 +143,22 @@ class Compositor:
         that gets no pixels may be some frames ahead of the others, and learns in a later call that
         one of these has failed.
         """
-        if self._native is None:
-            raise ValueError("the compositor is closed")
-        if self._is_drawing:
-            raise RuntimeError("a function that draws for a compositor must not use it")
+        return self._composite(
+            color, depth, operation=operation, to=to, order=order, schedule=schedule, at=(0, 0)
+        )
+
+    def _composite(
+        self,
+        color: numpy.ndarray,
+        depth: numpy.ndarray | None = None,
+        *,
+        operation: str | None = None,
+        to: int | None = 0,
+        order: Sequence[int] | None = None,
+        schedule: str | None = None,
+        at: tuple[int, int],
+    ) -> Merged | None:
+        native = self._ready()
         color = numpy.asarray(color)
         if color.ndim != 3 or color.shape[2] != 4:
             raise ValueError(f"colours have the shape {color.shape}, not (height, width, 4)")
@@ -141,7 +169,7 @@ class Compositor:
                 raise ValueError(f"depths have the shape {depth.shape}, and colours {color.shape}")
         if to is not None and to < 0:
             raise ValueError(f"to is {to}: it is a rank, or None")
-        merged = self._native.composite(
+        merged = native.composite(
             width=shape[1],
             height=shape[0],
             color_type=color.dtype.name,
@@ -152,6 +180,7 @@ class Compositor:
             schedule=schedule,
             order=None if order is None else list(order),
             to=to,
+            at=at,
         )
         if merged is None:
             return None
@@ -176,22 +205,69 @@ class Compositor:
         `shape` is (height, width). `function(color)` gets an array of zeros of the type `color`;
         with a type of depths it is `function(color, depth)`, and all depths are the largest that
         there is. `terms` are those of `composite`. If `function` raises an exception, it passes
-        through, and the other processes get LateError or LostError.
+        through, this compositor is of no further use, and the other processes get LostError.
         """
+        picture = _blank(shape, color, depth)
+        self._call(function, *picture)
+        return self.composite(*picture, **terms)
+
+    def draw_tiles(
+        self,
+        function: Callable[..., object],
+        shape: tuple[int, int],
+        tiles: Sequence[Tile],
+        color: Any = numpy.uint8,
+        depth: Any = None,
+        **terms: Any,
+    ) -> list[tuple[Tile, Merged]]:
+        """Has `function` draw a large picture tile by tile, and composites each tile.
+
+        `shape` is (height, width) of the large picture, which no process needs memory for. All
+        processes give the same tiles, which may overlap. `function(tile, color)` draws this
+        process's share of a tile, or `function(tile, color, depth)` with a type of depths, as for
+        `draw`. It is not called where `order` leaves this process out.
+
+        Returns the tiles that this process gets, in their order, but for empty ones. `terms` are those of `composite`,
+        but for `to`, which each tile has.
+        """
+        height, width = shape
+        for tile in tiles:
+            if min(tile[:4]) < 0 or tile.x + tile.width > width or tile.y + tile.height > height:
+                raise ValueError(f"{tile} is not within a picture of {width} by {height} pixels")
+            if not 0 <= tile.to < self._size:
+                raise ValueError(f"{tile} is for a rank that the job of {self._size} does not have")
+        if "to" in terms:
+            raise TypeError("each tile has a `to`: draw_tiles takes none")
+        order = terms.get("order")
+        draws = order is None or self._rank in order
+        shown = []
+        for tile in tiles:
+            picture = _blank((tile.height, tile.width), color, depth)
+            if draws:
+                self._call(function, tile, *picture)
+            merged = self._composite(*picture, to=tile.to, at=(tile.x, tile.y), **terms)
+            if merged is not None:
+                shown.append((tile, merged))
+        return shown
+
+    def _ready(self) -> _native.Compositor:
+        if self._native is None:
+            raise ValueError("the compositor is closed")
         if self._is_drawing:
             raise RuntimeError("a function that draws for a compositor must not use it")
-        height, width = shape
-        picture = [numpy.zeros((height, width, 4), color)]
-        if depth is not None:
-            kind = numpy.dtype(depth)
-            farthest = numpy.inf if kind.kind == "f" else numpy.iinfo(kind).max
-            picture.append(numpy.full(shape, farthest, kind))
+        return self._native
+
+    def _call(self, function: Callable[..., object], *arguments: object) -> None:
+        """Calls a function that draws. If it raises an exception, the others get to know."""
+        native = self._ready()
         self._is_drawing = True
         try:
-            function(*picture)
+            function(*arguments)
+        except BaseException:
+            native.give_up()
+            raise
         finally:
             self._is_drawing = False
-        return self.composite(*picture, **terms)
 
     def close(self) -> None:
         """Frees the compositor's memory. Arrays that it has returned stay valid."""
@@ -202,6 +278,16 @@ class Compositor:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _blank(shape: tuple[int, int], color: Any, depth: Any) -> list[numpy.ndarray]:
+    """A picture that shows nothing: colours, and depths if they have a type."""
+    picture = [numpy.zeros((*shape, 4), color)]
+    if depth is not None:
+        kind = numpy.dtype(depth)
+        farthest = numpy.inf if kind.kind == "f" else numpy.iinfo(kind).max
+        picture.append(numpy.full(shape, farthest, kind))
+    return picture
 
 
 def _bytes(array: numpy.ndarray) -> numpy.ndarray:

@@ -29,7 +29,7 @@ const RENDERERS: usize = 8;
 
 /// The library's choice is one of the next two: all members merge a stripe, or the display merges
 /// all.
-const ROUTES: [Route; 7] = [
+const ROUTES: [Route; 9] = [
     Route::Chosen,
     Route::By(Schedule::DirectSend),
     Route::By(Schedule::Tree(8)),
@@ -37,6 +37,8 @@ const ROUTES: [Route; 7] = [
     Route::ByMessages(Schedule::BinarySwap),
     Route::ByMessages(Schedule::RadixK(4)),
     Route::ByMessages(Schedule::Tree(8)),
+    Route::OnHosts(2),
+    Route::OnHosts(4),
 ];
 
 /// About what a group of processes merges in a second: it decides how many frames are run.

@@ -49,10 +49,11 @@ const WHAT: [&str; Agreed::WORDS] = [
     "by another schedule",
     "for another receiver",
     "pictures in another order",
+    "another part of the picture",
 ];
 
 impl Agreed {
-    pub const WORDS: usize = 5;
+    pub const WORDS: usize = 6;
 
     pub fn new(terms: &Terms, mode: Mode, order: &[usize]) -> Agreed {
         let size = (terms.width as u64) << 32 | terms.height as u64;
@@ -63,7 +64,9 @@ impl Agreed {
         let depth = terms.format.depth.map_or(0, |depth| 1 + depth as u64);
         let kind = [terms.format.color as u64, depth, terms.operation as u64];
         let kind = kind.iter().fold(0, |kind, one| kind << 8 | one);
-        Agreed([size, kind, mode.to_word(), to, order])
+        let [column, row] = terms.at.map(|at| at as u64);
+        let at = column << 32 | row & 0xFFFF_FFFF;
+        Agreed([size, kind, mode.to_word(), to, order, at])
     }
 
     /// The first difference, in words for an error message.
@@ -86,6 +89,7 @@ pub(super) mod tests {
         Terms {
             width: 640,
             height: 480,
+            at: [0, 0],
             format: Format {
                 color: Color::Rgba8,
                 depth: Some(Depth::Float),
@@ -108,6 +112,8 @@ pub(super) mod tests {
         unorm.format.depth = Some(Depth::Unorm);
         let mut spread = terms();
         spread.to = None;
+        let mut other = terms();
+        other.at = [640, 0];
         let others = [
             (Agreed::new(&wide, Mode::Gather, &order), WHAT[0]),
             (Agreed::new(&unorm, Mode::Gather, &order), WHAT[1]),
@@ -115,6 +121,7 @@ pub(super) mod tests {
             (Agreed::new(&spread, Mode::Gather, &order), WHAT[3]),
             (Agreed::new(&terms(), Mode::Gather, &[1, 0]), WHAT[4]),
             (Agreed::new(&terms(), Mode::Gather, &[0]), WHAT[4]),
+            (Agreed::new(&other, Mode::Gather, &order), WHAT[5]),
         ];
         for (other, what) in others {
             assert_eq!(agreed.difference(&other), Some(what));

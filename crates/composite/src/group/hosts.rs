@@ -109,12 +109,10 @@ pub(super) fn composite<'g>(
             }
         }
     };
-    covered
-        .and_then(go_on)
-        .inspect_err(|error| match shared {
-            Some(shared) if !error.is_of_call() => shared.fail(links, error),
-            _ => {}
-        })
+    covered.and_then(go_on).inspect_err(|error| match shared {
+        Some(shared) if !error.is_of_call() => shared.fail(links, error),
+        _ => {}
+    })
 }
 
 #[cfg(test)]

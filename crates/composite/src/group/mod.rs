@@ -11,6 +11,7 @@ mod hosts;
 mod links;
 mod messages;
 mod shared;
+mod tiles;
 
 use std::ops::Range;
 use std::time::Duration;
@@ -21,8 +22,9 @@ use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rec
 use agreed::{Agreed, Mode};
 use hosts::Block;
 use links::Links;
-use messages::{Messages, Merging};
+use messages::{Merging, Messages};
 use shared::Shared;
+pub use tiles::Tile;
 
 /// The processes that composite together. All of them call [`Group::composite`] for each frame.
 #[derive(Debug)]
@@ -127,6 +129,8 @@ pub struct Terms {
     /// Pixels in each row, and rows.
     pub width: usize,
     pub height: usize,
+    /// Column and row of a larger picture where this one begins, if it is a part of one.
+    pub at: [usize; 2],
     pub format: Format,
     pub operation: Operation,
     /// None: the group chooses.
@@ -391,9 +395,15 @@ impl<'a> Group<'a> {
             (Way::Memory(mode), Some(shared)) => {
                 shared.composite(links, frame, own, terms, (mode, &order))
             }
-            (Way::Hosts(blocks), shared) => {
-                hosts::composite(links, frame, own, terms, &order, &blocks, (shared, messages))
-            }
+            (Way::Hosts(blocks), shared) => hosts::composite(
+                links,
+                frame,
+                own,
+                terms,
+                &order,
+                &blocks,
+                (shared, messages),
+            ),
             (_, shared) => {
                 let schedule = terms.schedule(&order);
                 let merging = Merging {
@@ -404,9 +414,9 @@ impl<'a> Group<'a> {
                     order,
                     before: 0,
                 };
-                let passed = shared
-                    .as_mut()
-                    .map_or(Ok(()), |shared| shared.pass(links, frame, terms, merging.agreed));
+                let passed = shared.as_mut().map_or(Ok(()), |shared| {
+                    shared.pass(links, frame, terms, merging.agreed)
+                });
                 let merged = passed.and_then(|()| messages.composite(links, frame, own, &merging));
                 merged.inspect_err(|error| match shared {
                     Some(shared) if !error.is_of_call() => shared.fail(links, error),

@@ -22,7 +22,7 @@ impl Head {
         let range = |range: &Range<usize>| pair(range.start as u32, range.end as u32);
         let Pixel { color, depth } = self.covered.background;
         let color = u128::from_le_bytes(color);
-        let [a, b, c, d, e] = self.agreed.0;
+        let [a, b, c, d, e, f] = self.agreed.0;
         [
             pair(self.frame, u32::from_le_bytes(depth)),
             a,
@@ -38,7 +38,7 @@ impl Head {
             range(&self.covered.rectangle.rows),
             color as u64,
             (color >> 64) as u64,
-            0,
+            f,
             0,
         ]
     }
@@ -49,7 +49,7 @@ impl Head {
         let color = u128::from(words[12]) | u128::from(words[13]) << 64;
         Head {
             frame: low(0),
-            agreed: Agreed([words[1], words[2], words[3], words[4], words[5]]),
+            agreed: Agreed([words[1], words[2], words[3], words[4], words[5], words[14]]),
             place: Place {
                 memory: low(6),
                 fd: high(6),
@@ -74,13 +74,12 @@ impl Head {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::agreed::{tests::terms, Mode};
 
     #[test]
     fn heads_are_read_as_they_are_written() {
         let head = Head {
             frame: 77,
-            agreed: Agreed::new(&terms(), Mode::Stripes, &[0, 2, 1]),
+            agreed: Agreed([1, 2, 3, 4, 5, u64::MAX]),
             place: Place {
                 memory: 3,
                 fd: 9,

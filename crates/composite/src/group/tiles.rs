@@ -1,0 +1,88 @@
+//! A large picture in tiles, such as the screens of a display wall.
+
+use super::{CompositeError, Group, PictureRef, Terms};
+use crate::{LayerMut, Rectangle};
+
+/// A part of a large picture, for one rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Where it lies in the large picture. Tiles may overlap.
+    pub place: Rectangle,
+    /// The rank that gets it.
+    pub to: usize,
+}
+
+impl Terms {
+    /// The terms of a part of the picture.
+    pub fn of(&self, tile: &Tile) -> Terms {
+        Terms {
+            width: tile.place.columns.len(),
+            height: tile.place.rows.len(),
+            at: [tile.place.columns.start, tile.place.rows.start],
+            to: Some(tile.to),
+            ..self.clone()
+        }
+    }
+}
+
+impl Group<'_> {
+    /// Composites a large picture tile by tile: no rank needs memory for all of it. `terms` are
+    /// those of the large picture, but for `to`, which each tile has. All members have to call this
+    /// with the same tiles.
+    ///
+    /// `draw` draws this member's share of a tile, whose number it gets, into memory that may hold
+    /// anything. It gives the rectangle of the tile that it has drawn, as in
+    /// [`Group::composite_drawn`]; none: all of it. It is not called if the order leaves this
+    /// member out. `show` gets each merged tile that is for this member.
+    ///
+    /// # Errors
+    /// Those of `draw` and `show`: this member composites no more then, and the others get
+    /// [`CompositeError::Lost`]. [`CompositeError::Outside`] for a tile that is not within the
+    /// picture, and those of [`Group::composite`].
+    pub fn composite_tiles<E: From<CompositeError>>(
+        &mut self,
+        terms: &Terms,
+        tiles: &[Tile],
+        mut draw: impl FnMut(usize, LayerMut<'_>) -> Result<Option<Rectangle>, E>,
+        mut show: impl FnMut(usize, PictureRef<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // Before anything is drawn, so that all members find out.
+        for tile in tiles {
+            if !tile.place.is_within(terms.width, terms.height) {
+                let rectangle = tile.place.clone();
+                return Err(CompositeError::Outside { rectangle }.into());
+            }
+            self.check(&terms.of(tile))?;
+        }
+        let rank = self.links.rank;
+        let mut composite = |number: usize, tile: &Tile| {
+            let terms = terms.of(tile);
+            let draws = self.check(&terms)?.contains(&rank);
+            let covered = match draws {
+                true => draw(number, self.draw(&terms)?)?,
+                false => None,
+            };
+            let (_, picture) = self.composite_drawn(&terms, covered)?;
+            match tile.to == rank {
+                true => show(number, picture),
+                false => Ok(()),
+            }
+        };
+        let mut numbered = tiles.iter().enumerate();
+        let done = numbered.try_for_each(|(number, tile)| composite(number, tile));
+        done.inspect_err(|_| self.give_up())
+    }
+
+    /// Tells the other members that this one composites no more, for example because it cannot
+    /// draw. They get [`CompositeError::Lost`].
+    pub fn give_up(&mut self) {
+        if self.has_failed {
+            return;
+        }
+        self.has_failed = true;
+        if let Some(shared) = &self.shared {
+            shared.fail(&self.links, &CompositeError::Failed);
+        }
+        self.links.fail(self.frame, &CompositeError::Failed);
+    }
+}
