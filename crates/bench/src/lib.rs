@@ -20,6 +20,7 @@ pub mod probe;
 pub mod record;
 pub mod report;
 pub mod runner;
+mod simulated;
 pub mod statistics;
 pub mod store;
 pub mod suites;

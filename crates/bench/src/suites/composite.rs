@@ -10,8 +10,9 @@ use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 use super::Suite;
 use crate::composite::{Route, Work};
 use crate::icet;
-use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
+use crate::simulated::{frame, Costs};
 
 /// The six sizes of the paper, and two of today.
 const SIZES: [(usize, usize); 8] = [
@@ -39,6 +40,18 @@ const ROUTES: [Route; 9] = [
     Route::ByMessages(Schedule::Tree(8)),
     Route::OnHosts(2),
     Route::OnHosts(4),
+];
+
+/// Numbers of renderers on the simulated clock.
+const SIMULATED: [usize; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/// Their schedules.
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::DirectSend,
+    Schedule::BinarySwap,
+    Schedule::TwoThreeSwap,
+    Schedule::RadixK(8),
+    Schedule::Tree(8),
 ];
 
 /// About what a group of processes merges in a second: it decides how many frames are run.
@@ -126,8 +139,39 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             true,
             "the nearest depth, a quarter covered",
         ),
+        simulated(wishes),
     ])
 }
+
+fn simulated(wishes: &Wishes) -> Experiment {
+    Experiment {
+        suite: Suite::Composite,
+        key: SIMULATION.replace('-', " "),
+        plots: vec![Plot::new(
+            SIMULATION.to_string(),
+            "Up to 512 pictures of 1024x768 become one, blended in order, on a simulated clock"
+                .to_string(),
+            Axis::log("renderers", ""),
+            Axis::log("rate", "frames/s"),
+            Better::More,
+        )],
+        ways: vec![Box::new(Simulated {
+            renderers: wishes.either(&SIMULATED[..], &SIMULATED[..3]).to_vec(),
+            seconds: wishes.either(0.3, 0.05),
+        })],
+        is_placed: false,
+        budget: Duration::from_secs(wishes.either(60, 5)),
+        rounds: ROUNDS,
+        notes: vec![
+            "each renderer has a processor and a link of its own; the costs of merging, and of \
+             messages and bytes through shared memory, are measured in each round"
+                .to_string(),
+        ],
+        conclude: no_words,
+    }
+}
+
+const SIMULATION: &str = "composite-simulated";
 
 fn plot(operation: Operation, is_sparse: bool) -> String {
     format!(
@@ -294,6 +338,111 @@ impl Limit {
             frames += 1;
         }
         Ok(f64::from(frames) / start.elapsed().as_secs_f64())
+    }
+}
+
+/// The schedules on a simulated clock.
+struct Simulated {
+    renderers: Vec<usize>,
+    seconds: f64,
+}
+
+impl Way for Simulated {
+    fn name(&self) -> String {
+        "simulated".to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        "mgn bench composite".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let costs = self.costs()?;
+        let mut figures = Vec::new();
+        for schedule in SCHEDULES {
+            for renderers in &self.renderers {
+                let rate = 1.0 / frame(&one(*renderers, 1024, 768), schedule, costs);
+                let figure = Figure::new(SIMULATION, *renderers as f64, rate);
+                figures.push(figure.of(schedule.to_string()));
+            }
+        }
+        Ok(figures)
+    }
+}
+
+impl Simulated {
+    /// Measures what merging and messages cost here.
+    fn costs(&self) -> Result<Costs> {
+        let (work, pixels) = (one(RENDERERS, 1024, 768), 1024 * 768);
+        let layer = |channel: Channel| {
+            let bytes = vec![0x55_u8; pixels * channel.pixel_bytes()];
+            let layers = vec![
+                Layer {
+                    channel,
+                    color: &bytes,
+                    depth: &[],
+                };
+                RENDERERS
+            ];
+            let mut merged = Picture {
+                color: vec![0; 4 * pixels],
+                depth: Vec::new(),
+            };
+            let merging = || {
+                let out = merged.layer_mut(Channel::U8);
+                Ok(merge(work.operation, work.format(), &layers, out)?)
+            };
+            Ok::<_, anyhow::Error>(per_call(self.seconds / 4.0, merging)? / layers.len() as f64)
+        };
+        let partial = work.format().color.partial(work.operation);
+        let (from, mut to) = (vec![1_u8; 4 * pixels], vec![0_u8; 4 * pixels]);
+        let copy = per_call(self.seconds / 4.0, || {
+            to.copy_from_slice(std::hint::black_box(&from));
+            Ok(())
+        })?;
+        // One renderer sends the display its picture: a message, and its bytes.
+        let by_message = |width: usize, height: usize| {
+            let work = Work {
+                route: Route::ByMessages(Schedule::DirectSend),
+                ..one(1, width, height)
+            };
+            let frames = (self.seconds * BYTES_A_SECOND / work.bytes() as f64).clamp(3.0, 2000.0);
+            Ok::<_, anyhow::Error>(1.0 / work.run(frames as usize)?)
+        };
+        let [short, long] = [by_message(16, 16)?, by_message(1024, 768)?];
+        Ok(Costs {
+            drawn: layer(Channel::U8)? / pixels as f64,
+            partial: layer(partial)? / pixels as f64,
+            message: short / 2.0,
+            byte: (long - short).max(0.0) / one(1, 1024, 768).bytes() as f64,
+            copy: copy / pixels as f64,
+        })
+    }
+}
+
+/// Seconds that a call takes.
+fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
+    call()?;
+    let (start, mut calls) = (Instant::now(), 0);
+    while start.elapsed().as_secs_f64() < seconds {
+        call()?;
+        calls += 1;
+    }
+    Ok(start.elapsed().as_secs_f64() / f64::from(calls.max(1)))
+}
+
+fn one(renderers: usize, width: usize, height: usize) -> Work {
+    Work {
+        renderers,
+        width,
+        height,
+        operation: Operation::Over,
+        route: Route::Chosen,
+        is_sparse: false,
     }
 }
 
