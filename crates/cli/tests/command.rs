@@ -588,7 +588,7 @@ fn another_opengl_is_found_out() {
         return;
     }
     let load = format!("ctypes.CDLL('{}')", file.display());
-    let script = format!("import ctypes, time; {load}; time.sleep(0.2)");
+    let script = format!("import ctypes, time; {load}; time.sleep(4)");
     let output = output(&[
         "run",
         "--transport",

@@ -487,7 +487,7 @@ impl Session {
     /// The command connection failed. The server's reason comes by the other one and may still be
     /// under way, so it gets a moment before the session ends for `error` alone.
     pub fn break_off(&self, error: impl Display) {
-        const MOMENT: Duration = Duration::from_millis(200);
+        const MOMENT: Duration = Duration::from_secs(2);
         const STEP: Duration = Duration::from_millis(5);
         let deadline = Instant::now() + MOMENT;
         while self.is_answered() && !self.is_lost() && Instant::now() < deadline {

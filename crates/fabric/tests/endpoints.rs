@@ -277,20 +277,29 @@ fn transfers_go_on_while_the_program_computes() {
         let ((one, here), (other, there)) = pair(kind);
         for len in [8, 32 << 10, 20 << 20] {
             let mut bytes = pattern(len, 1);
-            let mut into = vec![0; len];
-            // SAFETY: all of them are waited for.
-            unsafe {
-                let receive = other.irecv(Wanted::new(there, 1), &[(into.as_mut_ptr(), len)]);
-                let send = one
-                    .isend(here, 1, &[(bytes.as_mut_ptr(), len)], SYNC)
-                    .unwrap()
-                    .unwrap();
-                // Nobody calls anything, as far as the links are concerned.
-                thread::sleep(Duration::from_millis(400));
-                assert!(other.test(receive).unwrap().is_some(), "{kind} {len}");
-                assert!(one.test(send).unwrap().is_some(), "{kind} {len}");
+            let mut time = Duration::from_millis(400);
+            // On a busy machine it may take longer. A test makes progress itself, so what was
+            // tested too early is sent afresh.
+            loop {
+                let mut into = vec![0; len];
+                // SAFETY: all of them are waited for.
+                let is_done = unsafe {
+                    let receive = other.irecv(Wanted::new(there, 1), &[(into.as_mut_ptr(), len)]);
+                    let send = one
+                        .isend(here, 1, &[(bytes.as_mut_ptr(), len)], SYNC)
+                        .unwrap()
+                        .unwrap();
+                    // Nobody calls anything, as far as the links are concerned.
+                    thread::sleep(time);
+                    has_ended(&other, receive) & has_ended(&one, send)
+                };
+                assert!(into == bytes);
+                if is_done {
+                    break;
+                }
+                time *= 2;
+                assert!(time < PATIENCE, "{kind} {len}");
             }
-            assert!(into == bytes);
         }
     });
 }
@@ -835,56 +844,76 @@ fn a_reserved_message_that_waits_for_an_envelope_can_be_cancelled() {
 #[test]
 fn when_every_peer_has_gone_nobody_is_waited_for() {
     each(|kind| {
-        let (listener, _folder) = kind.listen();
-        let [hub, first, second] = [(); 3].map(|()| Endpoint::new().unwrap());
-        let (there, here) = thread::scope(|scope| {
-            let links = scope.spawn(|| (accept(&hub, &listener), accept(&hub, &listener)));
-            let here = connect(&first, &listener, kind, b"");
-            connect(&second, &listener, kind, b"");
-            (links.join().unwrap(), here)
-        });
-        let mut into = [0; 8];
-        // SAFETY: waited for.
-        let pending = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
-        thread::scope(|scope| {
-            let taking =
-                scope.spawn(|| hub.take(&Wanted::any(), LONG).map(|found| found.is_some()));
-            drop(second);
-            let soon = Some(Duration::from_millis(100));
-            assert!(
-                hub.wait(pending, soon).unwrap().is_none(),
-                "{kind}: one is left"
-            );
-            // The other side: it has its one peer.
-            let waiting = scope.spawn(|| first.recv(Wanted::any(), &mut [0; 8]));
-            thread::sleep(Duration::from_millis(20));
-            hub.close(there.0);
-            hub.close(there.1);
-            for end in [
-                hub.wait(pending, LONG).map(drop),
-                taking.join().unwrap().map(drop),
-                waiting.join().unwrap().map(drop),
-            ] {
-                assert!(matches!(end, Err(Error::Closed(_))), "{kind}: {end:?}");
-            }
-        });
-        // Who has only connected waits for nobody now, but still for who he knows.
-        let later = first.recv(Wanted::any(), &mut into);
-        assert!(matches!(later, Err(Error::Closed(_))), "{kind}: {later:?}");
-        assert!(!first.is_open(here));
-        first
-            .send(first.own(), 1, b"to self", How::default())
-            .unwrap();
-        first.recv(Wanted::any(), &mut into).unwrap();
-        // Where peers come in, the next one may.
-        // SAFETY: waited for.
-        let later = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
-        let third = Endpoint::new().unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| accept(&hub, &listener));
-            let link = connect(&third, &listener, kind, b"");
-            third.send(link, 5, b"hello", How::default()).unwrap();
-        });
-        assert_eq!(hub.wait(later, LONG).unwrap().unwrap().tag, 5, "{kind}");
+        let mut soon = Duration::from_millis(100);
+        while !ends_with_its_peers(kind, soon) {
+            soon *= 2;
+            assert!(soon < PATIENCE, "{kind}");
+        }
     });
+}
+
+/// False where a thread waits only when all peers have gone: it waits for new ones. It has until
+/// `soon` has passed.
+fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
+    let (listener, _folder) = kind.listen();
+    let [hub, first, second] = [(); 3].map(|()| Endpoint::new().unwrap());
+    let (there, here) = thread::scope(|scope| {
+        let links = scope.spawn(|| (accept(&hub, &listener), accept(&hub, &listener)));
+        let here = connect(&first, &listener, kind, b"");
+        connect(&second, &listener, kind, b"");
+        (links.join().unwrap(), here)
+    });
+    let mut into = [0; 8];
+    // SAFETY: waited for.
+    let pending = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
+    let (begins, begun) = channel();
+    let in_time = thread::scope(|scope| {
+        let taking = scope.spawn(|| {
+            begins.send(()).unwrap();
+            hub.take(&Wanted::any(), LONG).map(|found| found.is_some())
+        });
+        begun.recv().unwrap();
+        drop(second);
+        assert!(
+            hub.wait(pending, Some(soon)).unwrap().is_none(),
+            "{kind}: one is left"
+        );
+        // The other side: it has its one peer.
+        let waiting = scope.spawn(|| first.recv(Wanted::any(), &mut [0; 8]));
+        thread::sleep(Duration::from_millis(20));
+        hub.close(there.0);
+        hub.close(there.1);
+        let pending = hub.wait(pending, LONG).map(drop);
+        let taken = taking.join().unwrap();
+        let waited = waiting.join().unwrap().map(drop);
+        if let Ok(false) = taken {
+            return false;
+        }
+        for end in [pending, taken.map(drop), waited] {
+            assert!(matches!(end, Err(Error::Closed(_))), "{kind}: {end:?}");
+        }
+        true
+    });
+    if !in_time {
+        return false;
+    }
+    // Who has only connected waits for nobody now, but still for who he knows.
+    let later = first.recv(Wanted::any(), &mut into);
+    assert!(matches!(later, Err(Error::Closed(_))), "{kind}: {later:?}");
+    assert!(!first.is_open(here));
+    first
+        .send(first.own(), 1, b"to self", How::default())
+        .unwrap();
+    first.recv(Wanted::any(), &mut into).unwrap();
+    // Where peers come in, the next one may.
+    // SAFETY: waited for.
+    let later = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
+    let third = Endpoint::new().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| accept(&hub, &listener));
+        let link = connect(&third, &listener, kind, b"");
+        third.send(link, 5, b"hello", How::default()).unwrap();
+    });
+    assert_eq!(hub.wait(later, LONG).unwrap().unwrap().tag, 5, "{kind}");
+    true
 }

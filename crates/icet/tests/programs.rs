@@ -142,12 +142,12 @@ fn processes_that_end_or_stop_are_errors_for_the_others() {
         let command = command
             .args(words)
             .env("NP", "4")
-            .env("MGN_ICET_TIMEOUT", "2");
+            .env("MGN_ICET_TIMEOUT", "4");
         output(command.env("LD_LIBRARY_PATH", library()))
     };
     for (words, status, reason) in [
         (&["die=2"][..], 9, "rank 2 was lost"),
-        (&["stop=2", "stop_for=9"], 0, "rank 2 has not come"),
+        (&["stop=2", "stop_for=14"], 0, "rank 2 has not come"),
         (&["other=2"], 0, "pictures of another size"),
     ] {
         let ended = composite(words);

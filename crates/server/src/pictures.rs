@@ -507,7 +507,7 @@ mod tests {
         slot.open(sender, true).unwrap();
         drop((receiver, kept));
         let header = Header::plain(Kind::Done, 1, 1);
-        let fault = (0..1000).find_map(|_| {
+        let fault = (0..10_000).find_map(|_| {
             thread::sleep(Duration::from_millis(2));
             end.done(&header).err()
         });

@@ -172,13 +172,13 @@ fn the_default_leaves_places_for_others() {
 
 #[test]
 fn a_client_that_sends_nothing_loses_its_place() {
-    let server = Server::start(false, &[("TEST_IDLE", "2"), ("TEST_SESSIONS", "2")]);
+    let server = Server::start(false, &[("TEST_IDLE", "4"), ("TEST_SESSIONS", "2")]);
     let mut idle = server.client(Transport::Shm);
     idle.set_up();
     let mut busy = server.client(Transport::Shm);
     busy.set_up();
     let draws = std::thread::spawn(move || {
-        for frame in 0..40 {
+        for frame in 0..60 {
             busy.draw_triangle();
             busy.swap(frame);
             std::thread::sleep(Duration::from_millis(100));
@@ -186,7 +186,7 @@ fn a_client_that_sends_nothing_loses_its_place() {
     });
     let end = idle.end().expect("a reason");
     assert_eq!(end.blame, Blame::Limits);
-    assert!(end.why.contains("sent nothing for 2 s"), "{end}");
+    assert!(end.why.contains("sent nothing for 4 s"), "{end}");
     expect_line(&server, &["session-end", "session=1", "reason=\"idle\""]);
     draws.join().unwrap();
     server.client(Transport::Shm).set_up();

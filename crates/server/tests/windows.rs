@@ -302,7 +302,7 @@ fn who_takes_nothing_holds_up_the_others_for_as_long_as_the_watchdog_waits() {
 
 /// One that holds up the others loses its session, and they go on.
 fn is_ended_by_the_watchdog(attack: fn(&mut Client), words: &str) {
-    let server = Server::start(false, &[("TEST_WATCHDOG", "2")]);
+    let server = Server::start(false, &[("TEST_WATCHDOG", "5")]);
     let terms = patient("w", 2);
     let [mut good, mut bad] = [client(&server, &terms), client(&server, &terms)];
     finish(&mut good);

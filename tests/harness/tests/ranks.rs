@@ -144,13 +144,13 @@ fn what_goes_wrong_is_said_once() {
             "rank 1 has ended after 2 frames",
         ),
         (
-            "-np 3 --composite depth --composite-timeout 2",
+            "-np 3 --composite depth --composite-timeout 6",
             "test %r = 1 && sleep 100; exec DEMO",
             76,
-            "rank 1 has drawn no frame 1 for 2s",
+            "rank 1 has drawn no frame 1 for 6s",
         ),
         (
-            "-np 3 --composite depth --composite-timeout 2",
+            "-np 3 --composite depth --composite-timeout 6",
             "test %r = 1 && { DEMO --frames 1; sleep 100; }; exec DEMO --frames 5",
             76,
             "rank 1 has ended after 1 frames",
@@ -204,12 +204,18 @@ fn nothing_is_left_behind() {
         let lines = processes().filter_map(line);
         lines.filter(|line| line.contains(&mark)).collect()
     };
-    let script = format!("(sleep 1; test %r = 1 && kill -STOP $$) & exec DEMO --warmup {mark}");
-    let words = "-np 3 --composite depth --composite-timeout 2";
+    let script = format!("(sleep 3; test %r = 1 && kill -STOP $$) & exec DEMO --warmup {mark}");
+    let words = "-np 3 --composite depth --composite-timeout 6";
     let outcome = failure(&stage, words, &script);
     assert_eq!(outcome.status, Some(76), "{}", outcome.describe());
     assert!(outcome.stderr.contains("rank 1 has drawn no frame"));
-    assert!(left().is_empty(), "{:?}", left());
+    let none_left = |start: Instant| {
+        while !left().is_empty() {
+            assert!(start.elapsed() < LIMIT, "{:?}", left());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    none_left(Instant::now());
 
     let mut command = stage.mgn();
     command.args("run -np 2 --composite depth --".split(' '));
@@ -226,10 +232,7 @@ fn nothing_is_left_behind() {
         std::thread::sleep(Duration::from_millis(20));
     }
     running.signal(Signal::KILL);
-    while !left().is_empty() {
-        assert!(start.elapsed() < LIMIT, "{:?}", left());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    none_left(start);
 }
 
 #[test]

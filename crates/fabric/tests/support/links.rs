@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, Settings};
+use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, Request, Settings};
 use mgn_fabric::{Error, Listener};
 
 pub use super::{Kind, PATIENCE, SHM, TCP4, TLS, UNIX};
@@ -41,6 +41,15 @@ pub fn try_connect(
 
 pub fn connect(endpoint: &Endpoint, listener: &Listener, kind: &Kind, name: &[u8]) -> LinkId {
     try_connect(endpoint, listener, kind, name).unwrap()
+}
+
+/// Whether `request` has ended by now. Else it is waited for.
+pub fn has_ended(endpoint: &Endpoint, request: Request) -> bool {
+    let has_ended = endpoint.test(request).unwrap().is_some();
+    if !has_ended {
+        endpoint.wait(request, LONG).unwrap().unwrap();
+    }
+    has_ended
 }
 
 /// Two endpoints with these settings and their links. The second one has accepted the first.

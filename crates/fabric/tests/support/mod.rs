@@ -9,10 +9,11 @@ pub mod networks;
 pub mod other;
 
 use std::fmt;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
 
 use mgn_fabric::{connect, Address, Config, Connection, Listener, Token, Transport};
 
@@ -99,6 +100,32 @@ impl Kind {
             assert_eq!(welcome, b"welcome");
             (client, server)
         })
+    }
+}
+
+/// Serves while `client` tries to come in, which nobody must, however long the client takes.
+pub fn lets_nobody_in<T>(listener: &Listener, client: &ScopedJoinHandle<T>) {
+    let mut is_over = false;
+    while !is_over {
+        is_over = client.is_finished();
+        let found = listener.accept_timeout(Duration::from_millis(20)).unwrap();
+        assert!(found.is_none(), "somebody is let in");
+    }
+}
+
+/// Serves, and lets nobody in, until `stranger` has been hung up on: what it was told. Its reads
+/// must not block, as whoever would hang up may need to be served first.
+pub fn told_until_closed(listener: &Listener, mut stranger: impl Read) -> io::Result<Vec<u8>> {
+    let (start, mut told) = (Instant::now(), Vec::new());
+    loop {
+        let found = listener.accept_timeout(Duration::from_millis(20)).unwrap();
+        assert!(found.is_none(), "somebody is let in");
+        match stranger.read_to_end(&mut told) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                assert!(start.elapsed() < 2 * PATIENCE, "nobody hangs up");
+            }
+            end => return end.map(|_| told),
+        }
     }
 }
 
