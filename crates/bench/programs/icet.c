@@ -1,9 +1,10 @@
 /* Composites with IceT as `mgn bench composite` does: the last process gets the merged picture and
- * shows nothing, the others write their pictures anew in each frame. Prints the seconds of FRAMES.
+ * shows nothing, the others write their pictures anew in each frame. Prints a line for each size: the
+ * seconds of its FRAMES.
  *
  * With "sparse", each draws a rectangle of half the width and height.
  *
- * icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse FRAMES */
+ * icet over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse [WIDTH HEIGHT FRAMES]... */
 
 #include <IceT.h>
 #include <IceTMPI.h>
@@ -19,43 +20,18 @@ static int named(const char *name, const char *const *names, int count) {
     exit(2);
 }
 
-int main(int argc, char **argv) {
-    static const char *const strategies[] = {"direct", "sequential", "split", "reduce", "vtree"};
-    static const char *const singles[] = {"automatic", "bswap", "tree", "radixk", "radixkr", "folding"};
-    static const char *const operations[] = {"over", "nearest"};
+/* Gives the seconds, or a negative number after an error. */
+static double run(int width, int height, int is_nearest, int is_sparse, int frames) {
     int rank, size;
-    MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc != 8) {
-        fprintf(stderr, "usage: icet WIDTH HEIGHT over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse FRAMES\n");
-        return 2;
-    }
-    int width = atoi(argv[1]), height = atoi(argv[2]), frames = atoi(argv[7]);
-    int is_nearest = named(argv[3], operations, 2);
-    IceTCommunicator comm = icetCreateMPICommunicator(MPI_COMM_WORLD);
-    IceTContext context = icetCreateContext(comm);
-    icetDestroyMPICommunicator(comm);
-    icetDiagnostics(ICET_DIAG_ERRORS | ICET_DIAG_ALL_NODES);
     icetResetTiles();
     icetAddTile(0, 0, width, height, size - 1);
-    icetStrategy(ICET_STRATEGY_DIRECT + named(argv[4], strategies, 5));
-    icetSingleImageStrategy(ICET_SINGLE_IMAGE_STRATEGY_AUTOMATIC + named(argv[5], singles, 6));
-    icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);
-    icetSetDepthFormat(is_nearest ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE);
-    icetCompositeMode(is_nearest ? ICET_COMPOSITE_MODE_Z_BUFFER : ICET_COMPOSITE_MODE_BLEND);
-    icetDisable(ICET_COMPOSITE_ONE_BUFFER);
-    int *order = malloc(size * sizeof *order);
-    for (int i = 0; i < size; i++) order[i] = i;
-    if (!is_nearest) {
-        icetEnable(ICET_ORDERED_COMPOSITE);
-        icetCompositeOrder(order);
-    }
     size_t pixels = (size_t)width * height;
     unsigned char *color_from = calloc(pixels, 4), *color = calloc(pixels, 4);
     float *depth_from = malloc(pixels * 4), *depth = malloc(pixels * 4);
     for (size_t at = 0; at < pixels; at++) {
-        uint64_t value = (at * 2654435761u >> 8) + rank * 977;
+        uint64_t value = (at % 65521 * 2654435761u >> 8) + rank * 977;
         unsigned alpha = value % 256;
         int is_display = rank == size - 1;
         if (!is_display) {
@@ -68,14 +44,15 @@ int main(int argc, char **argv) {
     }
     static const float background[4];
     IceTInt covered[4] = {0, 0, width, height};
-    if (!strcmp(argv[6], "sparse")) {
+    if (is_sparse) {
         covered[0] = rank % 3 * width / 4;
         covered[1] = rank / 3 * height / 4;
         covered[2] = rank < size - 1 ? width / 2 : 0;
         covered[3] = rank < size - 1 ? height / 2 : 0;
     }
     double start = 0;
-    for (int frame = -3; frame < frames; frame++) {
+    int failed = 0;
+    for (int frame = -3; frame < frames && !failed; frame++) {
         if (frame == 0) start = MPI_Wtime();
         for (int row = covered[1]; row < covered[1] + covered[3]; row++) {
             size_t at = (size_t)row * width + covered[0];
@@ -83,9 +60,53 @@ int main(int argc, char **argv) {
             if (is_nearest) memcpy(depth + at, depth_from + at, covered[2] * 4);
         }
         icetCompositeImage(color, is_nearest ? depth : NULL, covered, NULL, NULL, background);
-        if (icetGetError() != ICET_NO_ERROR) return 3;
+        failed = icetGetError() != ICET_NO_ERROR;
     }
-    if (rank == size - 1) printf("%.9f\n", MPI_Wtime() - start);
+    double seconds = failed ? -1 : MPI_Wtime() - start;
+    free(color_from);
+    free(color);
+    free(depth_from);
+    free(depth);
+    return seconds;
+}
+
+int main(int argc, char **argv) {
+    static const char *const strategies[] = {"direct", "sequential", "split", "reduce", "vtree"};
+    static const char *const singles[] = {"automatic", "bswap", "tree", "radixk", "radixkr", "folding"};
+    static const char *const operations[] = {"over", "nearest"};
+    static const char *const shares[] = {"dense", "sparse"};
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc < 8 || (argc - 5) % 3) {
+        fprintf(stderr, "usage: icet over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse WIDTH HEIGHT FRAMES...\n");
+        return 2;
+    }
+    int is_nearest = named(argv[1], operations, 2), is_sparse = named(argv[4], shares, 2);
+    IceTCommunicator comm = icetCreateMPICommunicator(MPI_COMM_WORLD);
+    IceTContext context = icetCreateContext(comm);
+    icetDestroyMPICommunicator(comm);
+    icetDiagnostics(ICET_DIAG_ERRORS | ICET_DIAG_ALL_NODES);
+    icetResetTiles();
+    icetAddTile(0, 0, atoi(argv[5]), atoi(argv[6]), size - 1);
+    icetStrategy(ICET_STRATEGY_DIRECT + named(argv[2], strategies, 5));
+    icetSingleImageStrategy(ICET_SINGLE_IMAGE_STRATEGY_AUTOMATIC + named(argv[3], singles, 6));
+    icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);
+    icetSetDepthFormat(is_nearest ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE);
+    icetCompositeMode(is_nearest ? ICET_COMPOSITE_MODE_Z_BUFFER : ICET_COMPOSITE_MODE_BLEND);
+    icetDisable(ICET_COMPOSITE_ONE_BUFFER);
+    int *order = malloc(size * sizeof *order);
+    for (int i = 0; i < size; i++) order[i] = i;
+    if (!is_nearest) {
+        icetEnable(ICET_ORDERED_COMPOSITE);
+        icetCompositeOrder(order);
+    }
+    for (char **one = argv + 5; *one; one += 3) {
+        double seconds = run(atoi(one[0]), atoi(one[1]), is_nearest, is_sparse, atoi(one[2]));
+        if (seconds < 0) return 3;
+        if (rank == size - 1) printf("%.9f\n", seconds);
+    }
     icetDestroyContext(context);
     MPI_Finalize();
     return 0;

@@ -21,8 +21,8 @@ const STARTER: &str = "mpirun.openmpi";
 
 const COMPILING: Duration = Duration::from_secs(60);
 
-/// No run takes longer than this.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// No run of all sizes takes longer than this.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How many strategies there are.
 pub const STRATEGY_COUNT: usize = 5;
@@ -108,14 +108,18 @@ impl Icet {
         Ok(program)
     }
 
-    fn argv(&self, (width, height): (usize, usize)) -> Argv {
-        let (strategy, single) = self.strategy;
+    fn frames(&self, (width, height): (usize, usize)) -> f64 {
         let pixel = match self.operation {
             Operation::Nearest => 8,
             _ => 4,
         };
         let frame = (self.renderers * width * height * pixel) as f64;
-        let frames = (self.bytes / frame).ceil().max(3.0);
+        (self.bytes / frame).ceil().max(3.0)
+    }
+
+    /// One start for all sizes, because to start nine processes takes longer than to composite.
+    fn argv(&self) -> Argv {
+        let (strategy, single) = self.strategy;
         // The last process is the display.
         let processes = (self.renderers + 1).to_string();
         Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
@@ -124,10 +128,12 @@ impl Icet {
             // Its search for processors asks an X server, which may say a line for each process.
             .env("HWLOC_COMPONENTS", "-gl")
             .args([self.program().display()])
-            .args([width, height])
             .args([&self.operation.to_string(), strategy, single])
             .args([if self.is_sparse { "sparse" } else { "dense" }])
-            .args([frames])
+            .args(self.sizes.iter().flat_map(|size| {
+                let (width, height) = *size;
+                [width as f64, height as f64, self.frames(*size)]
+            }))
     }
 }
 
@@ -144,13 +150,11 @@ impl Way for Icet {
     }
 
     fn command(&self) -> String {
-        let run = self.sizes.first().map(|size| self.argv(*size).to_string());
-        let made = installed().map(|installed| self.compiling(&installed).to_string());
-        [made.ok(), run]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" && ")
+        let run = self.argv().to_string();
+        match installed() {
+            Ok(installed) => format!("{} && {run}", self.compiling(&installed)),
+            Err(_) => run,
+        }
     }
 
     fn missing(&self) -> Option<String> {
@@ -159,22 +163,27 @@ impl Way for Icet {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         self.made()?;
-        let figure = |size: (usize, usize)| {
-            let argv = self.argv(size);
-            let done = child::output(&mut argv.command(), PATIENCE)?.success(STARTER)?;
-            let seconds: f64 = done
-                .stdout
+        let done = child::output(&mut self.argv().command(), PATIENCE)?.success(STARTER)?;
+        let said: Vec<&str> = done.stdout.lines().collect();
+        if said.len() != self.sizes.len() {
+            bail!("IceT's program said {:?}", done.stdout);
+        }
+        let figure = |(size, line): (&(usize, usize), &str)| {
+            let seconds: f64 = line
                 .trim()
                 .parse()
-                .with_context(|| format!("IceT's program said {:?}", done.stdout))?;
+                .with_context(|| format!("IceT's program said {line:?}"))?;
             if seconds <= 0.0 {
                 bail!("IceT's program took no time");
             }
-            let frames: f64 = argv.last().parse().context("a number of frames")?;
             let pixels = (size.0 * size.1) as f64;
-            Ok(Figure::new(&self.plot, pixels, frames / seconds))
+            Ok(Figure::new(
+                &self.plot,
+                pixels,
+                self.frames(*size) / seconds,
+            ))
         };
-        self.sizes.iter().copied().map(figure).collect()
+        self.sizes.iter().zip(said).map(figure).collect()
     }
 }
 
@@ -229,14 +238,13 @@ mod tests {
             is_sparse: false,
             plot: "composite-nearest".into(),
             renderers: 8,
-            sizes: vec![(256, 256)],
+            sizes: vec![(256, 256), (4096, 4096)],
             bytes: 8.0 * 65536.0 * 8.0 * 10.0,
         };
-        let typed = icet.argv((256, 256)).to_string();
+        let typed = icet.argv().to_string();
         assert!(typed.contains("-np 9 "), "{typed}");
-        let end = "nowhere/icet 256 256 nearest sequential radixk dense 10";
+        let end = "nowhere/icet nearest sequential radixk dense 256 256 10 4096 4096 3";
         assert!(typed.ends_with(end), "{typed}");
-        assert_eq!(icet.argv((4096, 4096)).last(), "3");
         assert_eq!(icet.name(), "IceT, radixk");
     }
 
