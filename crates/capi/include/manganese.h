@@ -30,7 +30,8 @@ typedef enum {
     MGN_ERR_ARGUMENT = -1,
     // no such connection, request, message, reservation, memory, broadcast or compositor
     MGN_ERR_HANDLE = -2,
-    // before mgn_init, after mgn_finalize, or mgn_init twice
+    // before mgn_init, after mgn_finalize, or mgn_init twice; or a function uses the compositor that
+    // called it
     MGN_ERR_STATE = -3,
     // the time has passed
     MGN_ERR_TIMEOUT = -4,
@@ -318,8 +319,8 @@ typedef struct {
     // merged.
     int to;
     // Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    // tree-K, as in radix-8. Null: the library chooses, and on one host reads the pictures where
-    // they are.
+    // tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where they
+    // are.
     const char *schedule;
     // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     // to show, and cost nothing. Null: all ranks, by their numbers.
@@ -356,7 +357,8 @@ typedef struct {
 // Draws this process's share of a tile. place is the tile's place in the large picture; color and
 // depth (null without depth) are memory for its pixels, rows without gaps, with anything in them.
 // covered is the rectangle of the tile that was drawn, counted from the tile's first pixel: all of
-// it, unless the function sets another one. Returns 0, or another number if it cannot draw.
+// it, unless the function sets another one. Tiles without pixels are drawn, too. Returns 0, or
+// another number if it cannot draw.
 typedef int (*mgn_draw)(void *context, uint32_t tile, const mgn_rectangle *place, void *color, void *depth, mgn_rectangle *covered);
 
 // Gets a merged tile, which is valid during the call. Returns 0, or another number if something
@@ -405,7 +407,8 @@ int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *compos
 // compositor or throw a C++ exception.
 //
 // MGN_ERR_CANCELLED: draw or show returned another number than 0. The other processes then get
-// MGN_ERR_CLOSED, and all close the compositor. MGN_ERR_ARGUMENT: a tile is not within the picture.
+// MGN_ERR_CLOSED, in this call or the next one, and all close the compositor. MGN_ERR_ARGUMENT: a
+// tile is not within the picture.
 // Other errors are those of mgn_composite.
 int mgn_composite_tiles(mgn_compositor compositor, const mgn_composition *composition, const mgn_tile *tiles, uint32_t count, mgn_draw draw, mgn_show show, void *context);
 

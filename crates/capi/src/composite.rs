@@ -71,8 +71,8 @@ pub struct mgn_composition {
     /// merged.
     pub to: c_int,
     /// Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    /// tree-K, as in radix-8. Null: the library chooses, and on one host reads the pictures where
-    /// they are.
+    /// tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where they
+    /// are.
     pub schedule: *const c_char,
     /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     /// to show, and cost nothing. Null: all ranks, by their numbers.
@@ -118,7 +118,8 @@ pub struct mgn_tile {
 /// Draws this process's share of a tile. place is the tile's place in the large picture; color and
 /// depth (null without depth) are memory for its pixels, rows without gaps, with anything in them.
 /// covered is the rectangle of the tile that was drawn, counted from the tile's first pixel: all of
-/// it, unless the function sets another one. Returns 0, or another number if it cannot draw.
+/// it, unless the function sets another one. Tiles without pixels are drawn, too. Returns 0, or
+/// another number if it cannot draw.
 #[allow(non_camel_case_types)]
 pub type mgn_draw = Option<
     unsafe extern "C" fn(
@@ -295,7 +296,8 @@ pub unsafe extern "C" fn mgn_composite_drawn(
 /// compositor or throw a C++ exception.
 ///
 /// MGN_ERR_CANCELLED: draw or show returned another number than 0. The other processes then get
-/// MGN_ERR_CLOSED, and all close the compositor. MGN_ERR_ARGUMENT: a tile is not within the picture.
+/// MGN_ERR_CLOSED, in this call or the next one, and all close the compositor. MGN_ERR_ARGUMENT: a
+/// tile is not within the picture.
 /// Other errors are those of mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_tiles(
@@ -445,16 +447,22 @@ impl Compositor {
         }
     }
 
-    /// The group, once no other thread uses it.
-    fn group(&self) -> Result<MutexGuard<'_, Group<'static>>, Fault> {
+    /// Refuses what a function of the program's wants while it is called by this compositor.
+    pub(crate) fn check_caller(&self) -> Result<(), Fault> {
         let caller = *self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         match caller == Some(thread::current().id()) {
             true => Err(Fault::new(
                 Code::State,
                 "a function that draws or shows a tile must not use its compositor",
             )),
-            false => Ok(self.group.lock().unwrap_or_else(PoisonError::into_inner)),
+            false => Ok(()),
         }
+    }
+
+    /// The group, once no other thread uses it.
+    fn group(&self) -> Result<MutexGuard<'_, Group<'static>>, Fault> {
+        self.check_caller()?;
+        Ok(self.group.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

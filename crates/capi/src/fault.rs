@@ -25,7 +25,7 @@ const MEANINGS: [(Code, &CStr); 14] = [
     ),
     (
         Code::State,
-        c"mgn_init has not been called, or twice, or mgn_finalize has",
+        c"mgn_init has not been called, or twice, or mgn_finalize has; or a function uses the compositor that called it",
     ),
     (Code::Timeout, c"the time has passed"),
     (

@@ -176,6 +176,8 @@ impl Library {
     }
 
     pub(crate) fn remove_compositor(&self, number: u64) -> Result<(), Fault> {
+        // Not from one of its own functions, which it still calls.
+        self.compositor(number)?.check_caller()?;
         let found = lock(&self.compositors).remove(&number);
         found.map(drop).ok_or_else(|| handle("compositor", number))
     }

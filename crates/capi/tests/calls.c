@@ -64,6 +64,7 @@ static int draw_tile(void *context, uint32_t tile, const mgn_rectangle *place, v
     mgn_merged merged;
     IS(mgn_composite(d->compositor, &composition, color, NULL, &merged), MGN_ERR_STATE);
     IS(mgn_composite_tiles(d->compositor, &composition, NULL, 0, draw_tile, NULL, d), MGN_ERR_STATE);
+    IS(mgn_compositor_close(d->compositor), MGN_ERR_STATE);
     if (tile == 1)
         covered->width = 1;
     d->drawn++;

@@ -2,9 +2,10 @@
 //! all memory back.
 
 mod jobs;
+mod ways;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use mgn_composite::{Color, CompositeError, Depth, Format, Group, Operation, Sche
 use mgn_fabric::endpoint::How;
 use mgn_fabric::job::Member;
 
-use jobs::{members, By};
+use jobs::members;
+use ways::By;
 
 const RANKS: usize = 4;
 const VICTIM: usize = 2;
@@ -65,6 +67,12 @@ fn held() -> [usize; 2] {
     ]
 }
 
+/// One job at a time, so that memory can be counted.
+fn one() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs a job in which one rank has a fate, which it calls for. All others get an error.
 fn without_victim(
     fate: Fate,
@@ -73,9 +81,7 @@ fn without_victim(
     may_blame_others: bool,
     what: &str,
 ) {
-    // One job at a time, so that memory can be counted.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one = one();
     let before = held();
     let done = AtomicUsize::new(0);
     let results = members(RANKS, |member| match member.rank() as usize {
@@ -207,6 +213,69 @@ fn between_drawing_and_compositing() {
                 let what = format!("{fate:?}, {schedule:?} by {by:?}, to {to}");
                 without_victim(fate, victim, other, false, &what);
             }
+        }
+    }
+}
+
+/// A rank that waits for another host is not late itself: those on its host do not blame it, even if
+/// they wait for it in a frame that has nothing to do with the other host.
+#[test]
+fn on_another_host_while_frames_differ() {
+    type Each = fn(usize) -> Terms;
+    const CASES: [(&str, usize, usize, Each); 4] = [
+        ("the next frame is of one host", 3, 4, |number| {
+            let order: &[usize] = [&[0, 1, 2, 3][..], &[0, 1, 2]][number % 2];
+            Terms {
+                order: Some(order.to_vec()),
+                ..terms(None, 0)
+            }
+        }),
+        ("receivers take turns", 3, 4, |number| Terms {
+            order: Some(vec![2, 1, 0, 3]),
+            ..terms(None, 1 + number % 2)
+        }),
+        ("a host has two blocks", 4, 5, |number| {
+            let orders = [[0, 1, 4, 2, 3], [3, 2, 1, 0, 4]];
+            Terms {
+                order: Some(orders[number % 2].to_vec()),
+                ..terms(None, 0)
+            }
+        }),
+        ("frames by messages alternate", 3, 4, |number| {
+            let schedule = (number % 2 == 0).then_some(Schedule::BinarySwap);
+            terms(schedule, 0)
+        }),
+    ];
+    let _one = one();
+    for (what, here, ranks, each) in CASES {
+        let (victim, done) = (ranks - 1, AtomicUsize::new(0));
+        let results = members(ranks, |member| {
+            let by = By::Hosts(here);
+            if member.rank() as usize == victim {
+                let _group = by.group(member, 1, LONG);
+                while done.load(Ordering::Acquire) < ranks - 1 {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                return Ok(());
+            }
+            let mut group = by.group(member, 1, SHORT);
+            let mut frame = |number| {
+                let mut terms = each(number);
+                // Large enough for all to merge.
+                terms.width = 2048;
+                composite(&mut group, &terms)
+            };
+            let result = (0..100_000).try_for_each(&mut frame);
+            done.fetch_add(1, Ordering::AcqRel);
+            result
+        });
+        for (rank, result) in results
+            .into_iter()
+            .enumerate()
+            .filter(|(rank, _)| *rank != victim)
+        {
+            let is_right = result.as_ref().is_err_and(|error| blames(error, victim));
+            assert!(is_right, "{what}: rank {rank}: {result:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Groups of processes, as threads with an endpoint each, over the links that jobs make.
 
 mod jobs;
+mod ways;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -12,7 +13,8 @@ use mgn_composite::{
 };
 use mgn_fabric::endpoint::How;
 
-use jobs::{members, By};
+use jobs::members;
+use ways::By;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -480,6 +482,37 @@ fn pictures_may_be_drawn_in_place() {
                 assert!(*got == want, "frame {frame} by {by:?}, {schedule:?}");
             }
         }
+    }
+}
+
+/// Ranks are a frame ahead of a receiver that merges nothing. When the pictures grow, they give up
+/// the memory that it has never looked at.
+#[test]
+fn pictures_may_grow_while_the_receiver_is_slow() {
+    for by in WAYS {
+        let results = job(by, 5, |mut group| {
+            let mut last = Picture::default();
+            for frame in 0..6 {
+                let mut terms = terms(Operation::Over, Some(Schedule::DirectSend));
+                (terms.width, terms.height) = (256, 16 << frame);
+                terms.order = Some(vec![1, 2, 3, 4]);
+                if group.rank() == 0 {
+                    thread::sleep(Duration::from_millis(20));
+                } else {
+                    group.draw(&terms).unwrap().color.fill(frame as u8);
+                }
+                last = group.composite_drawn(&terms, None).unwrap().1.to_picture();
+            }
+            last
+        });
+        // Each hides 5/255 of what is behind it.
+        let shown = &results[0].color;
+        assert_eq!(shown.len(), 4 * 256 * (16 << 5));
+        assert!(
+            shown.iter().all(|byte| (19..=20).contains(byte)),
+            "{}",
+            shown[0]
+        );
     }
 }
 

@@ -208,7 +208,12 @@ class Compositor:
         through, this compositor is of no further use, and the other processes get LostError.
         """
         picture = _blank(shape, color, depth)
-        self._call(function, *picture)
+        native = self._ready()
+        try:
+            self._call(function, *picture)
+        except BaseException:
+            native.give_up()
+            raise
         return self.composite(*picture, **terms)
 
     def draw_tiles(
@@ -227,8 +232,9 @@ class Compositor:
         process's share of a tile, or `function(tile, color, depth)` with a type of depths, as for
         `draw`. It is not called where `order` leaves this process out.
 
-        Returns the tiles that this process gets, in their order, but for empty ones. `terms` are those of `composite`,
-        but for `to`, which each tile has.
+        Returns the tiles that this process gets, without empty ones. `terms` are those of
+        `composite`, but for `to`, which each tile has. After an exception this compositor is of no
+        further use, and the other processes get LostError.
         """
         height, width = shape
         for tile in tiles:
@@ -236,18 +242,24 @@ class Compositor:
                 raise ValueError(f"{tile} is not within a picture of {width} by {height} pixels")
             if not 0 <= tile.to < self._size:
                 raise ValueError(f"{tile} is for a rank that the job of {self._size} does not have")
-        if "to" in terms:
-            raise TypeError("each tile has a `to`: draw_tiles takes none")
+        unknown = terms.keys() - {"operation", "order", "schedule"}
+        if unknown:
+            raise TypeError(f"draw_tiles takes no {unknown.pop()}")
         order = terms.get("order")
         draws = order is None or self._rank in order
+        native = self._ready()
         shown = []
-        for tile in tiles:
-            picture = _blank((tile.height, tile.width), color, depth)
-            if draws:
-                self._call(function, tile, *picture)
-            merged = self._composite(*picture, to=tile.to, at=(tile.x, tile.y), **terms)
-            if merged is not None:
-                shown.append((tile, merged))
+        try:
+            for tile in tiles:
+                picture = _blank((tile.height, tile.width), color, depth)
+                if draws:
+                    self._call(function, tile, *picture)
+                merged = self._composite(*picture, to=tile.to, at=(tile.x, tile.y), **terms)
+                if merged is not None:
+                    shown.append((tile, merged))
+        except BaseException:
+            native.give_up()
+            raise
         return shown
 
     def _ready(self) -> _native.Compositor:
@@ -258,14 +270,10 @@ class Compositor:
         return self._native
 
     def _call(self, function: Callable[..., object], *arguments: object) -> None:
-        """Calls a function that draws. If it raises an exception, the others get to know."""
-        native = self._ready()
+        self._ready()
         self._is_drawing = True
         try:
             function(*arguments)
-        except BaseException:
-            native.give_up()
-            raise
         finally:
             self._is_drawing = False
 

@@ -12,8 +12,8 @@ use super::{CompositeError, Own, PictureRef, Terms};
 use crate::covered::Covered;
 use crate::Schedule;
 
-/// How many times the group's patience the members of a block may take for its picture: to draw
-/// theirs, and to merge them. After that, those on its host have said which of them is late.
+/// How many times the group's patience the members of a block may take for its picture: once to
+/// draw theirs, and once to merge them. By then, those on its host have said which of them is late.
 const BEFORE: u32 = 2;
 
 /// Neighbours in the order whose pictures are merged in the memory of their host.
@@ -48,8 +48,8 @@ pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<
             leader: ranks.iter().copied().min().unwrap_or_default(),
         })
         .collect();
-    // Otherwise the leaders depend neither on the receiver nor on the order within a block. So ranks
-    // that do not agree about these send each other pieces all the same, and find out.
+    // The leaders of several blocks depend neither on the receiver nor on the order within a block.
+    // So ranks that do not agree about these send each other pieces all the same, and find out.
     if let [only] = &mut blocks[..] {
         if hosts[only.leader] == hosts[to] {
             only.leader = to;
@@ -58,13 +58,18 @@ pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<
     blocks.iter().any(Block::is_merged).then_some(blocks)
 }
 
+/// The order and its blocks, as members compare them.
+fn words(blocks: &[Block]) -> Vec<usize> {
+    let word = |block: &Block| [&block.order[..], &[usize::MAX, block.leader]].concat();
+    blocks.iter().flat_map(word).collect()
+}
+
 /// Merges one picture of each member, first those of each block.
 pub(super) fn composite<'g>(
     links: &Links<'_>,
     frame: u32,
     own: Own<'_>,
     terms: &Terms,
-    order: &[usize],
     blocks: &[Block],
     (shared, messages): (&'g mut Option<Shared>, &'g mut Messages),
 ) -> Result<(Range<usize>, PictureRef<'g>), CompositeError> {
@@ -73,7 +78,7 @@ pub(super) fn composite<'g>(
     let is_partial = |block: &Block| block.is_merged() && blocks.len() > 1;
     let merging = Merging {
         terms,
-        agreed: Agreed::new(terms, Mode::Hosts(schedule), order),
+        agreed: Agreed::new(terms, Mode::Hosts(schedule), &words(blocks)),
         schedule,
         is_partial: blocks.iter().map(is_partial).collect(),
         order: leaders,
@@ -84,7 +89,7 @@ pub(super) fn composite<'g>(
     let covered = match (shared.as_mut(), mine) {
         (Some(shared), Some(block)) => shared.composite_block(links, frame, &own, &merging, block),
         (Some(shared), None) => {
-            let passed = shared.pass(links, frame, terms, merging.agreed);
+            let passed = shared.pass(links, frame, &merging);
             passed.map(|()| Covered::whole(0, 0))
         }
         (None, _) => Ok(Covered::whole(0, 0)),
@@ -109,10 +114,13 @@ pub(super) fn composite<'g>(
             }
         }
     };
-    covered.and_then(go_on).inspect_err(|error| match shared {
-        Some(shared) if !error.is_of_call() => shared.fail(links, error),
+    let result = covered.and_then(go_on);
+    match (&result, shared) {
+        (Ok(_), Some(shared)) => shared.finish(links, frame.wrapping_add(1)),
+        (Err(error), Some(shared)) if !error.is_of_call() => shared.fail(links, error),
         _ => {}
-    })
+    }
+    result
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! Members on one host read each other's pictures where they are, in memory that they share
 //! ([`shared`]). Members on different hosts send each other pieces of their pictures
-//! ([`messages`]), as their schedule says. Where several hosts have several members each, those of
-//! a host merge theirs first ([`hosts`]).
+//! ([`messages`]), as their schedule says. Where hosts have several members, these merge their
+//! pictures first ([`hosts`]), if the group chooses the schedule and one rank gets the picture.
 
 mod agreed;
 mod ended;
@@ -246,7 +246,8 @@ impl<'a> Group<'a> {
     /// same number; groups that a job has one after the other need different ones. Waits up to
     /// `patience` for the others. A composition waits as long for each piece; for one that others
     /// have to merge first as many times longer as they need rounds, so that the members that see
-    /// who is late are the first to say so.
+    /// who is late are the first to say so. If hosts merge first, other hosts wait three times as
+    /// long for that.
     ///
     /// # Errors
     /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`],
@@ -395,15 +396,9 @@ impl<'a> Group<'a> {
             (Way::Memory(mode), Some(shared)) => {
                 shared.composite(links, frame, own, terms, (mode, &order))
             }
-            (Way::Hosts(blocks), shared) => hosts::composite(
-                links,
-                frame,
-                own,
-                terms,
-                &order,
-                &blocks,
-                (shared, messages),
-            ),
+            (Way::Hosts(blocks), shared) => {
+                hosts::composite(links, frame, own, terms, &blocks, (shared, messages))
+            }
             (_, shared) => {
                 let schedule = terms.schedule(&order);
                 let merging = Merging {
@@ -414,14 +409,16 @@ impl<'a> Group<'a> {
                     order,
                     before: 0,
                 };
-                let passed = shared.as_mut().map_or(Ok(()), |shared| {
-                    shared.pass(links, frame, terms, merging.agreed)
-                });
+                let passed = shared
+                    .as_mut()
+                    .map_or(Ok(()), |shared| shared.pass(links, frame, &merging));
                 let merged = passed.and_then(|()| messages.composite(links, frame, own, &merging));
-                merged.inspect_err(|error| match shared {
-                    Some(shared) if !error.is_of_call() => shared.fail(links, error),
+                match (&merged, shared) {
+                    (Ok(_), Some(shared)) => shared.finish(links, next),
+                    (Err(error), Some(shared)) if !error.is_of_call() => shared.fail(links, error),
                     _ => {}
-                })
+                }
+                merged
             }
         };
         match result {

@@ -37,7 +37,7 @@ impl Group<'_> {
     ///
     /// # Errors
     /// Those of `draw` and `show`: this member composites no more then, and the others get
-    /// [`CompositeError::Lost`]. [`CompositeError::Outside`] for a tile that is not within the
+    /// [`CompositeError::Lost`], here or in their next call. [`CompositeError::Outside`] for a tile that is not within the
     /// picture, and those of [`Group::composite`].
     pub fn composite_tiles<E: From<CompositeError>>(
         &mut self,
@@ -80,9 +80,12 @@ impl Group<'_> {
             return;
         }
         self.has_failed = true;
+        // Another one may have failed before, and be the reason.
+        let said = self.links.check(self.frame);
+        let error = said.err().unwrap_or(CompositeError::Failed);
         if let Some(shared) = &self.shared {
-            shared.fail(&self.links, &CompositeError::Failed);
+            shared.fail(&self.links, &error);
         }
-        self.links.fail(self.frame, &CompositeError::Failed);
+        self.links.fail(self.frame, &error);
     }
 }

@@ -31,10 +31,17 @@ pub(super) enum Counter {
     Drawn,
     /// It reads no picture of others any more, and has written its part of the merged one.
     Merged,
+    /// It is done with the frame, also with other hosts.
+    Free,
 }
 
 impl Counter {
-    pub const ALL: [Counter; 3] = [Counter::Ready, Counter::Drawn, Counter::Merged];
+    pub const ALL: [Counter; 4] = [
+        Counter::Ready,
+        Counter::Drawn,
+        Counter::Merged,
+        Counter::Free,
+    ];
 }
 
 /// Which of a frame's heads.

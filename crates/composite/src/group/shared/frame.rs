@@ -108,6 +108,7 @@ impl Shared {
                 self.fail(links, error);
             }
         })?;
+        self.finish(links, frame.next());
         let result = self.result(frame.merged, &merged);
         let picture = result.map_or(PictureRef::default(), |layer| PictureRef {
             color: layer.color,
@@ -128,10 +129,7 @@ impl Shared {
     ) -> Result<Covered, CompositeError> {
         let terms = merging.terms;
         let mode = self.usual(terms, &block.order);
-        self.between = match merging.is_done(block.leader) {
-            true => 0,
-            false => 1 + merging.waits_in_all(),
-        };
+        self.may_be_busy(merging);
         let frame = Frame {
             links,
             number,
@@ -159,7 +157,8 @@ impl Shared {
         })
     }
 
-    /// The picture of a block that this member has led in the last frame.
+    /// The merged picture of this member's block, if it leads one. A member that gets the merged
+    /// picture and leads no block has none of its own.
     pub fn merged(&self, merging: &Merging<'_>, covered: Covered) -> Sparse<'_> {
         let terms = merging.terms;
         let stored = block_stored(merging);
@@ -176,11 +175,12 @@ impl Shared {
         }
     }
 
-    /// The merged pixels that this member has of the last frame.
+    /// The merged pixels that this member has of the present frame.
     fn result(&self, stored: Stored, merged: &Range<usize>) -> Option<Layer<'_>> {
         let own = self.result.as_ref().filter(|_| !merged.is_empty())?;
-        // SAFETY: all mergers have counted the frame, so they write no more until this member
-        // counts the memory as ready again, for which it must be borrowed anew.
+        // SAFETY: all mergers of the last frame for which this member has counted its memory as
+        // ready have counted that frame, so they write no more until it does so again, for which
+        // it must be borrowed anew.
         unsafe { layer(own.mapping(), own.place(0), stored, merged) }
     }
 
@@ -225,7 +225,8 @@ impl Shared {
         self.own(links).set(Counter::Drawn, next);
         let mut heads = Vec::new();
         let mine = stripe.clone().filter(|stripe| !stripe.is_empty());
-        if mine.is_some() || is_receiver {
+        // Members wait until those that merge have read their pictures, and for nobody else.
+        if mine.is_some() || (is_receiver && stripe.is_some()) {
             heads = self.heads(frame, stays)?;
         }
         if let Some(stripe) = mine {
@@ -373,11 +374,8 @@ impl Shared {
         which: Which,
     ) -> Result<Head, CompositeError> {
         if rank != frame.links.rank {
-            let times = match frame.to == Some(rank) {
-                true => 1 + self.between,
-                false => 1,
-            };
-            self.wait(frame.links, rank, counter, frame.next(), times)?;
+            self.wait_until_free(frame.links, rank, frame.number)?;
+            self.wait(frame.links, rank, counter, frame.next(), 1)?;
         }
         let peer = self.peer_mut(rank);
         let head = Head::from_words(peer.control.read(which, frame.number));

@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::Spinner;
 
-use super::agreed::{Agreed, Mode};
+use super::agreed::Mode;
 use super::ended::Ended;
 use super::links::Links;
+use super::messages::Merging;
 use super::{CompositeError, Terms};
 use crate::covered::Covered;
 use crate::{LayerMut, Schedule};
@@ -59,8 +60,8 @@ pub(super) struct Shared {
     spinner: Spinner,
     /// One of [`SMALL`].
     small: usize,
-    /// How many times the group's patience a leader may be busy with other hosts before it comes
-    /// back to the members of its own.
+    /// How many times the group's patience a member may have been busy with messages in any frame
+    /// so far.
     between: u32,
 }
 
@@ -189,23 +190,34 @@ impl Shared {
         &mut self,
         links: &Links<'_>,
         number: u32,
-        terms: &Terms,
-        agreed: Agreed,
+        merging: &Merging<'_>,
     ) -> Result<(), CompositeError> {
+        self.may_be_busy(merging);
+        let Terms { width, height, .. } = *merging.terms;
         let head = Head {
             frame: number,
-            agreed,
+            agreed: merging.agreed,
             place: Place::default(),
-            covered: Covered::whole(terms.width, terms.height),
+            covered: Covered::whole(width, height),
         };
         self.own(links)
             .write(Which::Result, number, &head.to_words());
         let told = self.tell(links, &head, Vec::new());
         told.inspect_err(|error| self.fail(links, error))?;
-        for counter in Counter::ALL {
+        for counter in [Counter::Ready, Counter::Drawn, Counter::Merged] {
             self.own(links).set(counter, number.wrapping_add(1));
         }
         Ok(())
+    }
+
+    /// From now on, members may be busy with these messages.
+    fn may_be_busy(&mut self, merging: &Merging<'_>) {
+        self.between = self.between.max(merging.waits_in_all());
+    }
+
+    /// This member has done all that it has to in the frames before `next`.
+    pub fn finish(&self, links: &Links<'_>, next: u32) {
+        self.own(links).set(Counter::Free, next);
     }
 
     /// Says where this member's picture is, once all have read what was said before in that place:
@@ -320,10 +332,24 @@ impl Shared {
 
     fn wait_for(&mut self, links: &Links<'_>, taken: &Taken) -> Result<(), CompositeError> {
         let next = taken.frame.wrapping_add(1);
-        let mut readers = taken.readers.iter();
-        // Readers may wait for others themselves.
-        let times = 2 + self.between;
-        readers.try_for_each(|rank| self.wait(links, *rank, Counter::Merged, next, times))
+        taken.readers.iter().try_for_each(|rank| {
+            self.wait_until_free(links, *rank, taken.frame)?;
+            self.wait(links, *rank, Counter::Merged, next, 2)
+        })
+    }
+
+    /// Waits until a member is done with all frames before this one. A member that is busy with
+    /// other hosts is not late: that is for those to say that it waits for.
+    fn wait_until_free(
+        &mut self,
+        links: &Links<'_>,
+        rank: usize,
+        frame: u32,
+    ) -> Result<(), CompositeError> {
+        match self.between {
+            0 => Ok(()),
+            between => self.wait(links, rank, Counter::Free, frame, 1 + between),
+        }
     }
 
     /// Waits until a member has counted so far, for so many times the group's patience.
@@ -356,6 +382,8 @@ impl Shared {
             if !is_open {
                 return Err(Ended::Left.error(rank, links));
             }
+            // The other one may wait for a third, of another host, which others have given up.
+            links.check(target.wrapping_sub(1))?;
             let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
             let left = left.unwrap_or(PULSE).min(PULSE);
             if left.is_zero() {
@@ -399,7 +427,7 @@ impl Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::agreed::tests::terms;
+    use crate::group::agreed::{tests::terms, Agreed};
     use crate::Group;
     use mgn_fabric::job::Job;
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,0 +1,36 @@
+//! The ways by which pictures come together.
+
+use std::time::Duration;
+
+use mgn_composite::Group;
+use mgn_fabric::job::Member;
+
+/// How members reach each other's pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Memory,
+    Messages,
+    /// So many ranks share memory; the next ones are as on another host.
+    Hosts(usize),
+}
+
+impl By {
+    pub fn group(self, member: &Member, number: u16, patience: Duration) -> Group<'_> {
+        let group = match self {
+            By::Memory => Group::new(member, number, patience),
+            By::Messages => Group::as_on_host(member, number, patience, member.rank()),
+            By::Hosts(ranks) => {
+                let host = member.rank() / ranks as u32;
+                Group::as_on_host(member, number, patience, host)
+            }
+        };
+        let group = group.unwrap();
+        let hosts = match self {
+            By::Memory => 1,
+            By::Messages => group.size(),
+            By::Hosts(ranks) => group.size().div_ceil(ranks),
+        };
+        assert_eq!(group.hosts(), hosts);
+        group
+    }
+}
