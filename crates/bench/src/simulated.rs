@@ -1,6 +1,6 @@
-//! Compositing by more renderers than this machine has processors: the schedules' own state machines
-//! on a simulated clock, with costs that were measured. Each renderer has a processor and a link of
-//! its own; a link carries one message at a time in each direction.
+//! Compositing by more renderers than this machine has processors: the schedules' own state
+//! machines on a simulated clock, with costs that were measured. Each renderer has a processor and
+//! a link of its own; a link carries one message at a time in each direction.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -30,8 +30,8 @@ typedef enum {
     MGN_ERR_ARGUMENT = -1,
     // no such connection, request, message, reservation, memory, broadcast or compositor
     MGN_ERR_HANDLE = -2,
-    // before mgn_init, after mgn_finalize, or mgn_init twice; or a function uses the compositor that
-    // called it
+    // before mgn_init, after mgn_finalize, or mgn_init twice; or a function uses the compositor
+    // that called it
     MGN_ERR_STATE = -3,
     // the time has passed
     MGN_ERR_TIMEOUT = -4,
@@ -319,8 +319,8 @@ typedef struct {
     // merged.
     int to;
     // Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    // tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where they
-    // are.
+    // tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where
+    // they are.
     const char *schedule;
     // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     // to show, and cost nothing. Null: all ranks, by their numbers.

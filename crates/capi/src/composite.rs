@@ -71,8 +71,8 @@ pub struct mgn_composition {
     /// merged.
     pub to: c_int,
     /// Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    /// tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where they
-    /// are.
+    /// tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where
+    /// they are.
     pub schedule: *const c_char,
     /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     /// to show, and cost nothing. Null: all ranks, by their numbers.

@@ -217,8 +217,8 @@ fn between_drawing_and_compositing() {
     }
 }
 
-/// A rank that waits for another host is not late itself: those on its host do not blame it, even if
-/// they wait for it in a frame that has nothing to do with the other host.
+/// A rank that waits for another host is not late itself: those on its host do not blame it, even
+/// if they wait for it in a frame that has nothing to do with the other host.
 #[test]
 fn on_another_host_while_frames_differ() {
     type Each = fn(usize) -> Terms;

@@ -1,6 +1,7 @@
 //! Groups of processes, as threads with an endpoint each, over the links that jobs make.
 
 mod jobs;
+mod pictures;
 mod ways;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,89 +9,20 @@ use std::thread;
 use std::time::Duration;
 
 use mgn_composite::{
-    merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, LayerMut, Operation,
-    Picture, PictureRef, Rectangle, Schedule, Terms, Tile,
+    merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, Operation, Picture,
+    Rectangle, Schedule, Terms,
 };
 use mgn_fabric::endpoint::How;
 
 use jobs::members;
+use pictures::{at_once, is_alike, job, picture, terms, PATIENCE, PIXELS, WAYS, WIDTH};
 use ways::By;
-
-const PATIENCE: Duration = Duration::from_secs(20);
-
-const WAYS: [By; 4] = [By::Memory, By::Messages, By::Hosts(2), By::Hosts(3)];
-
-/// Runs `each` as every rank of a job of its own. Gives what the ranks came to, in their order.
-fn job<T: Send>(by: By, size: usize, each: impl Fn(Group<'_>) -> T + Sync) -> Vec<T> {
-    members(size, |member| each(by.group(member, 1, PATIENCE)))
-}
 
 /// Waits until so many ranks have come to a certain point.
 fn wait_for(done: &AtomicUsize, wanted: usize) {
     while done.load(Ordering::Acquire) < wanted {
         thread::sleep(Duration::from_millis(5));
     }
-}
-
-const WIDTH: usize = 61;
-const PIXELS: usize = WIDTH * 83;
-
-fn picture(rank: usize, format: Format) -> Picture {
-    let value = |at: usize| (at.wrapping_mul(2_654_435_761) >> 8).wrapping_add(rank * 977);
-    let color = |at: usize| {
-        let alpha = value(at) % 256;
-        let mut pixel = [0, 1, 2, 3].map(|c| (value(4 * at + c) % (alpha + 1)) as u8);
-        pixel[3] = alpha as u8;
-        pixel
-    };
-    let depth = |at: usize| ((value(at) % 61) as f32 / 64.0).to_ne_bytes();
-    Picture {
-        color: (0..PIXELS).flat_map(color).collect(),
-        depth: match format.depth {
-            Some(_) => (0..PIXELS).flat_map(depth).collect(),
-            None => Vec::new(),
-        },
-    }
-}
-
-fn terms(operation: Operation, schedule: Option<Schedule>) -> Terms {
-    let depth = (operation == Operation::Nearest).then_some(Depth::Float);
-    Terms {
-        width: WIDTH,
-        height: PIXELS / WIDTH,
-        at: [0, 0],
-        format: Format {
-            color: Color::Rgba8,
-            depth,
-        },
-        operation,
-        schedule,
-        order: None,
-        to: Some(0),
-    }
-}
-
-/// One pass over all pictures.
-fn at_once(terms: &Terms, order: &[usize]) -> Picture {
-    let pictures: Vec<Picture> = order
-        .iter()
-        .map(|rank| picture(*rank, terms.format))
-        .collect();
-    let layers: Vec<Layer<'_>> = pictures
-        .iter()
-        .map(|picture| picture.layer(Channel::U8))
-        .collect();
-    let mut merged = pictures[0].clone();
-    let out = merged.layer_mut(Channel::U8);
-    merge(terms.operation, terms.format, &layers, out).unwrap();
-    merged
-}
-
-fn is_alike(one: &Picture, other: &Picture) -> bool {
-    let mut pairs = one.color.iter().zip(&other.color);
-    one.depth == other.depth
-        && one.color.len() == other.color.len()
-        && pairs.all(|(one, other)| one.abs_diff(*other) <= 1)
 }
 
 const SCHEDULES: [Option<Schedule>; 6] = [
@@ -637,163 +569,6 @@ fn rectangles_may_be_drawn() {
                 assert!(is_alike(&results[0], &want), "{operation} by {by:?}");
             }
         }
-    }
-}
-
-/// The tiles of a picture: one of each row and column, one within them, and an empty one.
-fn tiles() -> Vec<Tile> {
-    let (half, end) = (WIDTH / 2, PIXELS / WIDTH);
-    let places = [
-        (0..half, 0..40),
-        (half..WIDTH, 0..40),
-        (0..half, 40..end),
-        (half..WIDTH, 40..end),
-        (5..50, 10..70),
-        (3..3, 0..end),
-    ];
-    let tile = |(to, (columns, rows))| Tile {
-        place: Rectangle { columns, rows },
-        to: to % 4,
-    };
-    places.into_iter().enumerate().map(tile).collect()
-}
-
-fn part(of: &Picture, place: &Rectangle) -> Picture {
-    let pixels: Vec<usize> = place
-        .rows
-        .clone()
-        .flat_map(|row| {
-            place
-                .columns
-                .clone()
-                .map(move |column| row * WIDTH + column)
-        })
-        .collect();
-    let part = |bytes: &[u8]| -> Vec<u8> {
-        let pixels = pixels.iter().filter(|_| !bytes.is_empty());
-        pixels
-            .flat_map(|at| bytes[4 * at..4 * at + 4].to_vec())
-            .collect()
-    };
-    Picture {
-        color: part(&of.color),
-        depth: part(&of.depth),
-    }
-}
-
-/// The tiles are parts of the picture, whatever rank gets them.
-#[test]
-fn large_pictures_are_composited_tile_by_tile() {
-    for by in WAYS {
-        for operation in [Operation::Nearest, Operation::Over] {
-            let mut terms = terms(operation, None);
-            // Rank 3 gets a tile, and draws none.
-            terms.order = Some(vec![1, 0, 2, 4]);
-            let shown = job(by, 5, |mut group| {
-                let rank = group.rank();
-                let mine = picture(rank, terms.format);
-                let mut shown = Vec::new();
-                for _ in 0..3 {
-                    shown.clear();
-                    let draw = |tile: usize, out: LayerMut<'_>| {
-                        assert_ne!(rank, 3);
-                        let drawn = part(&mine, &tiles()[tile].place);
-                        out.color.copy_from_slice(&drawn.color);
-                        out.depth.copy_from_slice(&drawn.depth);
-                        Ok::<_, CompositeError>(None)
-                    };
-                    let done = group.composite_tiles(&terms, &tiles(), draw, |tile, picture| {
-                        shown.push((tile, picture.to_picture()));
-                        Ok(())
-                    });
-                    done.unwrap();
-                }
-                shown
-            });
-            let whole = at_once(&terms, &[1, 0, 2, 4]);
-            let mut count = 0;
-            for (rank, shown) in shown.into_iter().enumerate() {
-                for (tile, got) in shown {
-                    let Tile { place, to } = &tiles()[tile];
-                    assert_eq!(*to, rank);
-                    let want = part(&whole, place);
-                    assert!(is_alike(&got, &want), "tile {tile} by {by:?}, {operation}");
-                    count += 1;
-                }
-            }
-            assert_eq!(count, tiles().len());
-        }
-    }
-}
-
-/// A rank that cannot draw or show a tile says so to all others.
-#[test]
-fn a_tile_that_cannot_be_drawn_is_an_error_for_all() {
-    for by in WAYS {
-        for draws in [true, false] {
-            let terms = terms(Operation::Nearest, None);
-            let results = job(by, 4, |mut group| {
-                let fails = group.rank() == 1;
-                let draw = |tile: usize, out: LayerMut<'_>| match fails && draws && tile == 2 {
-                    true => Err(CompositeError::NotDrawn),
-                    false => {
-                        out.color.fill(1);
-                        out.depth.fill(1);
-                        Ok(None)
-                    }
-                };
-                let show = |_: usize, _: PictureRef<'_>| match fails && !draws {
-                    true => Err(CompositeError::NotDrawn),
-                    false => Ok(()),
-                };
-                // Ranks that get nothing are some frames ahead.
-                let mut frame = || group.composite_tiles(&terms, &tiles(), draw, show);
-                (0..100_000).try_for_each(|_| frame())
-            });
-            for (rank, result) in results.into_iter().enumerate() {
-                let is_right = match rank {
-                    1 => matches!(result, Err(CompositeError::NotDrawn)),
-                    _ => matches!(result, Err(CompositeError::Lost { rank: 1, .. })),
-                };
-                assert!(is_right, "rank {rank} by {by:?}: {result:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn tiles_beyond_the_picture_are_refused_before_anything_is_drawn() {
-    let results = job(By::Memory, 2, |mut group| {
-        let terms = terms(Operation::Nearest, None);
-        let tile = |columns, to| Tile {
-            place: Rectangle {
-                columns,
-                rows: 0..1,
-            },
-            to,
-        };
-        let never = |_: usize, _: LayerMut<'_>| panic!("it draws");
-        let mut errors = Vec::new();
-        for wrong in [tile(0..WIDTH + 1, 0), tile(0..1, 2)] {
-            let all = [tile(0..1, 0), wrong];
-            let done = group.composite_tiles(&terms, &all, never, |_, _| Ok(()));
-            errors.push(done.unwrap_err());
-        }
-        let fill = |_: usize, out: LayerMut<'_>| {
-            out.color.fill(1);
-            out.depth.fill(1);
-            Ok(None)
-        };
-        let done = group.composite_tiles(&terms, &[tile(0..9, 0)], fill, |_, _| Ok(()));
-        (
-            errors,
-            done.map_err(|error: CompositeError| error.to_string()),
-        )
-    });
-    for (errors, done) in results {
-        assert!(matches!(errors[0], CompositeError::Outside { .. }));
-        assert!(matches!(errors[1], CompositeError::To { to: 2, size: 2 }));
-        assert_eq!(done, Ok(()));
     }
 }
 

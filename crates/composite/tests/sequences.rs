@@ -1,5 +1,6 @@
-//! Sequences of frames that differ in everything: size, format, operation, order, receiver, schedule
-//! and what each rank draws. Some ranks are slow. All frames are what one pass makes of them.
+//! Sequences of frames that differ in everything: size, format, operation, order, receiver,
+//! schedule and what each rank draws. Some ranks are slow. All frames are what one pass makes of
+//! them.
 
 mod jobs;
 

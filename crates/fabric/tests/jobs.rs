@@ -21,8 +21,9 @@ const TASK: &str = "MGN_TEST_TASK";
 const VICTIMS: &str = "MGN_TEST_VICTIMS";
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Lets `wait` time out until its error contains `cause`. On a busy machine a short wait ends before
-/// the other side has answered at all; so each attempt waits twice as long as the one before.
+/// Lets `wait` time out until its error contains `cause`. On a busy machine a short wait ends
+/// before the other side has answered at all; so each attempt waits twice as long as the one
+/// before.
 fn told_in_time(cause: &str, wait: impl Fn(Duration) -> Error) {
     let mut time = Duration::from_millis(50);
     loop {

@@ -1,6 +1,6 @@
-//! Members on several hosts, some of which share one: those of a host merge their pictures in memory
-//! first, and one of them takes the merged picture to the other hosts. What goes over the network
-//! grows with the number of hosts, not with that of members.
+//! Members on several hosts, some of which share one: those of a host merge their pictures in
+//! memory first, and one of them takes the merged picture to the other hosts. What goes over the
+//! network grows with the number of hosts, not with that of members.
 
 use std::ops::Range;
 

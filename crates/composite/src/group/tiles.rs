@@ -35,10 +35,9 @@ impl Group<'_> {
     /// [`Group::composite_drawn`]; none: all of it. It is not called if the order leaves this
     /// member out. `show` gets each merged tile that is for this member.
     ///
-    /// # Errors
-    /// Those of `draw` and `show`: this member composites no more then, and the others get
-    /// [`CompositeError::Lost`], here or in their next call. [`CompositeError::Outside`] for a tile that is not within the
-    /// picture, and those of [`Group::composite`].
+    /// # Errors Those of `draw` and `show`: this member composites no more then, and the others get
+    /// [`CompositeError::Lost`], here or in their next call. [`CompositeError::Outside`] for a tile
+    /// that is not within the picture, and those of [`Group::composite`].
     pub fn composite_tiles<E: From<CompositeError>>(
         &mut self,
         terms: &Terms,
