@@ -156,7 +156,7 @@ impl Compositor {
         let terms = Terms {
             width,
             height,
-            at,
+            origin: at,
             format: format(color_type, depth_type)?,
             operation,
             schedule,

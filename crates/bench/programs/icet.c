@@ -4,7 +4,7 @@
  *
  * With "sparse", each draws a rectangle of half the width and height.
  *
- * icet over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse [WIDTH HEIGHT FRAMES]... */
+ * icet over|nearest STRATEGY SINGLE-IMAGE-STRATEGY dense|sparse WIDTH HEIGHT FRAMES [WIDTH HEIGHT FRAMES]... */
 
 #include <IceT.h>
 #include <IceTMPI.h>

@@ -214,19 +214,22 @@ impl Compositor {
                 let host = member.rank();
                 (
                     Some(schedule),
-                    Group::as_on_host(&member, 0, PATIENCE, host)?,
+                    Group::on_simulated_host(&member, 0, PATIENCE, host)?,
                 )
             }
             Route::OnHosts(hosts) => {
                 let host = self.rank * hosts / (self.renderers + 1);
-                (None, Group::as_on_host(&member, 0, PATIENCE, host as u32)?)
+                (
+                    None,
+                    Group::on_simulated_host(&member, 0, PATIENCE, host as u32)?,
+                )
             }
         };
         let mut group = group;
         let terms = Terms {
             width: work.width,
             height: work.height,
-            at: [0, 0],
+            origin: [0, 0],
             format: work.format(),
             operation: work.operation,
             schedule,

@@ -21,7 +21,7 @@ const STARTER: &str = "mpirun.openmpi";
 
 const COMPILING: Duration = Duration::from_secs(60);
 
-/// No run of all sizes takes longer than this.
+/// How long one run, with all sizes, may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How many strategies there are.

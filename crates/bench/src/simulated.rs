@@ -48,7 +48,7 @@ struct Message {
     to: usize,
     piece: Piece,
     on_link: Time,
-    /// The whole message is there. Otherwise it has just left its sender.
+    /// Whether the whole message has arrived. If not, it has only begun to leave its sender.
     is_there: bool,
 }
 
@@ -63,7 +63,7 @@ struct Simulation<'w> {
 }
 
 /// Seconds from when all renderers have drawn until the display has the picture.
-pub fn frame(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
+pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
     let (count, pixels) = (work.renderers, work.pixels());
     let plans = (0..count)
         .map(|renderer| Plan::new(schedule, count, renderer, pixels, Outlet::Watcher))
@@ -200,16 +200,16 @@ mod tests {
             partial: 1e-9,
             ..Costs::default()
         };
-        // Each of n merges a n-th of n pictures.
+        // Each of n merges an n-th of n pictures.
         for renderers in [2, 8, 64] {
-            let seconds = frame(&work(renderers), Schedule::DirectSend, costs);
+            let seconds = frame_seconds(&work(renderers), Schedule::DirectSend, costs);
             is_about(seconds, PIXELS * 1e-9);
         }
         // A half of two pictures, and then a quarter of two.
-        let seconds = frame(&work(4), Schedule::BinarySwap, costs);
+        let seconds = frame_seconds(&work(4), Schedule::BinarySwap, costs);
         is_about(seconds, 1.5 * PIXELS * 1e-9);
         // Eight whole pictures in each of three rounds.
-        let seconds = frame(&work(512), Schedule::Tree(8), costs);
+        let seconds = frame_seconds(&work(512), Schedule::Tree(8), costs);
         is_about(seconds, 24.0 * PIXELS * 1e-9);
     }
 
@@ -220,10 +220,10 @@ mod tests {
             ..Costs::default()
         };
         // Seven pictures come to the first, and one goes from there to the display.
-        let seconds = frame(&work(8), Schedule::Tree(8), costs);
+        let seconds = frame_seconds(&work(8), Schedule::Tree(8), costs);
         is_about(seconds, 8.0 * 4.0 * PIXELS * 1e-9);
         // What was merged is wider until the last round: seven pictures twice.
-        let seconds = frame(&work(64), Schedule::Tree(8), costs);
+        let seconds = frame_seconds(&work(64), Schedule::Tree(8), costs);
         is_about(seconds, (7.0 * 4.0 + 7.0 * 8.0 + 4.0) * PIXELS * 1e-9);
     }
 
@@ -234,7 +234,7 @@ mod tests {
             ..Costs::default()
         };
         // One exchange between two, and two pieces for the display.
-        let seconds = frame(&work(2), Schedule::DirectSend, costs);
+        let seconds = frame_seconds(&work(2), Schedule::DirectSend, costs);
         assert!((4e-6..=6e-6).contains(&seconds), "{seconds}");
     }
 
@@ -255,7 +255,7 @@ mod tests {
             Schedule::Tree(8),
         ] {
             for renderers in [1, 2, 3, 7, 100, 512] {
-                let seconds = frame(&work(renderers), schedule, costs);
+                let seconds = frame_seconds(&work(renderers), schedule, costs);
                 assert!(seconds > 0.0, "{schedule}, {renderers}");
             }
         }

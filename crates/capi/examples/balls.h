@@ -1,12 +1,12 @@
-/* What the examples that composite draw: eight balls, of which each process draws some. */
+/* What the compositing examples draw: eight balls, a share of them in each process. */
 #include "check.h"
 
 #define WIDTH 640
 #define HEIGHT 480
 #define BALLS 8
 
-/* Draws into a part of the picture: from a column and a row on, `width` by `height` pixels. Round,
- * without the square root of a real ball. */
+/* Draws one ball into `part` of the picture, row by row. The ball is a smooth bump instead of a
+ * sphere, which would need a square root. */
 static void draw_ball(int ball, int frame, const mgn_rectangle *part, unsigned char (*color)[4], float *depth)
 {
     static const int places[BALLS][3] = {

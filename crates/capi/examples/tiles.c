@@ -1,5 +1,5 @@
-/* A wall of as many tiles, side by side, as there are processes. Each process draws its share of
- * every tile, and shows one tile: it writes it as PREFIX-RANK.ppm. Together they are the picture of
+/* A wall of tiles side by side, one for each process. Each process draws its share of every tile,
+ * and writes the tile that it gets as PREFIX-RANK.ppm. Together the tiles are the first picture of
  * composite.c.
  *
  * usage: tiles PREFIX */
@@ -16,7 +16,7 @@ static int draw(void *context, uint32_t tile, const mgn_rectangle *place, void *
 {
     const process *me = context;
     (void)tile;
-    (void)covered; /* all of the tile */
+    (void)covered; /* it stays as it is: the whole tile */
     draw_share(me->rank, me->size, 0, place, color, depth);
     return 0;
 }

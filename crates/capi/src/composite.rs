@@ -71,8 +71,9 @@ pub struct mgn_composition {
     /// merged.
     pub to: c_int,
     /// Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    /// tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where
-    /// they are.
+    /// tree-K, as in radix-8. Null: the library chooses. Processes on one host then read each
+    /// other's pictures in place; in a job on several hosts, only neighbours in the order do so,
+    /// and only if to is a rank.
     pub schedule: *const c_char,
     /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     /// to show, and cost nothing. Null: all ranks, by their numbers.
@@ -115,11 +116,11 @@ pub struct mgn_tile {
     pub to: u32,
 }
 
-/// Draws this process's share of a tile. place is the tile's place in the large picture; color and
-/// depth (null without depth) are memory for its pixels, rows without gaps, with anything in them.
-/// covered is the rectangle of the tile that was drawn, counted from the tile's first pixel: all of
-/// it, unless the function sets another one. Tiles without pixels are drawn, too. Returns 0, or
-/// another number if it cannot draw.
+/// Draws this process's share of a tile. tile is its index in the array of tiles, and place is where
+/// it lies in the large picture. color and depth (null without depth) are memory for the pixels of
+/// the tile: rows without gaps, with undefined contents. covered holds the whole tile; a function
+/// that draws less sets it to the rectangle that it has drawn, counted from the tile's first pixel.
+/// Tiles of width or height 0 are drawn, too. Returns 0, or another number if it cannot draw.
 #[allow(non_camel_case_types)]
 pub type mgn_draw = Option<
     unsafe extern "C" fn(
@@ -221,8 +222,7 @@ pub unsafe extern "C" fn mgn_composite(
     })
 }
 
-/// Gives memory for this process's next picture, of which the library then makes no copy on one
-/// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
+/// Gives memory for this process's next picture, of which the library then makes no copy on its host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
 /// and calls mgn_composite_drawn with the same composition. depth is set to null without depth.
 /// The memory is the program's until that call. Waits until the other processes have read an
 /// earlier picture that was there. Errors are those of mgn_composite.
@@ -289,16 +289,18 @@ pub unsafe extern "C" fn mgn_composite_drawn(
     })
 }
 
-/// Draws and composites a large picture tile by tile; all processes have to call this with the same
-/// tiles. composition is that of the large picture. Without tiles (null) the picture is one tile,
-/// for the rank to. For each tile, draw is called with context, unless the order leaves this
-/// process out, and show, which may be null, in the rank that gets the tile. Neither may use this
-/// compositor or throw a C++ exception.
+/// Draws and composites a large picture tile by tile. All processes must call this with the same
+/// composition and the same tiles. composition describes the large picture. Its to matters only if
+/// tiles is null: the picture is then one tile, for that rank. The library calls draw with context
+/// for each tile, in every process that the order names, and then show in the rank that gets the
+/// tile. show may be null. Neither function may use this compositor, also not through another
+/// thread that it waits for, or throw a C++ exception.
 ///
-/// MGN_ERR_CANCELLED: draw or show returned another number than 0. The other processes then get
-/// MGN_ERR_CLOSED, in this call or the next one, and all close the compositor. MGN_ERR_ARGUMENT: a
-/// tile is not within the picture.
-/// Other errors are those of mgn_composite.
+/// MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
+/// within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered
+/// to a rectangle that is not within the tile. If draw or show failed, or covered was wrong, the
+/// other processes get MGN_ERR_CLOSED, in this call or the next one, and every process must close
+/// the compositor. Other errors are those of mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_tiles(
     compositor: mgn_compositor,
@@ -343,7 +345,7 @@ pub unsafe extern "C" fn mgn_composite_tiles(
                 depth => depth.as_mut_ptr().cast(),
             };
             let color = out.color.as_mut_ptr().cast();
-            // SAFETY: a function of the program's, which keeps to what this library's manual says.
+            // SAFETY: the program's function keeps to what the manual of this library says.
             let status =
                 unsafe { draw(context, number as u32, &place, color, depth, &mut covered) };
             match status {
@@ -435,7 +437,7 @@ pub extern "C" fn mgn_compositor_close(compositor: mgn_compositor) -> c_int {
 
 pub(crate) struct Compositor {
     group: Mutex<Group<'static>>,
-    /// The thread that is in a function of the program's while it holds the group.
+    /// The thread that is running a draw or show function for this compositor, if any.
     caller: Mutex<Option<ThreadId>>,
 }
 
@@ -447,7 +449,7 @@ impl Compositor {
         }
     }
 
-    /// Refuses what a function of the program's wants while it is called by this compositor.
+    /// Refuses a call by a draw or show function for the compositor that is calling it.
     pub(crate) fn check_caller(&self) -> Result<(), Fault> {
         let caller = *self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         match caller == Some(thread::current().id()) {
@@ -466,7 +468,7 @@ impl Compositor {
     }
 }
 
-/// While functions of the program's may be called.
+/// Marks the time in which the program's draw and show functions may run.
 struct Calling<'c>(&'c Compositor);
 
 impl Calling<'_> {
@@ -538,7 +540,7 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
     Ok(Terms {
         width: width as usize,
         height: height as usize,
-        at: [0, 0],
+        origin: [0, 0],
         format: Format { color, depth },
         operation,
         schedule,

@@ -14,8 +14,8 @@ pub enum mgn_err {
     Argument = -1,
     /// no such connection, request, message, reservation, memory, broadcast or compositor
     Handle = -2,
-    /// before mgn_init, after mgn_finalize, or mgn_init twice; or a function uses the compositor
-    /// that called it
+    /// before mgn_init, after mgn_finalize, or mgn_init twice; or a function that draws or shows a
+    /// tile uses the compositor that is calling it
     State = -3,
     /// the time has passed
     Timeout = -4,

@@ -25,7 +25,7 @@ const MEANINGS: [(Code, &CStr); 14] = [
     ),
     (
         Code::State,
-        c"mgn_init has not been called, or twice, or mgn_finalize has; or a function uses the compositor that called it",
+        c"mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or a draw or show function uses the compositor that is calling it",
     ),
     (Code::Timeout, c"the time has passed"),
     (

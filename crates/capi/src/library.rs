@@ -176,7 +176,7 @@ impl Library {
     }
 
     pub(crate) fn remove_compositor(&self, number: u64) -> Result<(), Fault> {
-        // Not from one of its own functions, which it still calls.
+        // A draw or show function must not close the compositor that is calling it.
         self.compositor(number)?.check_caller()?;
         let found = lock(&self.compositors).remove(&number);
         found.map(drop).ok_or_else(|| handle("compositor", number))

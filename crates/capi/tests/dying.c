@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 1;
     int must_stop = !strcmp(argv[1], "stop");
-    /* Others share the lock until they end. */
+    /* All processes but the victim hold this lock, shared, until they end. */
     int lock = open(argv[0], O_RDONLY | O_CLOEXEC);
     if (lock < 0 || (atoi(getenv("MGN_RANK")) != VICTIM && flock(lock, LOCK_SH)))
         return 1;
@@ -53,7 +53,8 @@ int main(int argc, char **argv)
     if (child > 0) {
         int status;
         if (waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)) {
-            /* Before all others have given it up, it must not be lost. */
+            /* The victim may be killed only after all others have given up waiting for it. If it
+             * died earlier, they would report it as lost and not as late. */
             for (int tries = 0; tries < 200 && flock(lock, LOCK_EX | LOCK_NB); tries++)
                 usleep(100000);
             kill(child, SIGKILL);

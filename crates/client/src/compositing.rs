@@ -330,7 +330,7 @@ impl Composite {
         Ok(Terms {
             width: header.width as usize,
             height: header.height as usize,
-            at: [0, 0],
+            origin: [0, 0],
             format: Format {
                 color: Color::Rgba8,
                 depth: recipe.needs_depth().then_some(Depth::Unorm),

@@ -656,7 +656,7 @@ mod tests {
                     let terms = Terms {
                         width,
                         height,
-                        at: [0, 0],
+                        origin: [0, 0],
                         format: Format {
                             color: Color::Rgba8,
                             depth: None,

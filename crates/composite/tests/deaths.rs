@@ -68,7 +68,7 @@ fn held() -> [usize; 2] {
 }
 
 /// One job at a time, so that memory can be counted.
-fn one() -> MutexGuard<'static, ()> {
+fn one_job_at_a_time() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -81,7 +81,7 @@ fn without_victim(
     may_blame_others: bool,
     what: &str,
 ) {
-    let _one = one();
+    let _one = one_job_at_a_time();
     let before = held();
     let done = AtomicUsize::new(0);
     let results = members(RANKS, |member| match member.rank() as usize {
@@ -126,7 +126,7 @@ fn terms(schedule: Option<Schedule>, to: usize) -> Terms {
     Terms {
         width: 64,
         height: 512,
-        at: [0, 0],
+        origin: [0, 0],
         format: Format {
             color: Color::Rgba8,
             depth: Some(Depth::Float),
@@ -185,7 +185,7 @@ const WAYS: [(By, Option<Schedule>); 6] = [
     (By::Memory, Some(Schedule::Tree(8))),
     (By::Messages, Some(Schedule::DirectSend)),
     (By::Messages, Some(Schedule::BinarySwap)),
-    // The victim takes the picture of its host to the other one, or not.
+    // With 2, the victim leads the block of its host. With 3, it is a member that does not lead.
     (By::Hosts(2), None),
     (By::Hosts(3), None),
 ];
@@ -246,7 +246,7 @@ fn on_another_host_while_frames_differ() {
             terms(schedule, 0)
         }),
     ];
-    let _one = one();
+    let _one = one_job_at_a_time();
     for (what, here, ranks, each) in CASES {
         let (victim, done) = (ranks - 1, AtomicUsize::new(0));
         let results = members(ranks, |member| {

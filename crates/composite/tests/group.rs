@@ -590,7 +590,7 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
         |terms| terms.schedule = Some(Schedule::Tree(8)),
         |terms| terms.to = Some(1),
         |terms| terms.order = Some(vec![2, 1, 0]),
-        |terms| terms.at = [0, 1],
+        |terms| terms.origin = [0, 1],
     ];
     for by in [By::Memory, By::Messages, By::Hosts(2)] {
         for (at, change) in changes.into_iter().enumerate() {

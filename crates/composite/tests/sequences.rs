@@ -1,6 +1,6 @@
-//! Sequences of frames that differ in everything: size, format, operation, order, receiver,
-//! schedule and what each rank draws. Some ranks are slow. All frames are what one pass makes of
-//! them.
+//! Random sequences of frames: size, format, operation, order, receiver, schedule and what each rank
+//! draws all change from frame to frame. Some ranks are slow. Each result must equal what one pass
+//! over the pictures of its frame gives.
 
 mod jobs;
 
@@ -129,7 +129,7 @@ impl Frame {
             terms: Terms {
                 width,
                 height,
-                at: [0, 0],
+                origin: [0, 0],
                 format: Format {
                     color: random.one(&[Color::Rgba8, Color::Rgba16f, Color::Rgba32f]),
                     depth,
@@ -278,7 +278,7 @@ fn frames_of_any_kind_follow_each_other() {
             .collect();
         let results = members(ranks, |member| {
             let rank = member.rank() as usize;
-            let mut group = Group::as_on_host(member, 1, PATIENCE, hosts[rank]).unwrap();
+            let mut group = Group::on_simulated_host(member, 1, PATIENCE, hosts[rank]).unwrap();
             let frames = frames.iter();
             frames
                 .map(|frame| frame.composite(rank, &mut group))

@@ -9,7 +9,7 @@ use mgn_composite::{CompositeError, LayerMut, Operation, Picture, PictureRef, Re
 use pictures::{at_once, is_alike, job, picture, terms, PIXELS, WAYS, WIDTH};
 use ways::By;
 
-/// The tiles of a picture: one of each row and column, one within them, and an empty one.
+/// The tiles of a picture: four that divide it, one that overlaps all four, and an empty one.
 fn tiles() -> Vec<Tile> {
     let (half, end) = (WIDTH / 2, PIXELS / WIDTH);
     let places = [

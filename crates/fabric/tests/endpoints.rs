@@ -852,8 +852,8 @@ fn when_every_peer_has_gone_nobody_is_waited_for() {
     });
 }
 
-/// False where a thread waits only when all peers have gone: it waits for new ones. It has until
-/// `soon` has passed.
+/// Returns false if the thread that calls `take` started too late, after all peers had gone: it
+/// then waits for new peers. It has until `soon` has passed to start.
 fn ends_with_its_peers(kind: &Kind, soon: Duration) -> bool {
     let (listener, _folder) = kind.listen();
     let [hub, first, second] = [(); 3].map(|()| Endpoint::new().unwrap());

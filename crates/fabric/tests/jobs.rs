@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Lets `wait` time out until its error contains `cause`. On a busy machine a short wait ends
 /// before the other side has answered at all; so each attempt waits twice as long as the one
 /// before.
-fn told_in_time(cause: &str, wait: impl Fn(Duration) -> Error) {
+fn retry_until_told(cause: &str, wait: impl Fn(Duration) -> Error) {
     let mut time = Duration::from_millis(50);
     loop {
         let error = wait(time).to_string();
@@ -592,7 +592,7 @@ fn names_that_another_user_has_taken() {
     let squatter = squat();
     let two = join(2).unwrap();
     let told = "waiting for rank 0";
-    told_in_time("uid 65534", |time| {
+    retry_until_told("uid 65534", |time| {
         let error = two.open(0, time).unwrap_err();
         assert!(
             matches!(&error, Error::TimedOut(why) if why.starts_with(told)),
@@ -692,7 +692,7 @@ fn readers_of_a_broadcast_come_at_any_time() {
     };
     let error = root.read_broadcast(0, 1, PATIENCE).unwrap_err();
     assert!(matches!(error, Error::Job(_)), "{error}");
-    told_in_time("broadcast 1 is not open", |time| {
+    retry_until_told("broadcast 1 is not open", |time| {
         readers[0].read_broadcast(0, 1, time).unwrap_err()
     });
 

@@ -180,7 +180,7 @@ fn terms(frame: &Frame, size: (usize, usize), to: Option<usize>) -> Terms {
     Terms {
         width: size.0,
         height: size.1,
-        at: [0, 0],
+        origin: [0, 0],
         format: Format {
             color,
             depth: frame.has_depth.then_some(Depth::Float),

@@ -385,7 +385,7 @@ fn who_compiles_a_list_without_end_holds_up_the_others_for_as_long_as_the_watchd
         },
     ];
     for attack in attacks {
-        is_ended_by_the_watchdog(attack, "has compiled a display list for 2 s");
+        is_ended_by_the_watchdog(attack, "has compiled a display list for 5 s");
     }
 }
 

@@ -204,8 +204,8 @@ class Compositor:
 
         `shape` is (height, width). `function(color)` gets an array of zeros of the type `color`;
         with a type of depths it is `function(color, depth)`, and all depths are the largest that
-        there is. `terms` are those of `composite`. If `function` raises an exception, it passes
-        through, this compositor is of no further use, and the other processes get LostError.
+        there is. `terms` are those of `composite`. If `function` raises an exception, the caller
+        gets it, the other processes get LostError, and every process must close its compositor.
         """
         picture = _blank(shape, color, depth)
         native = self._ready()
@@ -232,9 +232,10 @@ class Compositor:
         process's share of a tile, or `function(tile, color, depth)` with a type of depths, as for
         `draw`. It is not called where `order` leaves this process out.
 
-        Returns the tiles that this process gets, without empty ones. `terms` are those of
-        `composite`, but for `to`, which each tile has. After an exception this compositor is of no
-        further use, and the other processes get LostError.
+        Returns the tiles that are for this process, without those of width or height 0. `terms` are
+        those of `composite`, except `to`, which each tile has. Wrong `tiles` and names of `terms`
+        raise ValueError or TypeError before anything is drawn. After any later exception, close
+        this compositor; the other processes get an error, too.
         """
         height, width = shape
         for tile in tiles:
@@ -244,7 +245,7 @@ class Compositor:
                 raise ValueError(f"{tile} is for a rank that the job of {self._size} does not have")
         unknown = terms.keys() - {"operation", "order", "schedule"}
         if unknown:
-            raise TypeError(f"draw_tiles takes no {unknown.pop()}")
+            raise TypeError(f"draw_tiles has no argument {unknown.pop()!r}")
         order = terms.get("order")
         draws = order is None or self._rank in order
         native = self._ready()

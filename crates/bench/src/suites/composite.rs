@@ -12,7 +12,7 @@ use crate::composite::{Route, Work};
 use crate::icet;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
-use crate::simulated::{frame, Costs};
+use crate::simulated::{frame_seconds, Costs};
 
 /// The six sizes of the paper, and two of today.
 const SIZES: [(usize, usize); 8] = [
@@ -365,7 +365,7 @@ impl Way for Simulated {
         let mut figures = Vec::new();
         for schedule in SCHEDULES {
             for renderers in &self.renderers {
-                let rate = 1.0 / frame(&one(*renderers, 1024, 768), schedule, costs);
+                let rate = 1.0 / frame_seconds(&blending(*renderers, 1024, 768), schedule, costs);
                 let figure = Figure::new(SIMULATION, *renderers as f64, rate);
                 figures.push(figure.of(schedule.to_string()));
             }
@@ -377,7 +377,7 @@ impl Way for Simulated {
 impl Simulated {
     /// Measures what merging and messages cost here.
     fn costs(&self) -> Result<Costs> {
-        let (work, pixels) = (one(RENDERERS, 1024, 768), 1024 * 768);
+        let (work, pixels) = (blending(RENDERERS, 1024, 768), 1024 * 768);
         let layer = |channel: Channel| {
             let bytes = vec![0x55_u8; pixels * channel.pixel_bytes()];
             let layers = vec![
@@ -408,7 +408,7 @@ impl Simulated {
         let by_message = |width: usize, height: usize| {
             let work = Work {
                 route: Route::ByMessages(Schedule::DirectSend),
-                ..one(1, width, height)
+                ..blending(1, width, height)
             };
             let frames = (self.seconds * BYTES_A_SECOND / work.bytes() as f64).clamp(3.0, 2000.0);
             Ok::<_, anyhow::Error>(1.0 / work.run(frames as usize)?)
@@ -418,7 +418,7 @@ impl Simulated {
             drawn: layer(Channel::U8)? / pixels as f64,
             partial: layer(partial)? / pixels as f64,
             message: short / 2.0,
-            byte: (long - short).max(0.0) / one(1, 1024, 768).bytes() as f64,
+            byte: (long - short).max(0.0) / blending(1, 1024, 768).bytes() as f64,
             copy: copy / pixels as f64,
         })
     }
@@ -435,7 +435,7 @@ fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() / f64::from(calls.max(1)))
 }
 
-fn one(renderers: usize, width: usize, height: usize) -> Work {
+fn blending(renderers: usize, width: usize, height: usize) -> Work {
     Work {
         renderers,
         width,

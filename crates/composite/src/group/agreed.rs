@@ -49,7 +49,7 @@ const WHAT: [&str; Agreed::WORDS] = [
     "by another schedule",
     "for another receiver",
     "pictures in another order",
-    "another part of the picture",
+    "another tile of the picture",
 ];
 
 impl Agreed {
@@ -64,7 +64,7 @@ impl Agreed {
         let depth = terms.format.depth.map_or(0, |depth| 1 + depth as u64);
         let kind = [terms.format.color as u64, depth, terms.operation as u64];
         let kind = kind.iter().fold(0, |kind, one| kind << 8 | one);
-        let [column, row] = terms.at.map(|at| at as u64);
+        let [column, row] = terms.origin.map(|at| at as u64);
         let at = column << 32 | row & 0xFFFF_FFFF;
         Agreed([size, kind, mode.to_word(), to, order, at])
     }
@@ -89,7 +89,7 @@ pub(super) mod tests {
         Terms {
             width: 640,
             height: 480,
-            at: [0, 0],
+            origin: [0, 0],
             format: Format {
                 color: Color::Rgba8,
                 depth: Some(Depth::Float),
@@ -113,7 +113,7 @@ pub(super) mod tests {
         let mut spread = terms();
         spread.to = None;
         let mut other = terms();
-        other.at = [640, 0];
+        other.origin = [640, 0];
         let others = [
             (Agreed::new(&wide, Mode::Gather, &order), WHAT[0]),
             (Agreed::new(&unorm, Mode::Gather, &order), WHAT[1]),

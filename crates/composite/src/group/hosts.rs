@@ -12,9 +12,10 @@ use super::{CompositeError, Own, PictureRef, Terms};
 use crate::covered::Covered;
 use crate::Schedule;
 
-/// How many times the group's patience the members of a block may take for its picture: once to
-/// draw theirs, and once to merge them. By then, those on its host have said which of them is late.
-const BEFORE: u32 = 2;
+/// How long a block may take to merge, as a multiple of the group's patience: once until its
+/// members have drawn, and once until they have merged. By then, members of its host have named the
+/// one that is late.
+const MERGE_PATIENCE: u32 = 2;
 
 /// Neighbours in the order whose pictures are merged in the memory of their host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ impl Block {
         self.leader == rank || self.order.contains(&rank)
     }
 
-    /// Whether there is anything to merge or to hand over in memory.
-    pub fn is_merged(&self) -> bool {
+    /// Whether memory is needed: to merge several pictures, or to hand the only one to the leader.
+    pub fn uses_memory(&self) -> bool {
         self.order != [self.leader]
     }
 }
@@ -48,14 +49,15 @@ pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<
             leader: ranks.iter().copied().min().unwrap_or_default(),
         })
         .collect();
-    // The leaders of several blocks depend neither on the receiver nor on the order within a block.
-    // So ranks that do not agree about these send each other pieces all the same, and find out.
+    // With several blocks, each is led by its lowest rank, whoever the receiver is and whatever the
+    // order within the block. So ranks that disagree about these two still exchange pieces, and
+    // notice.
     if let [only] = &mut blocks[..] {
         if hosts[only.leader] == hosts[to] {
             only.leader = to;
         }
     }
-    blocks.iter().any(Block::is_merged).then_some(blocks)
+    blocks.iter().any(Block::uses_memory).then_some(blocks)
 }
 
 /// The order and its blocks, as members compare them.
@@ -75,16 +77,16 @@ pub(super) fn composite<'g>(
 ) -> Result<(Range<usize>, PictureRef<'g>), CompositeError> {
     let leaders: Vec<usize> = blocks.iter().map(|block| block.leader).collect();
     let schedule = Schedule::usual(leaders.len());
-    let is_partial = |block: &Block| block.is_merged() && blocks.len() > 1;
+    let is_partial = |block: &Block| block.uses_memory() && blocks.len() > 1;
     let merging = Merging {
         terms,
         agreed: Agreed::new(terms, Mode::Hosts(schedule), &words(blocks)),
         schedule,
-        is_partial: blocks.iter().map(is_partial).collect(),
+        are_partial: blocks.iter().map(is_partial).collect(),
         order: leaders,
-        before: BEFORE,
+        merge_patience: MERGE_PATIENCE,
     };
-    let mut merged = blocks.iter().filter(|block| block.is_merged());
+    let mut merged = blocks.iter().filter(|block| block.uses_memory());
     let mine = merged.find(|block| block.contains(links.rank));
     let covered = match (shared.as_mut(), mine) {
         (Some(shared), Some(block)) => shared.composite_block(links, frame, &own, &merging, block),
@@ -103,7 +105,7 @@ pub(super) fn composite<'g>(
             return messages.composite(links, frame, own, &merging);
         };
         let merged = shared.merged(&merging, covered);
-        match merging.is_done(links.rank) {
+        match merging.has_result(links.rank) {
             false => messages.composite_merged(links, frame, merged, &merging),
             true => {
                 let picture = PictureRef {
@@ -141,7 +143,7 @@ mod tests {
         let found = blocks(&hosts, &all, 1).unwrap();
         let wanted = [block(&[0, 1, 2], 0), block(&[3, 4], 3), block(&[5], 5)];
         assert_eq!(found, wanted);
-        assert!(found[0].is_merged() && !found[2].is_merged());
+        assert!(found[0].uses_memory() && !found[2].uses_memory());
         // In another order, members of one host are in several blocks.
         let found = blocks(&hosts, &[4, 0, 1, 3], 5).unwrap();
         assert_eq!(found, [block(&[4], 4), block(&[0, 1], 0), block(&[3], 3)]);
@@ -155,7 +157,7 @@ mod tests {
         // It needs no picture itself, and one picture is handed over in memory, too.
         let found = blocks(&hosts, &[3], 1).unwrap();
         assert_eq!(found, [block(&[3], 1)]);
-        assert!(found[0].is_merged() && found[0].contains(1) && !found[0].contains(2));
+        assert!(found[0].uses_memory() && found[0].contains(1) && !found[0].contains(2));
         let found = blocks(&hosts, &[2, 3], 0).unwrap();
         assert_eq!(found, [block(&[2, 3], 2)]);
     }

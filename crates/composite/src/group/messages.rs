@@ -37,11 +37,11 @@ pub(super) struct Merging<'t> {
     pub schedule: Schedule,
     /// The ranks that have pictures, in order.
     pub order: Vec<usize>,
-    /// Which of these pictures have been merged from those of several members. Their pixels are
-    /// stored as between two rounds.
-    pub is_partial: Vec<bool>,
-    /// How many times the group's patience the ranks need before they have their pictures.
-    pub before: u32,
+    /// Which of these pictures were merged from those of several members, and so have the pixel
+    /// format of intermediate results.
+    pub are_partial: Vec<bool>,
+    /// How long it may take until the ranks have these pictures, as a multiple of the patience.
+    pub merge_patience: u32,
 }
 
 impl Merging<'_> {
@@ -50,14 +50,14 @@ impl Merging<'_> {
         self.order.contains(&rank) || self.terms.to == Some(rank)
     }
 
-    /// Whether a rank has the picture already: it is to get it, and nobody else has one.
-    pub fn is_done(&self, rank: usize) -> bool {
+    /// Whether a rank has the result already: the only picture is its own, and it is the receiver.
+    pub fn has_result(&self, rank: usize) -> bool {
         self.order == [rank] && self.terms.to == Some(rank)
     }
 
     /// How many times the group's patience a rank waits for a piece that it needs in a round.
     fn waits(&self, round: usize) -> u32 {
-        1 + self.before + round as u32
+        1 + self.merge_patience + round as u32
     }
 
     /// The same for the last piece of all.
@@ -404,7 +404,7 @@ impl Run<'_, '_> {
         let is_result = !collects && plan.deliver.is_none();
         for (round, list) in plan.rounds.iter().enumerate() {
             for receive in &list.receives {
-                let is_partial = receive.is_merged || self.merging.is_partial[receive.from];
+                let is_partial = receive.is_merged || self.merging.are_partial[receive.from];
                 let channel = if is_partial { partial } else { own };
                 self.expect(round, receive.from, &receive.pixels, channel);
             }

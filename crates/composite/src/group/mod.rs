@@ -1,9 +1,8 @@
 //! A group of processes that composite pictures: the members of a job, joined by its endpoints.
-//!
-//! Members on one host read each other's pictures where they are, in memory that they share
-//! ([`shared`]). Members on different hosts send each other pieces of their pictures
-//! ([`messages`]), as their schedule says. Where hosts have several members, these merge their
-//! pictures first ([`hosts`]), if the group chooses the schedule and one rank gets the picture.
+//! Members on one host read each other's pictures in memory that they share ([`shared`]). In a
+//! group on several hosts, neighbours in the order that share a host merge their pictures in memory
+//! first ([`hosts`]), if the group chooses the schedule and one rank gets the picture. In all other
+//! cases members send each other pieces of their pictures ([`messages`]), as the schedule says.
 
 mod agreed;
 mod ended;
@@ -130,7 +129,7 @@ pub struct Terms {
     pub width: usize,
     pub height: usize,
     /// Column and row of a larger picture where this one begins, if it is a part of one.
-    pub at: [usize; 2],
+    pub origin: [usize; 2],
     pub format: Format,
     pub operation: Operation,
     /// None: the group chooses.
@@ -203,7 +202,7 @@ pub enum CompositeError {
         links::RELEASE
     )]
     Release { rank: usize, theirs: String },
-    #[error("rank {rank} composites {what}: all ranks must composite pictures of the same size and format, with the same operation, order and schedule")]
+    #[error("rank {rank} composites {what}: all ranks must composite the same tile or picture, with the same size, format, operation, order, schedule and receiver")]
     Different { rank: usize, what: String },
     #[error("the order {order:?} names a rank twice, or one that the job of {size} does not have")]
     Order { order: Vec<usize>, size: usize },
@@ -246,8 +245,8 @@ impl<'a> Group<'a> {
     /// same number; groups that a job has one after the other need different ones. Waits up to
     /// `patience` for the others. A composition waits as long for each piece; for one that others
     /// have to merge first as many times longer as they need rounds, so that the members that see
-    /// who is late are the first to say so. If hosts merge first, other hosts wait three times as
-    /// long for that.
+    /// who is late are the first to say so. If hosts merge first, a member waits two times
+    /// `patience` longer for each piece, because it takes up to that long until hosts have merged.
     ///
     /// # Errors
     /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`],
@@ -260,12 +259,12 @@ impl<'a> Group<'a> {
         Group::open(job, number, patience, None)
     }
 
-    /// A group whose members behave as if they were on different hosts, unless they give the same
-    /// number here. It serves to test and to measure on one host what happens between several.
+    /// A group for tests and measurements: on one host, members share memory only with those that
+    /// pass the same `host`, and behave towards all others as if those were on other hosts.
     ///
     /// # Errors
     /// As for [`Group::new`].
-    pub fn as_on_host(
+    pub fn on_simulated_host(
         job: &'a job::Member,
         number: u16,
         patience: Duration,
@@ -278,12 +277,12 @@ impl<'a> Group<'a> {
         job: &'a job::Member,
         number: u16,
         patience: Duration,
-        part: Option<u32>,
+        simulated_host: Option<u32>,
     ) -> Result<Group<'a>, CompositeError> {
         let links = Links::open(job, number, patience)?;
         let mut host = mgn_sys::host::identity().unwrap_or_default();
-        if let Some(part) = part {
-            host.push_str(&format!(" {part}"));
+        if let Some(number) = simulated_host {
+            host.push_str(&format!(" {number}"));
         }
         // The members meet in any case: those that have nothing to do in any frame must not leave
         // before others have opened their links to them.
@@ -308,7 +307,8 @@ impl<'a> Group<'a> {
         self.links.size()
     }
 
-    /// On how many hosts the members are. Those of one host read each other's pictures in memory.
+    /// How many memory-sharing sets the members form: the number of hosts, where all members of a
+    /// host can share memory. A member that cannot counts as a host of its own.
     pub fn hosts(&self) -> usize {
         let hosts = self.hosts.iter().enumerate();
         // Each is named after its first rank.
@@ -405,9 +405,9 @@ impl<'a> Group<'a> {
                     terms,
                     agreed: Agreed::new(terms, Mode::Messages(schedule), &order),
                     schedule,
-                    is_partial: vec![false; order.len()],
+                    are_partial: vec![false; order.len()],
                     order,
-                    before: 0,
+                    merge_patience: 0,
                 };
                 let passed = shared
                     .as_mut()
@@ -437,12 +437,12 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// How a frame is composited: all members come to the same.
+    /// How a frame is composited. All members derive the same way from the same terms.
     fn way(&self, terms: &Terms, order: &[usize]) -> Way {
         match (&self.shared, self.hosts()) {
             (Some(shared), 1) => shared.mode(terms, order).map_or(Way::Messages, Way::Memory),
             _ => match (terms.schedule, terms.to) {
-                // Who asks for a schedule gets it, for all members.
+                // A schedule that was named applies to all members.
                 (None, Some(to)) => {
                     hosts::blocks(&self.hosts, order, to).map_or(Way::Messages, Way::Hosts)
                 }
@@ -487,7 +487,7 @@ impl Way {
             Way::Messages => false,
             Way::Hosts(blocks) => {
                 let mine = blocks.iter().find(|block| block.order.contains(&rank));
-                mine.is_some_and(Block::is_merged)
+                mine.is_some_and(Block::uses_memory)
             }
         }
     }

@@ -14,11 +14,11 @@ pub struct Tile {
 
 impl Terms {
     /// The terms of a part of the picture.
-    pub fn of(&self, tile: &Tile) -> Terms {
+    pub fn for_tile(&self, tile: &Tile) -> Terms {
         Terms {
             width: tile.place.columns.len(),
             height: tile.place.rows.len(),
-            at: [tile.place.columns.start, tile.place.rows.start],
+            origin: [tile.place.columns.start, tile.place.rows.start],
             to: Some(tile.to),
             ..self.clone()
         }
@@ -35,9 +35,12 @@ impl Group<'_> {
     /// [`Group::composite_drawn`]; none: all of it. It is not called if the order leaves this
     /// member out. `show` gets each merged tile that is for this member.
     ///
-    /// # Errors Those of `draw` and `show`: this member composites no more then, and the others get
-    /// [`CompositeError::Lost`], here or in their next call. [`CompositeError::Outside`] for a tile
-    /// that is not within the picture, and those of [`Group::composite`].
+    /// # Errors
+    /// Those of `draw` and `show`, and [`CompositeError::Outside`] for a rectangle of `draw` that
+    /// is not within its tile: this member then composites no more, and the others get
+    /// [`CompositeError::Lost`], in this call or the next one. [`CompositeError::Outside`] or
+    /// [`CompositeError::To`] for a tile that is not within the picture or is for no rank of the
+    /// job: nothing has been drawn, and the group stays usable. Others as in [`Group::composite`].
     pub fn composite_tiles<E: From<CompositeError>>(
         &mut self,
         terms: &Terms,
@@ -45,17 +48,18 @@ impl Group<'_> {
         mut draw: impl FnMut(usize, LayerMut<'_>) -> Result<Option<Rectangle>, E>,
         mut show: impl FnMut(usize, PictureRef<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Before anything is drawn, so that all members find out.
+        // Check all tiles first. All members pass the same ones, so all of them refuse here, before
+        // anything is drawn, and the group stays usable.
         for tile in tiles {
             if !tile.place.is_within(terms.width, terms.height) {
                 let rectangle = tile.place.clone();
                 return Err(CompositeError::Outside { rectangle }.into());
             }
-            self.check(&terms.of(tile))?;
+            self.check(&terms.for_tile(tile))?;
         }
         let rank = self.links.rank;
         let mut composite = |number: usize, tile: &Tile| {
-            let terms = terms.of(tile);
+            let terms = terms.for_tile(tile);
             let draws = self.check(&terms)?.contains(&rank);
             let covered = match draws {
                 true => draw(number, self.draw(&terms)?)?,

@@ -44,7 +44,7 @@ pub fn terms(operation: Operation, schedule: Option<Schedule>) -> Terms {
     Terms {
         width: WIDTH,
         height: PIXELS / WIDTH,
-        at: [0, 0],
+        origin: [0, 0],
         format: Format {
             color: Color::Rgba8,
             depth,

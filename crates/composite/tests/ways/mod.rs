@@ -10,7 +10,7 @@ use mgn_fabric::job::Member;
 pub enum By {
     Memory,
     Messages,
-    /// So many ranks share memory; the next ones are as on another host.
+    /// This many ranks share memory, in order of rank; the next ones behave as on another host.
     Hosts(usize),
 }
 
@@ -18,10 +18,10 @@ impl By {
     pub fn group(self, member: &Member, number: u16, patience: Duration) -> Group<'_> {
         let group = match self {
             By::Memory => Group::new(member, number, patience),
-            By::Messages => Group::as_on_host(member, number, patience, member.rank()),
+            By::Messages => Group::on_simulated_host(member, number, patience, member.rank()),
             By::Hosts(ranks) => {
                 let host = member.rank() / ranks as u32;
-                Group::as_on_host(member, number, patience, host)
+                Group::on_simulated_host(member, number, patience, host)
             }
         };
         let group = group.unwrap();

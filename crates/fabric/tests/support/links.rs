@@ -43,7 +43,7 @@ pub fn connect(endpoint: &Endpoint, listener: &Listener, kind: &Kind, name: &[u8
     try_connect(endpoint, listener, kind, name).unwrap()
 }
 
-/// Whether `request` has ended by now. Else it is waited for.
+/// Whether `request` has ended by now. If not, waits until it has, so that its memory is free.
 pub fn has_ended(endpoint: &Endpoint, request: Request) -> bool {
     let has_ended = endpoint.test(request).unwrap().is_some();
     if !has_ended {

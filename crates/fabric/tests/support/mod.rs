@@ -103,7 +103,7 @@ impl Kind {
     }
 }
 
-/// Serves while `client` tries to come in, which nobody must, however long the client takes.
+/// Runs the listener until `client` has ended, and checks that it accepts nobody meanwhile.
 pub fn lets_nobody_in<T>(listener: &Listener, client: &ScopedJoinHandle<T>) {
     let mut is_over = false;
     while !is_over {
@@ -113,8 +113,8 @@ pub fn lets_nobody_in<T>(listener: &Listener, client: &ScopedJoinHandle<T>) {
     }
 }
 
-/// Serves, and lets nobody in, until `stranger` has been hung up on: what it was told. Its reads
-/// must not block, as whoever would hang up may need to be served first.
+/// Runs the listener, which must accept nobody, until it hangs up on `stranger`. Returns what
+/// `stranger` was sent. Reads of `stranger` must not block: the listener may have to run first.
 pub fn told_until_closed(listener: &Listener, mut stranger: impl Read) -> io::Result<Vec<u8>> {
     let (start, mut told) = (Instant::now(), Vec::new());
     loop {

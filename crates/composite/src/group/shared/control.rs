@@ -31,8 +31,8 @@ pub(super) enum Counter {
     Drawn,
     /// It reads no picture of others any more, and has written its part of the merged one.
     Merged,
-    /// It is done with the frame, also with other hosts.
-    Free,
+    /// It has finished the frame, including its exchange with other hosts.
+    Finished,
 }
 
 impl Counter {
@@ -40,7 +40,7 @@ impl Counter {
         Counter::Ready,
         Counter::Drawn,
         Counter::Merged,
-        Counter::Free,
+        Counter::Finished,
     ];
 }
 

@@ -117,8 +117,8 @@ impl Shared {
         Ok((merged, picture))
     }
 
-    /// Merges the pictures of a block of this host for its leader, who gets to know what of the
-    /// merged picture is covered.
+    /// Merges the pictures of a block in the memory of its leader. Returns what part of the result
+    /// is covered; only a leader that merges pixels itself needs that, and gets the right value.
     pub fn composite_block(
         &mut self,
         links: &Links<'_>,
@@ -129,7 +129,7 @@ impl Shared {
     ) -> Result<Covered, CompositeError> {
         let terms = merging.terms;
         let mode = self.usual(terms, &block.order);
-        self.may_be_busy(merging);
+        self.allow_for_messages(merging);
         let frame = Frame {
             links,
             number,
@@ -178,14 +178,14 @@ impl Shared {
     /// The merged pixels that this member has of the present frame.
     fn result(&self, stored: Stored, merged: &Range<usize>) -> Option<Layer<'_>> {
         let own = self.result.as_ref().filter(|_| !merged.is_empty())?;
-        // SAFETY: all mergers of the last frame for which this member has counted its memory as
-        // ready have counted that frame, so they write no more until it does so again, for which
-        // it must be borrowed anew.
+        // SAFETY: every rank that writes to this memory has counted its last frame as merged. None
+        // writes again until this member counts the memory as ready for another frame. That needs
+        // `&mut self`, which the borrow of this result excludes.
         unsafe { layer(own.mapping(), own.place(0), stored, merged) }
     }
 
-    /// Gives the pixels that this member has in the memory for merged ones, and what all members
-    /// have said of their pictures, if this one has heard it.
+    /// Returns the range of merged pixels that are in this member's memory, and the heads of all
+    /// pictures in the order; no heads if this member has not read them.
     fn run(
         &mut self,
         frame: &Frame<'_, '_>,
@@ -374,7 +374,7 @@ impl Shared {
         which: Which,
     ) -> Result<Head, CompositeError> {
         if rank != frame.links.rank {
-            self.wait_until_free(frame.links, rank, frame.number)?;
+            self.wait_until_finished(frame.links, rank, frame.number)?;
             self.wait(frame.links, rank, counter, frame.next(), 1)?;
         }
         let peer = self.peer_mut(rank);

@@ -42,7 +42,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Before and after everything is merged.
+    /// As members draw pictures, and as the final result.
     pub fn drawn(format: Format) -> Stored {
         Stored {
             channel: format.color.channel(),

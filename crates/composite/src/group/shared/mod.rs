@@ -62,7 +62,7 @@ pub(super) struct Shared {
     small: usize,
     /// How many times the group's patience a member may have been busy with messages in any frame
     /// so far.
-    between: u32,
+    messages_patience: u32,
 }
 
 #[derive(Debug)]
@@ -177,7 +177,7 @@ impl Shared {
             // draw.
             spinner: Spinner::default(),
             small: SMALL[usize::from(is_crowded)],
-            between: 0,
+            messages_patience: 0,
         };
         Ok((hosts, Some(shared)))
     }
@@ -192,7 +192,7 @@ impl Shared {
         number: u32,
         merging: &Merging<'_>,
     ) -> Result<(), CompositeError> {
-        self.may_be_busy(merging);
+        self.allow_for_messages(merging);
         let Terms { width, height, .. } = *merging.terms;
         let head = Head {
             frame: number,
@@ -210,14 +210,14 @@ impl Shared {
         Ok(())
     }
 
-    /// From now on, members may be busy with these messages.
-    fn may_be_busy(&mut self, merging: &Merging<'_>) {
-        self.between = self.between.max(merging.waits_in_all());
+    /// From now on, allow for members that are busy exchanging these messages.
+    fn allow_for_messages(&mut self, merging: &Merging<'_>) {
+        self.messages_patience = self.messages_patience.max(merging.waits_in_all());
     }
 
     /// This member has done all that it has to in the frames before `next`.
     pub fn finish(&self, links: &Links<'_>, next: u32) {
-        self.own(links).set(Counter::Free, next);
+        self.own(links).set(Counter::Finished, next);
     }
 
     /// Says where this member's picture is, once all have read what was said before in that place:
@@ -333,22 +333,23 @@ impl Shared {
     fn wait_for(&mut self, links: &Links<'_>, taken: &Taken) -> Result<(), CompositeError> {
         let next = taken.frame.wrapping_add(1);
         taken.readers.iter().try_for_each(|rank| {
-            self.wait_until_free(links, *rank, taken.frame)?;
+            self.wait_until_finished(links, *rank, taken.frame)?;
             self.wait(links, *rank, Counter::Merged, next, 2)
         })
     }
 
-    /// Waits until a member is done with all frames before this one. A member that is busy with
-    /// other hosts is not late: that is for those to say that it waits for.
-    fn wait_until_free(
+    /// Waits until a member has finished all frames before this one. A member that waits for
+    /// another host is not late itself, so this allows for the time that messages take: the members
+    /// that wait for messages give up first, and name the rank that is late.
+    fn wait_until_finished(
         &mut self,
         links: &Links<'_>,
         rank: usize,
         frame: u32,
     ) -> Result<(), CompositeError> {
-        match self.between {
+        match self.messages_patience {
             0 => Ok(()),
-            between => self.wait(links, rank, Counter::Free, frame, 1 + between),
+            times => self.wait(links, rank, Counter::Finished, frame, 1 + times),
         }
     }
 
@@ -382,7 +383,7 @@ impl Shared {
             if !is_open {
                 return Err(Ended::Left.error(rank, links));
             }
-            // The other one may wait for a third, of another host, which others have given up.
+            // This rank may be waiting for one on another host that others have given up already.
             links.check(target.wrapping_sub(1))?;
             let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
             let left = left.unwrap_or(PULSE).min(PULSE);
