@@ -30,8 +30,8 @@ typedef enum {
     MGN_ERR_ARGUMENT = -1,
     // no such connection, request, message, reservation, memory, broadcast or compositor
     MGN_ERR_HANDLE = -2,
-    // before mgn_init, after mgn_finalize, or mgn_init twice; or a function uses the compositor
-    // that called it
+    // before mgn_init, after mgn_finalize, or mgn_init twice; or a function that draws or shows a
+    // tile uses the compositor that is calling it
     MGN_ERR_STATE = -3,
     // the time has passed
     MGN_ERR_TIMEOUT = -4,
@@ -319,8 +319,9 @@ typedef struct {
     // merged.
     int to;
     // Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    // tree-K, as in radix-8. Null: the library chooses, and reads the pictures of a host where
-    // they are.
+    // tree-K, as in radix-8. Null: the library chooses. Processes on one host then read each
+    // other's pictures in place; in a job on several hosts, only neighbours in the order do so,
+    // and only if to is a rank.
     const char *schedule;
     // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
     // to show, and cost nothing. Null: all ranks, by their numbers.
@@ -354,11 +355,11 @@ typedef struct {
     uint32_t to;
 } mgn_tile;
 
-// Draws this process's share of a tile. place is the tile's place in the large picture; color and
-// depth (null without depth) are memory for its pixels, rows without gaps, with anything in them.
-// covered is the rectangle of the tile that was drawn, counted from the tile's first pixel: all of
-// it, unless the function sets another one. Tiles without pixels are drawn, too. Returns 0, or
-// another number if it cannot draw.
+// Draws this process's share of a tile. tile is its index in the array of tiles, and place is where
+// it lies in the large picture. color and depth (null without depth) are memory for the pixels of
+// the tile: rows without gaps, with undefined contents. covered holds the whole tile; a function
+// that draws less sets it to the rectangle that it has drawn, counted from the tile's first pixel.
+// Tiles of width or height 0 are drawn, too. Returns 0, or another number if it cannot draw.
 typedef int (*mgn_draw)(void *context, uint32_t tile, const mgn_rectangle *place, void *color, void *depth, mgn_rectangle *covered);
 
 // Gets a merged tile, which is valid during the call. Returns 0, or another number if something
@@ -384,8 +385,7 @@ int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 // to processes that did not answer are closed by then.
 int mgn_composite(mgn_compositor compositor, const mgn_composition *composition, const void *color, const void *depth, mgn_merged *merged);
 
-// Gives memory for this process's next picture, of which the library then makes no copy on one
-// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
+// Gives memory for this process's next picture, of which the library then makes no copy on its host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
 // and calls mgn_composite_drawn with the same composition. depth is set to null without depth.
 // The memory is the program's until that call. Waits until the other processes have read an
 // earlier picture that was there. Errors are those of mgn_composite.
@@ -400,16 +400,18 @@ int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composi
 // Other errors are those of mgn_composite.
 int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *composition, const mgn_rectangle *covered, mgn_merged *merged);
 
-// Draws and composites a large picture tile by tile; all processes have to call this with the same
-// tiles. composition is that of the large picture. Without tiles (null) the picture is one tile,
-// for the rank to. For each tile, draw is called with context, unless the order leaves this
-// process out, and show, which may be null, in the rank that gets the tile. Neither may use this
-// compositor or throw a C++ exception.
+// Draws and composites a large picture tile by tile. All processes must call this with the same
+// composition and the same tiles. composition describes the large picture. Its to matters only if
+// tiles is null: the picture is then one tile, for that rank. The library calls draw with context
+// for each tile, in every process that the order names, and then show in the rank that gets the
+// tile. show may be null. Neither function may use this compositor, also not through another
+// thread that it waits for, or throw a C++ exception.
 //
-// MGN_ERR_CANCELLED: draw or show returned another number than 0. The other processes then get
-// MGN_ERR_CLOSED, in this call or the next one, and all close the compositor. MGN_ERR_ARGUMENT: a
-// tile is not within the picture.
-// Other errors are those of mgn_composite.
+// MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
+// within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered
+// to a rectangle that is not within the tile. If draw or show failed, or covered was wrong, the
+// other processes get MGN_ERR_CLOSED, in this call or the next one, and every process must close
+// the compositor. Other errors are those of mgn_composite.
 int mgn_composite_tiles(mgn_compositor compositor, const mgn_composition *composition, const mgn_tile *tiles, uint32_t count, mgn_draw draw, mgn_show show, void *context);
 
 // Closes a compositor. What it has merged is not valid any more.
