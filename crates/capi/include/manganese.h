@@ -355,11 +355,12 @@ typedef struct {
     uint32_t to;
 } mgn_tile;
 
-// Draws this process's share of a tile. tile is its index in the array of tiles, and place is where
-// it lies in the large picture. color and depth (null without depth) are memory for the pixels of
-// the tile: rows without gaps, with undefined contents. covered holds the whole tile; a function
-// that draws less sets it to the rectangle that it has drawn, counted from the tile's first pixel.
-// Tiles of width or height 0 are drawn, too. Returns 0, or another number if it cannot draw.
+// Draws this process's share of a tile. tile is its index in the array of tiles, and place is
+// where it lies in the large picture. color and depth (null without depth) are memory for the
+// pixels of the tile: rows without gaps, with undefined contents. covered holds the whole tile; a
+// function that draws less sets it to the rectangle that it has drawn, counted from the tile's
+// first pixel. Tiles of width or height 0 are drawn, too. Returns 0, or another number if it
+// cannot draw.
 typedef int (*mgn_draw)(void *context, uint32_t tile, const mgn_rectangle *place, void *color, void *depth, mgn_rectangle *covered);
 
 // Gets a merged tile, which is valid during the call. Returns 0, or another number if something
@@ -385,10 +386,11 @@ int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 // to processes that did not answer are closed by then.
 int mgn_composite(mgn_compositor compositor, const mgn_composition *composition, const void *color, const void *depth, mgn_merged *merged);
 
-// Gives memory for this process's next picture, of which the library then makes no copy on its host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
-// and calls mgn_composite_drawn with the same composition. depth is set to null without depth.
-// The memory is the program's until that call. Waits until the other processes have read an
-// earlier picture that was there. Errors are those of mgn_composite.
+// Gives memory for this process's next picture, of which the library then makes no copy on its
+// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
+// and calls mgn_composite_drawn with the same composition. depth is set to null without depth. The
+// memory is the program's until that call. Waits until the other processes have read an earlier
+// picture that was there. Errors are those of mgn_composite.
 int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composition, void **color, void **depth);
 
 // Merges one picture of each process, as mgn_composite does. This process's is what was drawn in

@@ -116,11 +116,12 @@ pub struct mgn_tile {
     pub to: u32,
 }
 
-/// Draws this process's share of a tile. tile is its index in the array of tiles, and place is where
-/// it lies in the large picture. color and depth (null without depth) are memory for the pixels of
-/// the tile: rows without gaps, with undefined contents. covered holds the whole tile; a function
-/// that draws less sets it to the rectangle that it has drawn, counted from the tile's first pixel.
-/// Tiles of width or height 0 are drawn, too. Returns 0, or another number if it cannot draw.
+/// Draws this process's share of a tile. tile is its index in the array of tiles, and place is
+/// where it lies in the large picture. color and depth (null without depth) are memory for the
+/// pixels of the tile: rows without gaps, with undefined contents. covered holds the whole tile; a
+/// function that draws less sets it to the rectangle that it has drawn, counted from the tile's
+/// first pixel. Tiles of width or height 0 are drawn, too. Returns 0, or another number if it
+/// cannot draw.
 #[allow(non_camel_case_types)]
 pub type mgn_draw = Option<
     unsafe extern "C" fn(
@@ -222,10 +223,11 @@ pub unsafe extern "C" fn mgn_composite(
     })
 }
 
-/// Gives memory for this process's next picture, of which the library then makes no copy on its host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
-/// and calls mgn_composite_drawn with the same composition. depth is set to null without depth.
-/// The memory is the program's until that call. Waits until the other processes have read an
-/// earlier picture that was there. Errors are those of mgn_composite.
+/// Gives memory for this process's next picture, of which the library then makes no copy on its
+/// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
+/// and calls mgn_composite_drawn with the same composition. depth is set to null without depth. The
+/// memory is the program's until that call. Waits until the other processes have read an earlier
+/// picture that was there. Errors are those of mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_draw(
     compositor: mgn_compositor,

@@ -1,6 +1,6 @@
-//! Random sequences of frames: size, format, operation, order, receiver, schedule and what each rank
-//! draws all change from frame to frame. Some ranks are slow. Each result must equal what one pass
-//! over the pictures of its frame gives.
+//! Random sequences of frames: size, format, operation, order, receiver, schedule and what each
+//! rank draws all change from frame to frame. Some ranks are slow. Each result must equal what one
+//! pass over the pictures of its frame gives.
 
 mod jobs;
 
