@@ -9,13 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use mgn_composite::{
-    merge, Channel, Color, CompositeError, Depth, Format, Group, Layer, Operation, Picture,
-    Rectangle, Schedule, Terms,
+    merge, Channel, Color, CompositeError, Depth, Format, Group, Operation, Picture, Rectangle,
+    Schedule, Terms,
 };
 use mgn_fabric::endpoint::How;
 
 use jobs::members;
-use pictures::{at_once, is_alike, job, picture, terms, PATIENCE, PIXELS, WAYS, WIDTH};
+use pictures::{at_once, is_alike, job, merged, picture, terms, PATIENCE, PIXELS, WAYS, WIDTH};
 use ways::By;
 
 /// Waits until so many ranks have come to a certain point.
@@ -294,17 +294,6 @@ fn partly(rank: usize, terms: &Terms, background: u8) -> Picture {
         }
     }
     picture
-}
-
-fn merged(terms: &Terms, pictures: &[Picture]) -> Picture {
-    let layers: Vec<Layer<'_>> = pictures
-        .iter()
-        .map(|picture| picture.layer(Channel::U8))
-        .collect();
-    let mut merged = pictures[0].clone();
-    let out = merged.layer_mut(Channel::U8);
-    merge(terms.operation, terms.format, &layers, out).unwrap();
-    merged
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! One suite for all schedules: members on a network that delivers in any order.
 
+mod random;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -8,6 +10,8 @@ use mgn_composite::{
     merge, Channel, Color, Depth, Event, Format, Layer, LayerMut, Member, Operation, Outlet, Piece,
     Plan, Schedule,
 };
+
+use random::Random;
 
 const SCHEDULES: [Schedule; 8] = [
     Schedule::DirectSend,
@@ -19,18 +23,6 @@ const SCHEDULES: [Schedule; 8] = [
     Schedule::Tree(3),
     Schedule::Tree(8),
 ];
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % end
-    }
-}
 
 /// Pixels that somebody has: which, how their colours are stored, and the bytes.
 #[derive(Clone)]

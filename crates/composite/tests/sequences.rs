@@ -3,6 +3,7 @@
 //! pass over the pictures of its frame gives.
 
 mod jobs;
+mod random;
 
 use std::thread;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use mgn_composite::{
 };
 
 use jobs::members;
+use random::Random;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -39,20 +41,8 @@ const SCHEDULES: [Option<Schedule>; 8] = [
     Some(Schedule::Tree(8)),
 ];
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
+fn one<T: Copy>(random: &mut Random, of: &[T]) -> T {
+    of[random.below(of.len())]
 }
 
 /// How a rank gives its picture.
@@ -84,10 +74,10 @@ struct Frame {
 
 impl Frame {
     fn any(random: &mut Random, ranks: usize) -> Frame {
-        let operation = random.one(&OPERATIONS);
+        let operation = one(random, &OPERATIONS);
         let depth = match operation {
-            Operation::Nearest => Some(random.one(&[Depth::Unorm, Depth::Float])),
-            _ => random.one(&[None, Some(Depth::Unorm), Some(Depth::Float)]),
+            Operation::Nearest => Some(one(random, &[Depth::Unorm, Depth::Float])),
+            _ => one(random, &[None, Some(Depth::Unorm), Some(Depth::Float)]),
         };
         let (width, height) = match random.below(6) {
             0 => (random.below(4), random.below(6)),
@@ -114,14 +104,17 @@ impl Frame {
             })
             .collect();
         let part = |rectangle| Part {
-            how: random.one(&[
-                How::Passed,
-                How::PassedOnBackground,
-                How::Drawn,
-                How::DrawnInPart,
-            ]),
+            how: one(
+                random,
+                &[
+                    How::Passed,
+                    How::PassedOnBackground,
+                    How::Drawn,
+                    How::DrawnInPart,
+                ],
+            ),
             rectangle,
-            nap: Duration::from_millis(random.one(&[0, 0, 0, 0, 3, 10])),
+            nap: Duration::from_millis(one(random, &[0, 0, 0, 0, 3, 10])),
             seed: random.below(1 << 30) as u64,
         };
         let parts = rectangles.into_iter().map(part).collect();
@@ -131,11 +124,11 @@ impl Frame {
                 height,
                 origin: [0, 0],
                 format: Format {
-                    color: random.one(&[Color::Rgba8, Color::Rgba16f, Color::Rgba32f]),
+                    color: one(random, &[Color::Rgba8, Color::Rgba16f, Color::Rgba32f]),
                     depth,
                 },
                 operation,
-                schedule: random.one(&SCHEDULES),
+                schedule: one(random, &SCHEDULES),
                 order: Some(order.clone()),
                 to: (random.below(8) > 0).then(|| random.below(ranks)),
             },
@@ -155,7 +148,7 @@ impl Frame {
         let Part { how, seed, .. } = self.parts[rank];
         let format = self.terms.format;
         let mut random = Random(seed);
-        let ground = random.one(&[0, 0, 90]);
+        let ground = one(&mut random, &[0, 0, 90]);
         let mut picture = Picture::default();
         for at in 0..self.terms.pixels() {
             let alpha = random.below(256);

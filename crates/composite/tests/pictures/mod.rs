@@ -56,12 +56,14 @@ pub fn terms(operation: Operation, schedule: Option<Schedule>) -> Terms {
     }
 }
 
-/// One pass over all pictures.
+/// One pass over the pictures of these ranks.
 pub fn at_once(terms: &Terms, order: &[usize]) -> Picture {
-    let pictures: Vec<Picture> = order
-        .iter()
-        .map(|rank| picture(*rank, terms.format))
-        .collect();
+    let pictures = order.iter().map(|rank| picture(*rank, terms.format));
+    merged(terms, &pictures.collect::<Vec<Picture>>())
+}
+
+/// One pass over pictures.
+pub fn merged(terms: &Terms, pictures: &[Picture]) -> Picture {
     let layers: Vec<Layer<'_>> = pictures
         .iter()
         .map(|picture| picture.layer(Channel::U8))
