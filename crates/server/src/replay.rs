@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a session goes on then: a client that has gone has left what it sent last.
 const GRACE: Duration = Duration::from_millis(500);
+/// How long it may take after that to write what it has to write. With [`GRACE`], less than the
+/// parent waits for its workers.
+const WRITING: Duration = Duration::from_secs(1);
 
 /// That the server ends, for sessions that have something to write before they end too.
 #[derive(Debug, Default)]
@@ -24,7 +27,7 @@ impl Ending {
     /// process.
     pub fn announce(&self) {
         self.0.store(true, Ordering::Relaxed);
-        std::thread::sleep(GRACE + 2 * LOOK);
+        std::thread::sleep(GRACE + WRITING);
     }
 
     pub fn is_announced(&self) -> bool {
