@@ -88,8 +88,6 @@ int main(int argc, char **argv) {
     IceTContext context = icetCreateContext(comm);
     icetDestroyMPICommunicator(comm);
     icetDiagnostics(ICET_DIAG_ERRORS | ICET_DIAG_ALL_NODES);
-    icetResetTiles();
-    icetAddTile(0, 0, atoi(argv[5]), atoi(argv[6]), size - 1);
     icetStrategy(ICET_STRATEGY_DIRECT + named(argv[2], strategies, 5));
     icetSingleImageStrategy(ICET_SINGLE_IMAGE_STRATEGY_AUTOMATIC + named(argv[3], singles, 6));
     icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_UBYTE);

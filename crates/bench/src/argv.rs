@@ -25,10 +25,6 @@ impl Argv {
         self
     }
 
-    pub fn last(&self) -> &str {
-        self.words.last().map_or("", String::as_str)
-    }
-
     pub fn program(&self) -> &str {
         &self.words[0]
     }

@@ -45,7 +45,7 @@ pub enum Route {
     By(Schedule),
     /// By messages, as between hosts.
     ByMessages(Schedule),
-    /// As on so many hosts: in shared memory on each, and by messages between them.
+    /// As on this many hosts: in shared memory on each, and by messages between them.
     OnHosts(usize),
 }
 
@@ -207,25 +207,16 @@ impl Compositor {
         let display = self.renderers;
         let hosts = vec!["localhost".to_string(); self.renderers + 1];
         let member = Job::new(&self.job, self.rank as u32, hosts)?.join()?;
-        let (schedule, group) = match self.route {
-            Route::Chosen => (None, Group::new(&member, 0, PATIENCE)?),
-            Route::By(schedule) => (Some(schedule), Group::new(&member, 0, PATIENCE)?),
-            Route::ByMessages(schedule) => {
-                let host = member.rank();
-                (
-                    Some(schedule),
-                    Group::on_simulated_host(&member, 0, PATIENCE, host)?,
-                )
-            }
-            Route::OnHosts(hosts) => {
-                let host = self.rank * hosts / (self.renderers + 1);
-                (
-                    None,
-                    Group::on_simulated_host(&member, 0, PATIENCE, host as u32)?,
-                )
-            }
+        let (schedule, host) = match self.route {
+            Route::Chosen => (None, None),
+            Route::By(schedule) => (Some(schedule), None),
+            Route::ByMessages(schedule) => (Some(schedule), Some(self.rank)),
+            Route::OnHosts(hosts) => (None, Some(self.rank * hosts / (self.renderers + 1))),
         };
-        let mut group = group;
+        let mut group = match host {
+            None => Group::new(&member, 0, PATIENCE)?,
+            Some(host) => Group::on_simulated_host(&member, 0, PATIENCE, host as u32)?,
+        };
         let terms = Terms {
             width: work.width,
             height: work.height,

@@ -386,11 +386,12 @@ int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 // to processes that did not answer are closed by then.
 int mgn_composite(mgn_compositor compositor, const mgn_composition *composition, const void *color, const void *depth, mgn_merged *merged);
 
-// Gives memory for this process's next picture, of which the library then makes no copy on its
-// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
-// and calls mgn_composite_drawn with the same composition. depth is set to null without depth. The
-// memory is the program's until that call. Waits until the other processes have read an earlier
-// picture that was there. Errors are those of mgn_composite.
+// Gives memory for this process's next picture: rows of pixels without gaps, with anything in
+// them. The program draws there, all of it, and calls mgn_composite_drawn with the same
+// composition. Other processes on its host read the picture there, so the library makes no copy
+// for them. depth is set to null without depth. The memory is the program's until that call. Waits
+// until the other processes have read an earlier picture that was there. Errors are those of
+// mgn_composite.
 int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composition, void **color, void **depth);
 
 // Merges one picture of each process, as mgn_composite does. This process's is what was drawn in

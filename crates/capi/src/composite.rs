@@ -223,11 +223,12 @@ pub unsafe extern "C" fn mgn_composite(
     })
 }
 
-/// Gives memory for this process's next picture, of which the library then makes no copy on its
-/// host: rows of pixels without gaps, with anything in them. The program draws there, all of it,
-/// and calls mgn_composite_drawn with the same composition. depth is set to null without depth. The
-/// memory is the program's until that call. Waits until the other processes have read an earlier
-/// picture that was there. Errors are those of mgn_composite.
+/// Gives memory for this process's next picture: rows of pixels without gaps, with anything in
+/// them. The program draws there, all of it, and calls mgn_composite_drawn with the same
+/// composition. Other processes on its host read the picture there, so the library makes no copy
+/// for them. depth is set to null without depth. The memory is the program's until that call. Waits
+/// until the other processes have read an earlier picture that was there. Errors are those of
+/// mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_draw(
     compositor: mgn_compositor,
@@ -324,7 +325,7 @@ pub unsafe extern "C" fn mgn_composite_tiles(
             true => vec![whole(&composition)?],
             false => {
                 let all = (0..count as usize).map(|at| {
-                    // SAFETY: so many tiles are there, as the caller promises.
+                    // SAFETY: the caller promises that `count` tiles are there.
                     unsafe { tiles.add(at).read_unaligned() }
                 });
                 all.collect()

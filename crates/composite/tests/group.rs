@@ -18,7 +18,7 @@ use jobs::members;
 use pictures::{at_once, is_alike, job, merged, picture, terms, PATIENCE, PIXELS, WAYS, WIDTH};
 use ways::By;
 
-/// Waits until so many ranks have come to a certain point.
+/// Waits until `wanted` ranks have counted themselves as done.
 fn wait_for(done: &AtomicUsize, wanted: usize) {
     while done.load(Ordering::Acquire) < wanted {
         thread::sleep(Duration::from_millis(5));

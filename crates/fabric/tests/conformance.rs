@@ -178,14 +178,15 @@ fn threads_reserve_at_once_and_messages_stay_whole(kind: &Kind) {
 
 fn a_sender_waits_for_credit_and_goes_on(kind: &Kind) {
     let mut time = Duration::from_millis(150);
-    // On a busy machine a sender may begin to send only when it is received from already.
+    // On a busy machine the sender may start only after the receiver has. Then it never waits, so
+    // the next attempt gives it twice the time.
     while !has_waited_for_credit(kind, time) {
         time *= 2;
         assert!(time < PATIENCE, "the sender has not waited");
     }
 }
 
-/// Whether a sender that nobody receives from for so long says that it has waited.
+/// Whether a sender reports that it has waited, if nobody receives for `time`.
 fn has_waited_for_credit(kind: &Kind, time: Duration) -> bool {
     let (client, server) = kind.join(&small());
     let ((sender, _keep), (_keep_too, mut receiver)) = (client.split(), server.split());

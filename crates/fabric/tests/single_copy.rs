@@ -147,8 +147,8 @@ fn it_goes_on_while_the_program_computes() {
         let mut copies = 0;
         for late in [false, true] {
             let mut time = Duration::from_millis(500);
-            // On a busy machine it may take longer. A test makes progress itself, so what was
-            // tested too early is sent afresh.
+            // On a busy machine it may take longer. `test` makes progress itself, so a message that
+            // is not there yet proves nothing: the next attempt gives it twice the time.
             while !goes_on((&one, here), (&other, there), late, time) {
                 (copies, time) = (copies + 1, 2 * time);
                 assert!(time < PATIENCE, "{kind} {late}");
@@ -159,7 +159,7 @@ fn it_goes_on_while_the_program_computes() {
     }
 }
 
-/// Whether a message has arrived that nobody has looked after for so long.
+/// Whether a message arrives within `time` while neither side calls anything.
 fn goes_on(
     (one, here): (&Endpoint, LinkId),
     (other, there): (&Endpoint, LinkId),

@@ -13,9 +13,10 @@ communicator instead: `manganese.Job(MPI.COMM_WORLD)`.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy
@@ -208,12 +209,8 @@ class Compositor:
         gets it, the other processes get LostError, and every process must close its compositor.
         """
         picture = _blank(shape, color, depth)
-        native = self._ready()
-        try:
+        with self._or_give_up():
             self._call(function, *picture)
-        except BaseException:
-            native.give_up()
-            raise
         return self.composite(*picture, **terms)
 
     def draw_tiles(
@@ -248,9 +245,8 @@ class Compositor:
             raise TypeError(f"draw_tiles has no argument {unknown.pop()!r}")
         order = terms.get("order")
         draws = order is None or self._rank in order
-        native = self._ready()
         shown = []
-        try:
+        with self._or_give_up():
             for tile in tiles:
                 picture = _blank((tile.height, tile.width), color, depth)
                 if draws:
@@ -258,10 +254,17 @@ class Compositor:
                 merged = self._composite(*picture, to=tile.to, at=(tile.x, tile.y), **terms)
                 if merged is not None:
                     shown.append((tile, merged))
+        return shown
+
+    @contextlib.contextmanager
+    def _or_give_up(self) -> Iterator[None]:
+        """Tells the other processes of an exception: this one composites no more."""
+        native = self._ready()
+        try:
+            yield
         except BaseException:
             native.give_up()
             raise
-        return shown
 
     def _ready(self) -> _native.Compositor:
         if self._native is None:

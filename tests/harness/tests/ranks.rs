@@ -209,13 +209,7 @@ fn nothing_is_left_behind() {
     let outcome = failure(&stage, words, &script);
     assert_eq!(outcome.status, Some(76), "{}", outcome.describe());
     assert!(outcome.stderr.contains("rank 1 has drawn no frame"));
-    let none_left = |start: Instant| {
-        while !left().is_empty() {
-            assert!(start.elapsed() < LIMIT, "{:?}", left());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
-    none_left(Instant::now());
+    assert!(left().is_empty(), "{:?}", left());
 
     let mut command = stage.mgn();
     command.args("run -np 2 --composite depth --".split(' '));
@@ -232,7 +226,10 @@ fn nothing_is_left_behind() {
         std::thread::sleep(Duration::from_millis(20));
     }
     running.signal(Signal::KILL);
-    none_left(start);
+    while !left().is_empty() {
+        assert!(start.elapsed() < LIMIT, "{:?}", left());
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

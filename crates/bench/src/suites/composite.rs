@@ -319,7 +319,7 @@ impl Limit {
     fn rate(&self, work: &Work) -> Result<f64> {
         let from: Vec<Picture> = (0..work.renderers).map(|rank| work.picture(rank)).collect();
         let (mut pictures, mut merged) = (from.clone(), from[0].clone());
-        let mut frame = || -> Result<()> {
+        let frame = || {
             for (picture, from) in pictures.iter_mut().zip(&from) {
                 picture.color.copy_from_slice(&from.color);
                 picture.depth.copy_from_slice(&from.depth);
@@ -331,13 +331,7 @@ impl Limit {
             let out = merged.layer_mut(Channel::U8);
             Ok(merge(work.operation, work.format(), &layers, out)?)
         };
-        frame()?;
-        let (start, mut frames) = (Instant::now(), 0);
-        while start.elapsed().as_secs_f64() < self.seconds {
-            frame()?;
-            frames += 1;
-        }
-        Ok(f64::from(frames) / start.elapsed().as_secs_f64())
+        Ok(1.0 / per_call(self.seconds, frame)?)
     }
 }
 
@@ -377,7 +371,8 @@ impl Way for Simulated {
 impl Simulated {
     /// Measures what merging and messages cost here.
     fn costs(&self) -> Result<Costs> {
-        let (work, pixels) = (blending(RENDERERS, 1024, 768), 1024 * 768);
+        let work = blending(RENDERERS, 1024, 768);
+        let pixels = work.pixels();
         let layer = |channel: Channel| {
             let bytes = vec![0x55_u8; pixels * channel.pixel_bytes()];
             let layers = vec![

@@ -1,5 +1,5 @@
-//! Members on several hosts, some of which share one: those of a host merge their pictures in
-//! memory first, and one of them takes the merged picture to the other hosts. What goes over the
+//! Hosts with several members each: the members of a host merge their pictures in memory first, and
+//! one of them takes the merged picture to the other hosts. What goes over the
 //! network grows with the number of hosts, not with that of members.
 
 use std::ops::Range;
@@ -49,9 +49,8 @@ pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<
             leader: ranks.iter().copied().min().unwrap_or_default(),
         })
         .collect();
-    // With several blocks, each is led by its lowest rank, whoever the receiver is and whatever the
-    // order within the block. So ranks that disagree about these two still exchange pieces, and
-    // notice.
+    // Each of several blocks is led by its lowest rank. The receiver and the order within the block
+    // make no difference, so ranks that disagree about these two still exchange pieces, and notice.
     if let [only] = &mut blocks[..] {
         if hosts[only.leader] == hosts[to] {
             only.leader = to;
@@ -117,10 +116,8 @@ pub(super) fn composite<'g>(
         }
     };
     let result = covered.and_then(go_on);
-    match (&result, shared) {
-        (Ok(_), Some(shared)) => shared.finish(links, frame.wrapping_add(1)),
-        (Err(error), Some(shared)) if !error.is_of_call() => shared.fail(links, error),
-        _ => {}
+    if let Some(shared) = shared {
+        shared.end_frame(links, frame, &result);
     }
     result
 }

@@ -112,7 +112,6 @@ impl Messages {
         own: Own<'_>,
         merging: &Merging<'_>,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
-        links.check(frame)?;
         let terms = merging.terms;
         let size = (terms.width, terms.height);
         let find = |picture| Covered::find(picture, size, terms.format, terms.operation);
@@ -149,7 +148,7 @@ impl Messages {
         self.kept.composite(links, frame, own, merging)
     }
 
-    /// Merges pictures of which this member's is one that was merged before.
+    /// The same for a member whose picture is the merged one of its block.
     pub fn composite_merged(
         &mut self,
         links: &Links<'_>,
@@ -157,7 +156,6 @@ impl Messages {
         own: Sparse<'_>,
         merging: &Merging<'_>,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
-        links.check(frame)?;
         self.kept.composite(links, frame, own, merging)
     }
 }
@@ -170,6 +168,7 @@ impl Kept {
         own: Sparse<'_>,
         merging: &Merging<'_>,
     ) -> Result<(Range<usize>, PictureRef<'_>), CompositeError> {
+        links.check(frame)?;
         let terms = merging.terms;
         let mut spare = std::mem::take(&mut self.spare);
         spare.extend(worth_keeping(std::mem::take(&mut self.merged).bytes));

@@ -1,4 +1,5 @@
 //! A group of processes that composite pictures: the members of a job, joined by its endpoints.
+//!
 //! Members on one host read each other's pictures in memory that they share ([`shared`]). In a
 //! group on several hosts, neighbours in the order that share a host merge their pictures in memory
 //! first ([`hosts`]), if the group chooses the schedule and one rank gets the picture. In all other
@@ -413,10 +414,8 @@ impl<'a> Group<'a> {
                     .as_mut()
                     .map_or(Ok(()), |shared| shared.pass(links, frame, &merging));
                 let merged = passed.and_then(|()| messages.composite(links, frame, own, &merging));
-                match (&merged, shared) {
-                    (Ok(_), Some(shared)) => shared.finish(links, next),
-                    (Err(error), Some(shared)) if !error.is_of_call() => shared.fail(links, error),
-                    _ => {}
+                if let Some(shared) = shared {
+                    shared.end_frame(links, frame, &merged);
                 }
                 merged
             }

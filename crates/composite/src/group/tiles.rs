@@ -58,9 +58,12 @@ impl Group<'_> {
             self.check(&terms.for_tile(tile))?;
         }
         let rank = self.links.rank;
+        let draws = terms
+            .order
+            .as_ref()
+            .is_none_or(|order| order.contains(&rank));
         let mut composite = |number: usize, tile: &Tile| {
             let terms = terms.for_tile(tile);
-            let draws = self.check(&terms)?.contains(&rank);
             let covered = match draws {
                 true => draw(number, self.draw(&terms)?)?,
                 false => None,

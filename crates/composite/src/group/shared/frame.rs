@@ -34,10 +34,9 @@ struct Frame<'f, 'a> {
 
 /// The ranks that merge, each its stripe.
 fn mergers(mode: Mode, order: &[usize], to: Option<usize>) -> Vec<usize> {
-    match mode {
-        Mode::Gather => to.into_iter().collect(),
-        _ if order.is_empty() => to.into_iter().collect(),
-        _ => order.to_vec(),
+    match mode == Mode::Gather || order.is_empty() {
+        true => to.into_iter().collect(),
+        false => order.to_vec(),
     }
 }
 
@@ -103,12 +102,10 @@ impl Shared {
             mergers: mergers(mode, order, terms.to),
             merged: Stored::drawn(terms.format),
         };
-        let (merged, _) = self.run(&frame, own).inspect_err(|error| {
-            if !error.is_of_call() {
-                self.fail(links, error);
-            }
-        })?;
-        self.finish(links, frame.next());
+        let run = self.run(&frame, own);
+        self.end_frame(links, number, &run);
+        let (merged, _) = run?;
+
         let result = self.result(frame.merged, &merged);
         let picture = result.map_or(PictureRef::default(), |layer| PictureRef {
             color: layer.color,

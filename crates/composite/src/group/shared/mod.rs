@@ -215,9 +215,17 @@ impl Shared {
         self.messages_patience = self.messages_patience.max(merging.waits_in_all());
     }
 
-    /// This member has done all that it has to in the frames before `next`.
-    pub fn finish(&self, links: &Links<'_>, next: u32) {
-        self.own(links).set(Counter::Finished, next);
+    /// Ends a frame for the members on this host: counts it as finished, or says why there is
+    /// none.
+    pub fn end_frame<T>(&self, links: &Links<'_>, number: u32, result: &Result<T, CompositeError>) {
+        match result {
+            Ok(_) => {
+                let next = number.wrapping_add(1);
+                self.own(links).set(Counter::Finished, next);
+            }
+            Err(error) if error.is_of_call() => {}
+            Err(error) => self.fail(links, error),
+        }
     }
 
     /// Says where this member's picture is, once all have read what was said before in that place:
@@ -353,7 +361,8 @@ impl Shared {
         }
     }
 
-    /// Waits until a member has counted so far, for so many times the group's patience.
+    /// Waits until a member's counter has reached `target`, for at most `times` the group's
+    /// patience.
     fn wait(
         &mut self,
         links: &Links<'_>,
