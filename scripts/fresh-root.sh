@@ -230,7 +230,7 @@ packages() {
     # A program of a user's against the library, then everything is removed again.
     inside bare "$stripped
         $quiet_apt install --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config >/dev/null
-        stripped /usr/bin/mgn /usr/lib/manganese/libmgn_client.so \$(dpkg -L manganese libmanganese0 | grep '\.so')
+        stripped /usr/bin/mgn /usr/lib/manganese/libmgn_client.so \$(dpkg -L manganese libmanganese0 | grep -E '\.so(\.|$)')
         gcc -o /tmp/pingpong /usr/share/doc/libmanganese-dev/examples/pingpong.c \$(pkg-config --cflags --libs manganese)
         for package in manganese libmanganese0; do
             test \$(dpkg -L \$package-dbgsym | grep -c 'build-id/.*debug\$') -ge 1 || { echo \"\$package has no debug symbols\" >&2; exit 1; }
