@@ -1,13 +1,15 @@
-/* Messages between the processes of a parallel job: shared memory on one host, TCP between hosts.
+/* Messages between the processes of a parallel job: through shared memory on one host, over TCP between hosts.
  *
- * Every function may be called from any thread at any time. Two threads may use one connection; messages that one thread sends on a connection with one
- * tag are received in their order. What was begun goes on, and messages arrive, also while the program computes.
+ * Every function may be called from any thread at any time, and several threads may use the same connection. Messages that one thread sends on one
+ * connection with one tag are received in the order in which they were sent. Operations that have begun continue while the program computes, and messages
+ * arrive meanwhile.
  *
- * Functions that return int give MGN_OK (0) or something positive that is said below, or a negative error (mgn_err): mgn_strerror names it,
- * mgn_last_error says what happened, to what. Connections, requests and messages are numbers: one that does not exist is MGN_ERR_HANDLE, a pointer that
- * must not be null MGN_ERR_ARGUMENT. Pointers to memory that is not the program's cannot be told apart.
+ * A function that returns int returns MGN_OK (0) or a positive value that its comment describes, or else a negative error code (mgn_err). mgn_strerror
+ * describes a code, and mgn_last_error the last failure. Connections, requests, messages and the like are numbers: a number that does not exist causes
+ * MGN_ERR_HANDLE. A pointer that must not be null causes MGN_ERR_ARGUMENT if it is. Other invalid pointers cannot be detected.
  *
- * Timeouts are milliseconds; negative: forever. MGN_ERR_TIMEOUT says that the time has passed, and nothing else has happened.
+ * Timeouts are in milliseconds; a negative timeout waits forever. MGN_ERR_TIMEOUT means that the time has passed. Nothing else has changed then, except
+ * for compositors.
  *
  * Made from the library's sources by cargo xtask generate. */
 #ifndef MANGANESE_H
@@ -26,246 +28,266 @@ extern "C" {
 #define MGN_OK 0
 
 typedef enum {
-    // an argument makes no sense
+    // an argument is invalid
     MGN_ERR_ARGUMENT = -1,
     // no such connection, request, message, reservation, memory, broadcast or compositor
     MGN_ERR_HANDLE = -2,
-    // before mgn_init, after mgn_finalize, or mgn_init twice; or a function that draws or shows a
-    // tile uses the compositor that is calling it
+    // mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
+    // a draw or show function uses the compositor that is calling it
     MGN_ERR_STATE = -3,
-    // the time has passed
+    // the timeout has expired
     MGN_ERR_TIMEOUT = -4,
     // the other process has closed the connection or ended
     MGN_ERR_CLOSED = -5,
-    // the message was longer than the memory for it; what fits was received
+    // the message is longer than the memory for it; the part that fits was received
     MGN_ERR_TRUNCATED = -6,
-    // the operation was given up
+    // the operation was cancelled
     MGN_ERR_CANCELLED = -7,
-    // so many messages that nobody receives stand before it that it cannot come
+    // the receive cannot complete: messages that the program does not receive fill the connection,
+    // and the wanted message is behind them
     MGN_ERR_STARVED = -8,
-    // what was said about the job makes no sense, or is in use
+    // the description of the job is invalid, or its name is in use
     MGN_ERR_JOB = -9,
-    // the other process lets us not in: wrong secret, job or release
+    // the other process refuses this one: wrong secret, job or release
     MGN_ERR_REFUSED = -10,
-    // a call to the system failed
+    // a system call failed
     MGN_ERR_SYSTEM = -11,
-    // a mistake of this library
+    // a bug in this library
     MGN_ERR_INTERNAL = -12,
-    // the other process does not offer this memory, or less of it
+    // the other process does not offer this memory, or offers less than the request covers
     MGN_ERR_OFFER = -13,
-    // the processes do not agree about what they composite
+    // the processes disagree about what they composite
     MGN_ERR_COMPOSITE = -14,
 } mgn_err;
 
-// What an error means. Never null.
+// Describes an error code in a few words. Never null.
 const char *mgn_strerror(int error);
 
-// What the last call in this thread that failed has to say, valid until the next one fails. Never
-// null.
+// Describes the last error in this thread in detail. The text is valid until the next call in this
+// thread fails. Never null.
 const char *mgn_last_error(void);
 
 /* The job --------------------------------------------------------------------------------------- */
 
-// Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm,
-// or a job of one.
+// Joins the job that the environment describes: by MGN_HOSTFILE, the mpiexec of MPICH or Open MPI,
+// or Slurm. Without any of these, the process is a job of one.
 int mgn_init(void);
 
-// Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all
-// are on this host.
+// Joins a job that the program describes: size processes, of which this is number rank, counted
+// from 0. Rank r is on hosts[r]; if hosts is null, all ranks are on this host.
 int mgn_init_as(const char *job, uint32_t rank, uint32_t size, const char *const *hosts);
 
-// Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages
-// first. mgn_init may follow.
+// Leaves the job. Messages that have been sent are still delivered. Calls that wait in other
+// threads return MGN_ERR_CLOSED. Release all messages first. mgn_init may be called again.
 int mgn_finalize(void);
 
-// This process's rank, from 0.
+// Returns the rank of this process: its number in the job, from 0.
 int mgn_rank(void);
 
-// The number of processes.
+// Returns the number of processes in the job.
 int mgn_size(void);
 
-// Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the
-// whole name.
+// Writes the name of a rank's host to name, shortened to room bytes including the final zero byte.
+// Returns the length of the whole name.
 int mgn_host(uint32_t rank, char *name, size_t room);
 
-// Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1,
-// ib0 10.1.0.1".
+// Writes the network interfaces at which this process accepts connections from other hosts, such
+// as "eth0 10.0.0.1, ib0 10.1.0.1". The text is shortened like that of mgn_host. Returns the
+// length of the whole text.
 int mgn_interfaces(char *names, size_t room);
 
 /* Connections ----------------------------------------------------------------------------------- */
 
-// A connection to another process, or to this one. Numbers are not used again.
+// A connection to another process, or to this one. A number is never used for a second connection.
 typedef uint64_t mgn_conn;
 
-// Instead of a connection: whichever.
+// In place of a connection: a message from any process.
 #define MGN_ANY 0
 
-// The connection to a rank, made if there is none yet, from whichever end. Waits for that process
-// to start. host is null, or what it has to be.
+// Gives the connection to a rank. Two processes share one connection: it is created if neither has
+// opened it yet. Waits for the other process to start. host is null, or the name of the host on
+// which the rank must be.
 int mgn_open(const char *host, uint32_t rank, int timeout, mgn_conn *conn);
 
-// The rank at a connection's other end.
+// Returns the rank at the other end of a connection.
 int mgn_rank_of(mgn_conn conn);
 
-// Closes a connection. What waits for it ends with MGN_ERR_CLOSED, at the other end, too.
+// Closes a connection at both ends. Calls and requests that wait for it end with MGN_ERR_CLOSED in
+// both processes.
 int mgn_close(mgn_conn conn);
 
-/* Whole messages, with tag 0 -------------------------------------------------------------------- */
+/* Blocking messages, with tag 0 ----------------------------------------------------------------- */
 
-// What is known of a message.
+// Describes a message.
 typedef struct {
     mgn_conn conn;
     uint64_t tag;
-    // Of the message, in bytes.
+    // The length of the whole message in bytes.
     uint64_t length;
 } mgn_status;
 
 // Sends a message, and returns when the receiver has taken it.
 int mgn_send(mgn_conn conn, const void *data, size_t length);
 
-// 1: a message can be received. 0: none came in time.
+// Waits for a message. Returns 1 if one can be received, and 0 if none came in time.
 int mgn_poll(mgn_conn conn, int timeout);
 
-// Waits for the next message, and tells its length and where it comes from. It stays.
+// Waits for the next message, and sets status to its length and connection. The message can still
+// be received.
 int mgn_peek(mgn_conn conn, mgn_status *status);
 
-// Waits for the next message and receives it. status may be null.
+// Waits for the next message, and receives it. status may be null.
 int mgn_recv(mgn_conn conn, void *data, size_t room, mgn_status *status);
 
-/* Operations that go on by themselves ----------------------------------------------------------- */
+/* Nonblocking operations ------------------------------------------------------------------------ */
 
-// For mgn_isend: it ends when the receiver has taken the message, not when the memory may be used
-// again.
+// A flag for mgn_isend: the request ends when the receiver has taken the message. Without it, the
+// request ends as soon as the memory may be used again.
 #define MGN_SYNC 1
 
-// For mgn_isend: the message may overtake others.
+// A flag for mgn_isend: the message may overtake others.
 #define MGN_UNORDERED 2
 
-// An operation that has begun. 0 is one that has ended: it can be waited for.
+// A request: an operation that has begun. 0 stands for a request that has ended; it may be tested
+// and waited for.
 typedef uint64_t mgn_request;
 
-// Begins to send a message made of count pieces, one behind the other. They stay unchanged until
-// the request has ended. flags: 0, MGN_SYNC, …
+// Begins to send one message that consists of count pieces of memory. The program must not change
+// them until the request has ended. flags is 0, MGN_SYNC, MGN_UNORDERED, or both combined by |.
 int mgn_isend(mgn_conn conn, uint64_t tag, const struct iovec *pieces, size_t count, int flags, mgn_request *request);
 
-// Begins to receive a message from conn (or MGN_ANY) into the pieces, whose memory stays until the
-// request has ended. It takes the first message whose tag equals tag in all bits that are not set
-// in ignore: 0 takes this tag only, UINT64_MAX any.
+// Begins to receive a message from conn (or MGN_ANY) into pieces of memory. The program must not
+// use them until the request has ended. The request takes the first message whose tag equals tag
+// in all bits that are not set in ignore. With ignore 0 only this tag matches, with UINT64_MAX any
+// tag.
 int mgn_irecv(mgn_conn conn, uint64_t tag, uint64_t ignore, const struct iovec *pieces, size_t count, mgn_request *request);
 
-// 1: the request has ended; it is set to 0. 0: it has not. status may be null.
+// Tests a request. Returns 1 if it has ended, and sets it to 0; returns 0 if it has not ended. If
+// the request failed, returns its error. status may be null.
 int mgn_test(mgn_request *request, mgn_status *status);
 
-// Waits until the request has ended, and sets it to 0. After MGN_ERR_TIMEOUT it goes on. How it
-// ended is returned.
+// Waits until a request has ended, and sets it to 0. If the request failed, returns its error.
+// After MGN_ERR_TIMEOUT the request continues. status may be null.
 int mgn_wait(mgn_request *request, int timeout, mgn_status *status);
 
-// Waits until one of several requests has ended, sets it to 0, and tells its place. Those that are
-// 0 are passed over; if all are, index is count.
+// Waits until one of several requests has ended, sets it to 0, and sets index to its place in the
+// array. If the request failed, returns its error. Requests that are 0 are ignored; if all are,
+// index is set to count. After MGN_ERR_TIMEOUT all requests continue.
 int mgn_waitany(mgn_request *requests, size_t count, int timeout, size_t *index, mgn_status *status);
 
-// Gives a request up. 1: nothing had happened, and it has ended with MGN_ERR_CANCELLED. 0: it ends
-// as it ends. It is waited for in either case.
+// Cancels a request. Returns 1 if the request ends with MGN_ERR_CANCELLED, because nothing had
+// happened yet; returns 0 if it ends as if it had not been cancelled. In both cases, wait for it.
 int mgn_cancel(mgn_request request);
 
-// Waits for a message with such a tag, as for mgn_irecv, and tells of it. It stays.
+// Waits for a message that mgn_irecv with the same arguments would take, and describes it in
+// status. The message can still be received.
 int mgn_probe(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, mgn_status *status);
 
-/* Messages where they lie ----------------------------------------------------------------------- */
+/* Messages in place, without a copy ------------------------------------------------------------- */
 
-// A message that was taken where it lies.
+// A message that the program reads in place.
 typedef uint64_t mgn_message;
 
-// Memory that a message is being written into.
+// Memory into which the program writes a message.
 typedef uint64_t mgn_reservation;
 
-// Waits for a message and gives it where it is, without a copy if its sender could put it there.
-// It is valid until mgn_release; until then its sender can do without that memory. Over shared
-// memory a hostile sender could still change it.
+// Waits for a message that mgn_irecv with the same arguments would take, and gives the program its
+// memory to read. Nothing is copied if the sender could put the message into shared memory. The
+// memory is valid until mgn_release; until then, the sender cannot use it for other messages. In
+// shared memory, a hostile sender could change the message while the program reads it. status may
+// be null.
 int mgn_take(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, const void **data, mgn_status *status, mgn_message *message);
 
-// Gives the message's memory back.
+// Releases the memory of a message, which the program must not read any more.
 int mgn_release(mgn_message message);
 
-// Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory
-// the receiver takes it right there. Does not wait.
+// Gives the program memory, aligned to 64 bytes, for a message of up to length bytes. Over shared
+// memory, the receiver reads the message in this memory, without a copy. Never waits.
 int mgn_reserve(mgn_conn conn, size_t length, void **data, mgn_reservation *reservation);
 
-// Begins to send the first length bytes of it, after which data is no longer the program's. Nobody
-// has to wait: request may be null. After MGN_ERR_ARGUMENT the reservation is as before, after
-// other errors it is gone.
+// Begins to send the first length bytes of a reservation. From then on, the program must not use
+// the memory. request may be null, because the program need not wait for it. After
+// MGN_ERR_ARGUMENT the reservation is unchanged; after any other error it is gone.
 int mgn_commit(mgn_reservation reservation, size_t length, uint64_t tag, int flags, mgn_request *request);
 
-// Gives the memory back without sending anything.
+// Gives up a reservation. Nothing is sent.
 int mgn_discard(mgn_reservation reservation);
 
 /* Active messages ------------------------------------------------------------------------------- */
 
-// Called for a message, from any thread, one at a time. data is valid during the call, which may
-// send, and should not wait.
+// A function of the program that is called with each message for its number. Any thread may call
+// it, but never two at once. data is valid during the call. The function may send messages, but
+// should not wait.
 typedef void (*mgn_handler)(void *context, mgn_conn from, uint64_t tag, const void *data, size_t length);
 
-// Sets what is called for messages to handler number.
+// Sets the function that is called with messages for handler number. Messages for a number without
+// a handler are dropped.
 int mgn_set_handler(uint16_t number, mgn_handler handler, void *context);
 
-// As mgn_isend, to a handler of the other process.
+// Sends a message like mgn_isend. The other process does not receive it; its handler number is
+// called instead.
 int mgn_isend_active(mgn_conn conn, uint16_t number, uint64_t tag, const struct iovec *pieces, size_t count, int flags, mgn_request *request);
 
-/* Memory offered to other processes ------------------------------------------------------------- */
+/* One-sided access to memory -------------------------------------------------------------------- */
 
-// What another process needs to know to write to or read from offered memory: send it there.
-// Whoever has it may; nobody can guess it.
+// The key to offered memory. Any process that has it can write to this memory and read it. It
+// cannot be guessed. Send it to the processes that need it.
 typedef struct {
     uint8_t bytes[16];
 } mgn_key;
 
-// Offers memory to those who are told its key. They write and read at any time, without this
-// program's doing, until mgn_withdraw; so long the memory stays. The program looks at it when
-// messages, or the like, say that nobody writes.
+// Offers memory to other processes, and gives its key, which the program sends to them. They can
+// write and read at any time, without a call by this process, until mgn_withdraw. The memory must
+// stay valid until then. The program should read it only when it knows that nobody is writing, for
+// example because a message says so.
 int mgn_offer(void *memory, size_t length, mgn_key *key);
 
-// Ends an offer. Waits for what is under way.
+// Ends an offer. Waits for accesses that have begun.
 int mgn_withdraw(const mgn_key *key);
 
-// Begins to write the pieces, one behind the other, to memory that the other process offers, from
-// byte offset on. They stay unchanged until the request has ended, which says that they are there.
-// Neither messages nor others of its kind are waited for: two at once are in no order.
+// Begins to write pieces of memory, one after the other, to memory that the other process offers,
+// from byte offset on. The program must not change the pieces until the request has ended; by
+// then, the bytes have been written. A put is not ordered with messages or with other puts and
+// gets: two at once may happen in any order.
 int mgn_put(mgn_conn conn, const mgn_key *key, uint64_t offset, const struct iovec *pieces, size_t count, mgn_request *request);
 
-// Begins to read from such memory as many bytes as the pieces hold.
+// Begins to read from memory that the other process offers, from byte offset on, as many bytes as
+// the pieces hold. It is not ordered either.
 int mgn_get(mgn_conn conn, const mgn_key *key, uint64_t offset, const struct iovec *pieces, size_t count, mgn_request *request);
 
-/* One writer, many readers ---------------------------------------------------------------------- */
+/* Broadcast: one writer, many readers ----------------------------------------------------------- */
 
-// An end of a broadcast connection: every message of its writer goes to all readers, who share one
-// copy of it on a host.
+// One end of a broadcast connection. Every message of its writer goes to all readers. Readers on
+// one host share one copy.
 typedef uint64_t mgn_broadcast;
 
-// Opens a broadcast connection to write to, by a number of the program's choice, and waits until
-// so many readers have joined. Those who join later get what is sent from then on. No message is
-// longer than longest bytes, at most 16 MiB. After MGN_ERR_TIMEOUT it is not open.
+// Opens a broadcast connection for writing, under a number of the program's choice, and waits
+// until the given number of readers have joined. Readers that join later get the messages that are
+// sent from then on. longest is the largest length of a message in bytes, at most 16 MiB. After
+// MGN_ERR_TIMEOUT the connection is not open.
 int mgn_broadcast_open(uint32_t number, size_t longest, uint32_t readers, int timeout, mgn_broadcast *broadcast);
 
-// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it
-// to be opened.
+// Joins, as a reader, the broadcast connection that another rank opens under this number. Waits
+// until it is open.
 int mgn_broadcast_join(uint32_t rank, uint32_t number, int timeout, mgn_broadcast *broadcast);
 
-// Sends a message to all readers that there are; the memory may be used again. Waits while one of
-// them holds too much; one that died is passed over.
+// Sends a message to all present readers. Its memory may be used again when this returns. Waits
+// while a reader is too far behind to take more messages. Readers that have ended are skipped.
 int mgn_broadcast_send(mgn_broadcast broadcast, const void *data, size_t length);
 
-// Writer: the number of readers, but for those that have not been found to be gone.
+// For the writer: returns the number of readers, without those that are known to have ended.
 int mgn_broadcast_readers(mgn_broadcast broadcast);
 
-// Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it
-// back. MGN_ERR_CLOSED: there will be no more.
+// For a reader: waits for the next message, and gives the program its memory to read, until
+// mgn_release. MGN_ERR_CLOSED means that no more messages will come.
 int mgn_broadcast_take(mgn_broadcast broadcast, int timeout, const void **data, size_t *length, mgn_message *message);
 
-// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in
-// mgn_broadcast_send or mgn_broadcast_take get that, too.
+// Closes one end. If the writer closes its end, readers get the messages that have been sent, and
+// then MGN_ERR_CLOSED. Threads that wait at this end in mgn_broadcast_send or mgn_broadcast_take
+// get MGN_ERR_CLOSED, too.
 int mgn_broadcast_close(mgn_broadcast broadcast);
 
-/* Many pictures become one ---------------------------------------------------------------------- */
+/* Compositing: many pictures become one --------------------------------------------------------- */
 
 // Colours of 4 bytes: red, green, blue and alpha.
 #define MGN_RGBA8 0
@@ -279,17 +301,18 @@ int mgn_broadcast_close(mgn_broadcast broadcast);
 // Pictures without depth.
 #define MGN_DEPTH_NONE 0
 
-// Depths of 32 bits, as GL_UNSIGNED_INT reads a depth buffer.
+// Depths of 32 bits, as glReadPixels returns them for GL_UNSIGNED_INT.
 #define MGN_DEPTH_UINT 1
 
 // Depths of one float. A NaN is farther than everything else.
 #define MGN_DEPTH_FLOAT 2
 
-// Blends colours, which are premultiplied with their alpha. The first picture of the order is in
+// Blends colours that are premultiplied with their alpha. The first picture of the order is in
 // front.
 #define MGN_OVER 0
 
-// Takes the pixel with the smallest depth; of two alike, that of the first picture in the order.
+// Takes the pixel with the smallest depth. If depths are equal, takes the pixel of the picture
+// that is earlier in the order.
 #define MGN_NEAREST 1
 
 // Takes the largest value of each channel.
@@ -298,38 +321,39 @@ int mgn_broadcast_close(mgn_broadcast broadcast);
 // Takes the smallest value of each channel.
 #define MGN_MIN 3
 
-// Adds the values of each channel. Bytes stop at 255.
+// Adds the values of each channel. Sums of bytes stop at 255.
 #define MGN_ADD 4
 
-// A group of processes that composite pictures: all of the job.
+// A compositor: a group of all processes of the job that composite pictures together.
 typedef uint64_t mgn_compositor;
 
-// What is composited. All processes have to say the same.
+// Describes what is composited. All processes must pass the same values.
 typedef struct {
-    // In pixels.
+    // The size of the picture in pixels.
     uint32_t width;
     uint32_t height;
-    // MGN_RGBA8 and its like.
+    // MGN_RGBA8, MGN_RGBA16F or MGN_RGBA32F.
     int color;
-    // MGN_DEPTH_NONE and its like.
+    // MGN_DEPTH_NONE, MGN_DEPTH_UINT or MGN_DEPTH_FLOAT.
     int depth;
-    // MGN_OVER and its like.
+    // MGN_OVER, MGN_NEAREST, MGN_MAX, MGN_MIN or MGN_ADD.
     int operation;
-    // The rank that gets the merged picture; negative: each process keeps the pixels that it has
-    // merged.
+    // The rank that gets the merged picture. If it is negative, each process keeps the pixels that
+    // it has merged.
     int to;
-    // Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    // tree-K, as in radix-8. Null: the library chooses. Processes on one host then read each
-    // other's pictures in place; in a job on several hosts, only neighbours in the order do so,
-    // and only if to is a rank.
+    // The schedule: which process sends which pixels to which other. direct, binary-swap,
+    // 2-3-swap, or radix-K or tree-K with a number K, such as radix-8. If it is null, the library
+    // chooses. Processes on one host then read each other's pictures in place; in a job on several
+    // hosts, only neighbours in the order do so, and only if to is a rank.
     const char *schedule;
-    // The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
-    // to show, and cost nothing. Null: all ranks, by their numbers.
+    // The ranks whose pictures are merged, front to back. Ranks that are left out contribute
+    // nothing and cost nothing. If it is null, all ranks are merged in the order of their numbers.
     const uint32_t *order;
     uint32_t order_length;
 } mgn_composition;
 
-// Merged pixels: so many, from the first one on, counted row by row.
+// Merged pixels. pixels is their number, and first is the index of the first one, counted row by
+// row from 0.
 typedef struct {
     const void *color;
     // Null without depth.
@@ -338,8 +362,8 @@ typedef struct {
     uint64_t pixels;
 } mgn_merged;
 
-// Pixels of a picture: from a column and a row on, which are counted as the rows of the picture
-// lie in memory.
+// A rectangle of pixels in a picture. column and row are those of its first pixel; row 0 is the
+// first row of the picture in memory.
 typedef struct {
     uint32_t column;
     uint32_t row;
@@ -349,66 +373,69 @@ typedef struct {
 
 // A part of a large picture, such as one screen of a wall.
 typedef struct {
-    // Where it lies in the large picture. Tiles may overlap.
+    // The tile's place in the large picture. Tiles may overlap.
     mgn_rectangle place;
-    // The rank that gets it.
+    // The rank that gets the merged tile.
     uint32_t to;
 } mgn_tile;
 
-// Draws this process's share of a tile. tile is its index in the array of tiles, and place is
-// where it lies in the large picture. color and depth (null without depth) are memory for the
-// pixels of the tile: rows without gaps, with undefined contents. covered holds the whole tile; a
-// function that draws less sets it to the rectangle that it has drawn, counted from the tile's
-// first pixel. Tiles of width or height 0 are drawn, too. Returns 0, or another number if it
-// cannot draw.
+// A function of the program that draws this process's share of a tile. tile is the index in the
+// array of tiles, and place is the tile's place in the large picture. color and depth (null
+// without depth) are memory for the pixels of the tile: rows without gaps, with undefined
+// contents. covered is set to the whole tile; a function that draws less sets it to the rectangle
+// that it has drawn, counted from the tile's first pixel. The function is also called for tiles of
+// width or height 0. It returns 0, or another number if it cannot draw.
 typedef int (*mgn_draw)(void *context, uint32_t tile, const mgn_rectangle *place, void *color, void *depth, mgn_rectangle *covered);
 
-// Gets a merged tile, which is valid during the call. Returns 0, or another number if something
-// went wrong.
+// A function of the program that gets a merged tile. The pixels are valid during the call. It
+// returns 0, or another number if it fails.
 typedef int (*mgn_show)(void *context, uint32_t tile, const mgn_rectangle *place, const mgn_merged *merged);
 
-// Makes a compositor of all processes of the job. All of them have to call this; it waits for
-// them, for up to timeout milliseconds. So long may a process also make the others wait later. A
-// process that has several compositors opens them in the same order as the others do. While there
-// is one, receive nothing with whatever tag.
+// Creates a compositor of all processes of the job. All of them must call this. It waits for the
+// others for up to timeout milliseconds. The same timeout applies to each later call with this
+// compositor. A process that opens several compositors must open them in the same order as the
+// others do. While a compositor is open, do not receive messages with any tag (ignore UINT64_MAX):
+// such a receive could take a message of the compositor.
 //
 // MGN_ERR_COMPOSITE: another process runs another release. Other errors are those of
 // mgn_composite.
 int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 
-// Merges one picture of each process; all of them have to call this. color and depth are this
-// process's picture, rows of pixels without gaps, which may be null where the order leaves this
-// process out. merged is what has come here: all pixels, a part of them, or none. Its memory is
-// valid until the next call for this compositor.
+// Merges one picture of each process. All processes must call this. color and depth are the
+// picture of this process: rows of pixels without gaps. They may be null if the order leaves this
+// process out. merged is set to the pixels that this process gets: all, a part, or none. Their
+// memory is valid until the next call with this compositor.
 //
-// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: one has ended.
-// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections
-// to processes that did not answer are closed by then.
+// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: a process has
+// ended. MGN_ERR_TIMEOUT: a process has not called this in time. After any of these three errors,
+// close the compositor. By then, the connections to processes that did not answer are closed.
 int mgn_composite(mgn_compositor compositor, const mgn_composition *composition, const void *color, const void *depth, mgn_merged *merged);
 
-// Gives memory for this process's next picture: rows of pixels without gaps, with anything in
-// them. The program draws there, all of it, and calls mgn_composite_drawn with the same
-// composition. Other processes on its host read the picture there, so the library makes no copy
-// for them. depth is set to null without depth. The memory is the program's until that call. Waits
-// until the other processes have read an earlier picture that was there. Errors are those of
-// mgn_composite.
+// Gives the program memory for the next picture of this process: rows of pixels without gaps, with
+// undefined contents. The program draws all pixels there, and then calls mgn_composite_drawn with
+// the same composition. Other processes on the same host read the picture in this memory, so the
+// library makes no copy for them. depth is set to null without depth. The program must not use the
+// memory after that call. This waits until the other processes have read an earlier picture in the
+// same memory. Errors are those of mgn_composite.
 int mgn_composite_draw(mgn_compositor compositor, const mgn_composition *composition, void **color, void **depth);
 
-// Merges one picture of each process, as mgn_composite does. This process's is what was drawn in
-// the memory that mgn_composite_draw has given. If covered is not null, only that rectangle was
-// drawn: the picture shows nothing outside of it, whatever the memory holds there, and those
-// pixels cost nothing. Some processes may call this, and others mgn_composite.
+// Merges one picture of each process, as mgn_composite does. The picture of this process is the
+// one that was drawn in the memory from mgn_composite_draw. If covered is not null, the program
+// has drawn only this rectangle: the picture is empty outside of it, whatever the memory holds
+// there, and the pixels outside cost nothing. Some processes may call this while others call
+// mgn_composite.
 //
 // MGN_ERR_ARGUMENT: nothing was drawn for this composition, or covered is not within the picture.
 // Other errors are those of mgn_composite.
 int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *composition, const mgn_rectangle *covered, mgn_merged *merged);
 
 // Draws and composites a large picture tile by tile. All processes must call this with the same
-// composition and the same tiles. composition describes the large picture. Its to matters only if
-// tiles is null: the picture is then one tile, for that rank. The library calls draw with context
-// for each tile, in every process that the order names, and then show in the rank that gets the
-// tile. show may be null. Neither function may use this compositor, also not through another
-// thread that it waits for, or throw a C++ exception.
+// composition and the same tiles. composition describes the large picture. For each tile, the
+// library calls draw in every process that the order names, and then show in the rank that gets
+// the tile. It passes context to both. show may be null. If tiles is null, the picture is one
+// tile, for the rank to of the composition; otherwise to has no effect. draw and show must not use
+// this compositor, not even through another thread that they wait for, and must not throw C++
+// exceptions.
 //
 // MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
 // within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered
@@ -417,7 +444,7 @@ int mgn_composite_drawn(mgn_compositor compositor, const mgn_composition *compos
 // the compositor. Other errors are those of mgn_composite.
 int mgn_composite_tiles(mgn_compositor compositor, const mgn_composition *composition, const mgn_tile *tiles, uint32_t count, mgn_draw draw, mgn_show show, void *context);
 
-// Closes a compositor. What it has merged is not valid any more.
+// Closes a compositor. Pixels that it has merged are not valid any more.
 int mgn_compositor_close(mgn_compositor compositor);
 
 #ifdef __cplusplus

@@ -1,13 +1,15 @@
-/* Messages between the processes of a parallel job: shared memory on one host, TCP between hosts.
+/* Messages between the processes of a parallel job: through shared memory on one host, over TCP between hosts.
  *
- * Every function may be called from any thread at any time. Two threads may use one connection; messages that one thread sends on a connection with one
- * tag are received in their order. What was begun goes on, and messages arrive, also while the program computes.
+ * Every function may be called from any thread at any time, and several threads may use the same connection. Messages that one thread sends on one
+ * connection with one tag are received in the order in which they were sent. Operations that have begun continue while the program computes, and messages
+ * arrive meanwhile.
  *
- * Functions that return int give MGN_OK (0) or something positive that is said below, or a negative error (mgn_err): mgn_strerror names it,
- * mgn_last_error says what happened, to what. Connections, requests and messages are numbers: one that does not exist is MGN_ERR_HANDLE, a pointer that
- * must not be null MGN_ERR_ARGUMENT. Pointers to memory that is not the program's cannot be told apart.
+ * A function that returns int returns MGN_OK (0) or a positive value that its comment describes, or else a negative error code (mgn_err). mgn_strerror
+ * describes a code, and mgn_last_error the last failure. Connections, requests, messages and the like are numbers: a number that does not exist causes
+ * MGN_ERR_HANDLE. A pointer that must not be null causes MGN_ERR_ARGUMENT if it is. Other invalid pointers cannot be detected.
  *
- * Timeouts are milliseconds; negative: forever. MGN_ERR_TIMEOUT says that the time has passed, and nothing else has happened.
+ * Timeouts are in milliseconds; a negative timeout waits forever. MGN_ERR_TIMEOUT means that the time has passed. Nothing else has changed then, except
+ * for compositors.
  *
  * Made from the library's sources by cargo xtask generate. */
 #ifndef MANGANESE_H

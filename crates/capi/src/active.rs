@@ -11,8 +11,9 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::requests::{begin, how, mgn_request};
 
-/// Called for a message, from any thread, one at a time. data is valid during the call, which may
-/// send, and should not wait.
+/// A function of the program that is called with each message for its number. Any thread may call
+/// it, but never two at once. data is valid during the call. The function may send messages, but
+/// should not wait.
 #[allow(non_camel_case_types)]
 pub type mgn_handler = Option<
     unsafe extern "C" fn(
@@ -24,7 +25,8 @@ pub type mgn_handler = Option<
     ),
 >;
 
-/// Sets what is called for messages to handler number.
+/// Sets the function that is called with messages for handler number. Messages for a number without
+/// a handler are dropped.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_set_handler(
     number: u16,
@@ -52,7 +54,8 @@ pub unsafe extern "C" fn mgn_set_handler(
     })
 }
 
-/// As mgn_isend, to a handler of the other process.
+/// Sends a message like mgn_isend. The other process does not receive it; its handler number is
+/// called instead.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_isend_active(
     conn: mgn_conn,

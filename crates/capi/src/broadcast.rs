@@ -1,4 +1,4 @@
-//! One writer, many readers
+//! Broadcast: one writer, many readers
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +14,15 @@ use crate::fault::{call, Code, Fault};
 use crate::library::Library;
 use crate::place::mgn_message;
 
-/// An end of a broadcast connection: every message of its writer goes to all readers, who share one
-/// copy of it on a host.
+/// One end of a broadcast connection. Every message of its writer goes to all readers. Readers on
+/// one host share one copy.
 #[allow(non_camel_case_types)]
 pub type mgn_broadcast = u64;
 
-/// Opens a broadcast connection to write to, by a number of the program's choice, and waits until
-/// so many readers have joined. Those who join later get what is sent from then on. No message is
-/// longer than longest bytes, at most 16 MiB. After MGN_ERR_TIMEOUT it is not open.
+/// Opens a broadcast connection for writing, under a number of the program's choice, and waits
+/// until the given number of readers have joined. Readers that join later get the messages that are
+/// sent from then on. longest is the largest length of a message in bytes, at most 16 MiB. After
+/// MGN_ERR_TIMEOUT the connection is not open.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_open(
     number: u32,
@@ -50,8 +51,8 @@ pub unsafe extern "C" fn mgn_broadcast_open(
     unsafe { give(broadcast, open) }
 }
 
-/// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it
-/// to be opened.
+/// Joins, as a reader, the broadcast connection that another rank opens under this number. Waits
+/// until it is open.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_join(
     rank: u32,
@@ -89,8 +90,8 @@ unsafe fn give(
     })
 }
 
-/// Sends a message to all readers that there are; the memory may be used again. Waits while one of
-/// them holds too much; one that died is passed over.
+/// Sends a message to all present readers. Its memory may be used again when this returns. Waits
+/// while a reader is too far behind to take more messages. Readers that have ended are skipped.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_send(
     broadcast: mgn_broadcast,
@@ -108,7 +109,7 @@ pub unsafe extern "C" fn mgn_broadcast_send(
     })
 }
 
-/// Writer: the number of readers, but for those that have not been found to be gone.
+/// For the writer: returns the number of readers, without those that are known to have ended.
 #[no_mangle]
 pub extern "C" fn mgn_broadcast_readers(broadcast: mgn_broadcast) -> c_int {
     call(|| {
@@ -117,8 +118,8 @@ pub extern "C" fn mgn_broadcast_readers(broadcast: mgn_broadcast) -> c_int {
     })
 }
 
-/// Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it
-/// back. MGN_ERR_CLOSED: there will be no more.
+/// For a reader: waits for the next message, and gives the program its memory to read, until
+/// mgn_release. MGN_ERR_CLOSED means that no more messages will come.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_take(
     broadcast: mgn_broadcast,
@@ -145,8 +146,9 @@ pub unsafe extern "C" fn mgn_broadcast_take(
     })
 }
 
-/// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in
-/// mgn_broadcast_send or mgn_broadcast_take get that, too.
+/// Closes one end. If the writer closes its end, readers get the messages that have been sent, and
+/// then MGN_ERR_CLOSED. Threads that wait at this end in mgn_broadcast_send or mgn_broadcast_take
+/// get MGN_ERR_CLOSED, too.
 #[no_mangle]
 pub extern "C" fn mgn_broadcast_close(broadcast: mgn_broadcast) -> c_int {
     call(|| {

@@ -1,4 +1,4 @@
-//! Many pictures become one
+//! Compositing: many pictures become one
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::connections::FOREVER;
 use crate::fault::{call, Code, Fault};
 use crate::library::Library;
 
-/// A group of processes that composite pictures: all of the job.
+/// A compositor: a group of all processes of the job that composite pictures together.
 #[allow(non_camel_case_types)]
 pub type mgn_compositor = u64;
 
@@ -31,17 +31,18 @@ pub const MGN_RGBA32F: c_int = 2;
 /// Pictures without depth.
 pub const MGN_DEPTH_NONE: c_int = 0;
 
-/// Depths of 32 bits, as GL_UNSIGNED_INT reads a depth buffer.
+/// Depths of 32 bits, as glReadPixels returns them for GL_UNSIGNED_INT.
 pub const MGN_DEPTH_UINT: c_int = 1;
 
 /// Depths of one float. A NaN is farther than everything else.
 pub const MGN_DEPTH_FLOAT: c_int = 2;
 
-/// Blends colours, which are premultiplied with their alpha. The first picture of the order is in
+/// Blends colours that are premultiplied with their alpha. The first picture of the order is in
 /// front.
 pub const MGN_OVER: c_int = 0;
 
-/// Takes the pixel with the smallest depth; of two alike, that of the first picture in the order.
+/// Takes the pixel with the smallest depth. If depths are equal, takes the pixel of the picture
+/// that is earlier in the order.
 pub const MGN_NEAREST: c_int = 1;
 
 /// Takes the largest value of each channel.
@@ -50,39 +51,39 @@ pub const MGN_MAX: c_int = 2;
 /// Takes the smallest value of each channel.
 pub const MGN_MIN: c_int = 3;
 
-/// Adds the values of each channel. Bytes stop at 255.
+/// Adds the values of each channel. Sums of bytes stop at 255.
 pub const MGN_ADD: c_int = 4;
 
-/// What is composited. All processes have to say the same.
+/// Describes what is composited. All processes must pass the same values.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct mgn_composition {
-    /// In pixels.
+    /// The size of the picture in pixels.
     pub width: u32,
     pub height: u32,
-    /// MGN_RGBA8 and its like.
+    /// MGN_RGBA8, MGN_RGBA16F or MGN_RGBA32F.
     pub color: c_int,
-    /// MGN_DEPTH_NONE and its like.
+    /// MGN_DEPTH_NONE, MGN_DEPTH_UINT or MGN_DEPTH_FLOAT.
     pub depth: c_int,
-    /// MGN_OVER and its like.
+    /// MGN_OVER, MGN_NEAREST, MGN_MAX, MGN_MIN or MGN_ADD.
     pub operation: c_int,
-    /// The rank that gets the merged picture; negative: each process keeps the pixels that it has
-    /// merged.
+    /// The rank that gets the merged picture. If it is negative, each process keeps the pixels that
+    /// it has merged.
     pub to: c_int,
-    /// Which process sends which pixels to which other: direct, binary-swap, 2-3-swap, radix-K or
-    /// tree-K, as in radix-8. Null: the library chooses. Processes on one host then read each
-    /// other's pictures in place; in a job on several hosts, only neighbours in the order do so,
-    /// and only if to is a rank.
+    /// The schedule: which process sends which pixels to which other. direct, binary-swap,
+    /// 2-3-swap, or radix-K or tree-K with a number K, such as radix-8. If it is null, the library
+    /// chooses. Processes on one host then read each other's pictures in place; in a job on several
+    /// hosts, only neighbours in the order do so, and only if to is a rank.
     pub schedule: *const c_char,
-    /// The ranks whose pictures are merged, front to back. Those that it leaves out have nothing
-    /// to show, and cost nothing. Null: all ranks, by their numbers.
+    /// The ranks whose pictures are merged, front to back. Ranks that are left out contribute
+    /// nothing and cost nothing. If it is null, all ranks are merged in the order of their numbers.
     pub order: *const u32,
     pub order_length: u32,
 }
 
-/// Pixels of a picture: from a column and a row on, which are counted as the rows of the picture
-/// lie in memory.
+/// A rectangle of pixels in a picture. column and row are those of its first pixel; row 0 is the
+/// first row of the picture in memory.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -93,7 +94,8 @@ pub struct mgn_rectangle {
     pub height: u32,
 }
 
-/// Merged pixels: so many, from the first one on, counted row by row.
+/// Merged pixels. pixels is their number, and first is the index of the first one, counted row by
+/// row from 0.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -110,18 +112,18 @@ pub struct mgn_merged {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct mgn_tile {
-    /// Where it lies in the large picture. Tiles may overlap.
+    /// The tile's place in the large picture. Tiles may overlap.
     pub place: mgn_rectangle,
-    /// The rank that gets it.
+    /// The rank that gets the merged tile.
     pub to: u32,
 }
 
-/// Draws this process's share of a tile. tile is its index in the array of tiles, and place is
-/// where it lies in the large picture. color and depth (null without depth) are memory for the
-/// pixels of the tile: rows without gaps, with undefined contents. covered holds the whole tile; a
-/// function that draws less sets it to the rectangle that it has drawn, counted from the tile's
-/// first pixel. Tiles of width or height 0 are drawn, too. Returns 0, or another number if it
-/// cannot draw.
+/// A function of the program that draws this process's share of a tile. tile is the index in the
+/// array of tiles, and place is the tile's place in the large picture. color and depth (null
+/// without depth) are memory for the pixels of the tile: rows without gaps, with undefined
+/// contents. covered is set to the whole tile; a function that draws less sets it to the rectangle
+/// that it has drawn, counted from the tile's first pixel. The function is also called for tiles of
+/// width or height 0. It returns 0, or another number if it cannot draw.
 #[allow(non_camel_case_types)]
 pub type mgn_draw = Option<
     unsafe extern "C" fn(
@@ -134,8 +136,8 @@ pub type mgn_draw = Option<
     ) -> c_int,
 >;
 
-/// Gets a merged tile, which is valid during the call. Returns 0, or another number if something
-/// went wrong.
+/// A function of the program that gets a merged tile. The pixels are valid during the call. It
+/// returns 0, or another number if it fails.
 #[allow(non_camel_case_types)]
 pub type mgn_show = Option<
     unsafe extern "C" fn(
@@ -146,10 +148,11 @@ pub type mgn_show = Option<
     ) -> c_int,
 >;
 
-/// Makes a compositor of all processes of the job. All of them have to call this; it waits for
-/// them, for up to timeout milliseconds. So long may a process also make the others wait later. A
-/// process that has several compositors opens them in the same order as the others do. While there
-/// is one, receive nothing with whatever tag.
+/// Creates a compositor of all processes of the job. All of them must call this. It waits for the
+/// others for up to timeout milliseconds. The same timeout applies to each later call with this
+/// compositor. A process that opens several compositors must open them in the same order as the
+/// others do. While a compositor is open, do not receive messages with any tag (ignore UINT64_MAX):
+/// such a receive could take a message of the compositor.
 ///
 /// MGN_ERR_COMPOSITE: another process runs another release. Other errors are those of
 /// mgn_composite.
@@ -172,14 +175,14 @@ pub unsafe extern "C" fn mgn_compositor_open(
     })
 }
 
-/// Merges one picture of each process; all of them have to call this. color and depth are this
-/// process's picture, rows of pixels without gaps, which may be null where the order leaves this
-/// process out. merged is what has come here: all pixels, a part of them, or none. Its memory is
-/// valid until the next call for this compositor.
+/// Merges one picture of each process. All processes must call this. color and depth are the
+/// picture of this process: rows of pixels without gaps. They may be null if the order leaves this
+/// process out. merged is set to the pixels that this process gets: all, a part, or none. Their
+/// memory is valid until the next call with this compositor.
 ///
-/// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: one has ended.
-/// MGN_ERR_TIMEOUT: one has not come in time. After those three, close the compositor; connections
-/// to processes that did not answer are closed by then.
+/// MGN_ERR_COMPOSITE: another process composites something else. MGN_ERR_CLOSED: a process has
+/// ended. MGN_ERR_TIMEOUT: a process has not called this in time. After any of these three errors,
+/// close the compositor. By then, the connections to processes that did not answer are closed.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite(
     compositor: mgn_compositor,
@@ -223,12 +226,12 @@ pub unsafe extern "C" fn mgn_composite(
     })
 }
 
-/// Gives memory for this process's next picture: rows of pixels without gaps, with anything in
-/// them. The program draws there, all of it, and calls mgn_composite_drawn with the same
-/// composition. Other processes on its host read the picture there, so the library makes no copy
-/// for them. depth is set to null without depth. The memory is the program's until that call. Waits
-/// until the other processes have read an earlier picture that was there. Errors are those of
-/// mgn_composite.
+/// Gives the program memory for the next picture of this process: rows of pixels without gaps, with
+/// undefined contents. The program draws all pixels there, and then calls mgn_composite_drawn with
+/// the same composition. Other processes on the same host read the picture in this memory, so the
+/// library makes no copy for them. depth is set to null without depth. The program must not use the
+/// memory after that call. This waits until the other processes have read an earlier picture in the
+/// same memory. Errors are those of mgn_composite.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_composite_draw(
     compositor: mgn_compositor,
@@ -259,10 +262,11 @@ pub unsafe extern "C" fn mgn_composite_draw(
     })
 }
 
-/// Merges one picture of each process, as mgn_composite does. This process's is what was drawn in
-/// the memory that mgn_composite_draw has given. If covered is not null, only that rectangle was
-/// drawn: the picture shows nothing outside of it, whatever the memory holds there, and those
-/// pixels cost nothing. Some processes may call this, and others mgn_composite.
+/// Merges one picture of each process, as mgn_composite does. The picture of this process is the
+/// one that was drawn in the memory from mgn_composite_draw. If covered is not null, the program
+/// has drawn only this rectangle: the picture is empty outside of it, whatever the memory holds
+/// there, and the pixels outside cost nothing. Some processes may call this while others call
+/// mgn_composite.
 ///
 /// MGN_ERR_ARGUMENT: nothing was drawn for this composition, or covered is not within the picture.
 /// Other errors are those of mgn_composite.
@@ -293,11 +297,12 @@ pub unsafe extern "C" fn mgn_composite_drawn(
 }
 
 /// Draws and composites a large picture tile by tile. All processes must call this with the same
-/// composition and the same tiles. composition describes the large picture. Its to matters only if
-/// tiles is null: the picture is then one tile, for that rank. The library calls draw with context
-/// for each tile, in every process that the order names, and then show in the rank that gets the
-/// tile. show may be null. Neither function may use this compositor, also not through another
-/// thread that it waits for, or throw a C++ exception.
+/// composition and the same tiles. composition describes the large picture. For each tile, the
+/// library calls draw in every process that the order names, and then show in the rank that gets
+/// the tile. It passes context to both. show may be null. If tiles is null, the picture is one
+/// tile, for the rank to of the composition; otherwise to has no effect. draw and show must not use
+/// this compositor, not even through another thread that they wait for, and must not throw C++
+/// exceptions.
 ///
 /// MGN_ERR_CANCELLED: draw or show returned a value other than 0. MGN_ERR_ARGUMENT: a tile is not
 /// within the picture or is for a rank that does not exist (nothing was drawn), or draw set covered
@@ -428,7 +433,7 @@ fn from_pixels((range, picture): (Range<usize>, PictureRef<'_>)) -> mgn_merged {
     }
 }
 
-/// Closes a compositor. What it has merged is not valid any more.
+/// Closes a compositor. Pixels that it has merged are not valid any more.
 #[no_mangle]
 pub extern "C" fn mgn_compositor_close(compositor: mgn_compositor) -> c_int {
     call(|| {

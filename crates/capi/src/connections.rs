@@ -7,18 +7,19 @@ use crate::arguments::{handle, link, optional_text, out, patience};
 use crate::fault::{call, Fault};
 use crate::library::Library;
 
-/// A connection to another process, or to this one. Numbers are not used again.
+/// A connection to another process, or to this one. A number is never used for a second connection.
 #[allow(non_camel_case_types)]
 pub type mgn_conn = u64;
 
-/// Instead of a connection: whichever.
+/// In place of a connection: a message from any process.
 pub const MGN_ANY: mgn_conn = 0;
 
 /// How long to open something when nobody said an end: what no program outlives.
 pub(crate) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// The connection to a rank, made if there is none yet, from whichever end. Waits for that process
-/// to start. host is null, or what it has to be.
+/// Gives the connection to a rank. Two processes share one connection: it is created if neither has
+/// opened it yet. Waits for the other process to start. host is null, or the name of the host on
+/// which the rank must be.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_open(
     host: *const c_char,
@@ -44,7 +45,7 @@ pub unsafe extern "C" fn mgn_open(
     })
 }
 
-/// The rank at a connection's other end.
+/// Returns the rank at the other end of a connection.
 #[no_mangle]
 pub extern "C" fn mgn_rank_of(conn: mgn_conn) -> c_int {
     call(|| {
@@ -54,7 +55,8 @@ pub extern "C" fn mgn_rank_of(conn: mgn_conn) -> c_int {
     })
 }
 
-/// Closes a connection. What waits for it ends with MGN_ERR_CLOSED, at the other end, too.
+/// Closes a connection at both ends. Calls and requests that wait for it end with MGN_ERR_CLOSED in
+/// both processes.
 #[no_mangle]
 pub extern "C" fn mgn_close(conn: mgn_conn) -> c_int {
     call(|| {

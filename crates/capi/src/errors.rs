@@ -10,45 +10,46 @@ pub const MGN_OK: c_int = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum mgn_err {
-    /// an argument makes no sense
+    /// an argument is invalid
     Argument = -1,
     /// no such connection, request, message, reservation, memory, broadcast or compositor
     Handle = -2,
-    /// before mgn_init, after mgn_finalize, or mgn_init twice; or a function that draws or shows a
-    /// tile uses the compositor that is calling it
+    /// mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
+    /// a draw or show function uses the compositor that is calling it
     State = -3,
-    /// the time has passed
+    /// the timeout has expired
     Timeout = -4,
     /// the other process has closed the connection or ended
     Closed = -5,
-    /// the message was longer than the memory for it; what fits was received
+    /// the message is longer than the memory for it; the part that fits was received
     Truncated = -6,
-    /// the operation was given up
+    /// the operation was cancelled
     Cancelled = -7,
-    /// so many messages that nobody receives stand before it that it cannot come
+    /// the receive cannot complete: messages that the program does not receive fill the connection,
+    /// and the wanted message is behind them
     Starved = -8,
-    /// what was said about the job makes no sense, or is in use
+    /// the description of the job is invalid, or its name is in use
     Job = -9,
-    /// the other process lets us not in: wrong secret, job or release
+    /// the other process refuses this one: wrong secret, job or release
     Refused = -10,
-    /// a call to the system failed
+    /// a system call failed
     System = -11,
-    /// a mistake of this library
+    /// a bug in this library
     Internal = -12,
-    /// the other process does not offer this memory, or less of it
+    /// the other process does not offer this memory, or offers less than the request covers
     Offer = -13,
-    /// the processes do not agree about what they composite
+    /// the processes disagree about what they composite
     Composite = -14,
 }
 
-/// What an error means. Never null.
+/// Describes an error code in a few words. Never null.
 #[no_mangle]
 pub extern "C" fn mgn_strerror(error: c_int) -> *const c_char {
     CStr::as_ptr(fault::meaning(error))
 }
 
-/// What the last call in this thread that failed has to say, valid until the next one fails. Never
-/// null.
+/// Describes the last error in this thread in detail. The text is valid until the next call in this
+/// thread fails. Never null.
 #[no_mangle]
 pub extern "C" fn mgn_last_error() -> *const c_char {
     fault::last()

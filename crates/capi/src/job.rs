@@ -8,15 +8,15 @@ use crate::arguments::{copy_text, text};
 use crate::fault::call;
 use crate::library::Library;
 
-/// Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm,
-/// or a job of one.
+/// Joins the job that the environment describes: by MGN_HOSTFILE, the mpiexec of MPICH or Open MPI,
+/// or Slurm. Without any of these, the process is a job of one.
 #[no_mangle]
 pub extern "C" fn mgn_init() -> c_int {
     call(|| Library::begin(Job::find).map(|()| 0))
 }
 
-/// Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all
-/// are on this host.
+/// Joins a job that the program describes: size processes, of which this is number rank, counted
+/// from 0. Rank r is on hosts[r]; if hosts is null, all ranks are on this host.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_init_as(
     job: *const c_char,
@@ -40,27 +40,27 @@ pub unsafe extern "C" fn mgn_init_as(
     })
 }
 
-/// Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages
-/// first. mgn_init may follow.
+/// Leaves the job. Messages that have been sent are still delivered. Calls that wait in other
+/// threads return MGN_ERR_CLOSED. Release all messages first. mgn_init may be called again.
 #[no_mangle]
 pub extern "C" fn mgn_finalize() -> c_int {
     call(|| Library::end().map(|()| 0))
 }
 
-/// This process's rank, from 0.
+/// Returns the rank of this process: its number in the job, from 0.
 #[no_mangle]
 pub extern "C" fn mgn_rank() -> c_int {
     call(|| Ok(Library::current()?.member.rank() as c_int))
 }
 
-/// The number of processes.
+/// Returns the number of processes in the job.
 #[no_mangle]
 pub extern "C" fn mgn_size() -> c_int {
     call(|| Ok(Library::current()?.member.size() as c_int))
 }
 
-/// Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the
-/// whole name.
+/// Writes the name of a rank's host to name, shortened to room bytes including the final zero byte.
+/// Returns the length of the whole name.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_host(rank: u32, name: *mut c_char, room: usize) -> c_int {
     call(|| {
@@ -70,8 +70,9 @@ pub unsafe extern "C" fn mgn_host(rank: u32, name: *mut c_char, room: usize) -> 
     })
 }
 
-/// Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1,
-/// ib0 10.1.0.1".
+/// Writes the network interfaces at which this process accepts connections from other hosts, such
+/// as "eth0 10.0.0.1, ib0 10.1.0.1". The text is shortened like that of mgn_host. Returns the
+/// length of the whole text.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_interfaces(names: *mut c_char, room: usize) -> c_int {
     call(|| {

@@ -1,4 +1,4 @@
-//! Memory offered to other processes
+//! One-sided access to memory
 
 use std::ffi::{c_int, c_void};
 
@@ -11,8 +11,8 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::requests::{begin, mgn_request};
 
-/// What another process needs to know to write to or read from offered memory: send it there.
-/// Whoever has it may; nobody can guess it.
+/// The key to offered memory. Any process that has it can write to this memory and read it. It
+/// cannot be guessed. Send it to the processes that need it.
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types)]
 #[repr(C)]
@@ -20,9 +20,10 @@ pub struct mgn_key {
     pub bytes: [u8; 16],
 }
 
-/// Offers memory to those who are told its key. They write and read at any time, without this
-/// program's doing, until mgn_withdraw; so long the memory stays. The program looks at it when
-/// messages, or the like, say that nobody writes.
+/// Offers memory to other processes, and gives its key, which the program sends to them. They can
+/// write and read at any time, without a call by this process, until mgn_withdraw. The memory must
+/// stay valid until then. The program should read it only when it knows that nobody is writing, for
+/// example because a message says so.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_offer(memory: *mut c_void, length: usize, key: *mut mgn_key) -> c_int {
     call(|| {
@@ -37,7 +38,7 @@ pub unsafe extern "C" fn mgn_offer(memory: *mut c_void, length: usize, key: *mut
     })
 }
 
-/// Ends an offer. Waits for what is under way.
+/// Ends an offer. Waits for accesses that have begun.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_withdraw(key: *const mgn_key) -> c_int {
     call(|| {
@@ -48,9 +49,10 @@ pub unsafe extern "C" fn mgn_withdraw(key: *const mgn_key) -> c_int {
     })
 }
 
-/// Begins to write the pieces, one behind the other, to memory that the other process offers, from
-/// byte offset on. They stay unchanged until the request has ended, which says that they are there.
-/// Neither messages nor others of its kind are waited for: two at once are in no order.
+/// Begins to write pieces of memory, one after the other, to memory that the other process offers,
+/// from byte offset on. The program must not change the pieces until the request has ended; by
+/// then, the bytes have been written. A put is not ordered with messages or with other puts and
+/// gets: two at once may happen in any order.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_put(
     conn: mgn_conn,
@@ -71,7 +73,8 @@ pub unsafe extern "C" fn mgn_put(
     unsafe { begin(pieces, count, request, put) }
 }
 
-/// Begins to read from such memory as many bytes as the pieces hold.
+/// Begins to read from memory that the other process offers, from byte offset on, as many bytes as
+/// the pieces hold. It is not ordered either.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_get(
     conn: mgn_conn,

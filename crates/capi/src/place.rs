@@ -1,4 +1,4 @@
-//! Messages where they lie
+//! Messages in place, without a copy
 
 use std::ffi::{c_int, c_void};
 
@@ -11,17 +11,19 @@ use crate::library::Library;
 use crate::requests::{how, mgn_request};
 use crate::whole::mgn_status;
 
-/// A message that was taken where it lies.
+/// A message that the program reads in place.
 #[allow(non_camel_case_types)]
 pub type mgn_message = u64;
 
-/// Memory that a message is being written into.
+/// Memory into which the program writes a message.
 #[allow(non_camel_case_types)]
 pub type mgn_reservation = u64;
 
-/// Waits for a message and gives it where it is, without a copy if its sender could put it there.
-/// It is valid until mgn_release; until then its sender can do without that memory. Over shared
-/// memory a hostile sender could still change it.
+/// Waits for a message that mgn_irecv with the same arguments would take, and gives the program its
+/// memory to read. Nothing is copied if the sender could put the message into shared memory. The
+/// memory is valid until mgn_release; until then, the sender cannot use it for other messages. In
+/// shared memory, a hostile sender could change the message while the program reads it. status may
+/// be null.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_take(
     conn: mgn_conn,
@@ -50,14 +52,14 @@ pub unsafe extern "C" fn mgn_take(
     })
 }
 
-/// Gives the message's memory back.
+/// Releases the memory of a message, which the program must not read any more.
 #[no_mangle]
 pub extern "C" fn mgn_release(message: mgn_message) -> c_int {
     call(|| Library::current()?.release(message).map(|()| 0))
 }
 
-/// Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory
-/// the receiver takes it right there. Does not wait.
+/// Gives the program memory, aligned to 64 bytes, for a message of up to length bytes. Over shared
+/// memory, the receiver reads the message in this memory, without a copy. Never waits.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_reserve(
     conn: mgn_conn,
@@ -76,9 +78,9 @@ pub unsafe extern "C" fn mgn_reserve(
     })
 }
 
-/// Begins to send the first length bytes of it, after which data is no longer the program's. Nobody
-/// has to wait: request may be null. After MGN_ERR_ARGUMENT the reservation is as before, after
-/// other errors it is gone.
+/// Begins to send the first length bytes of a reservation. From then on, the program must not use
+/// the memory. request may be null, because the program need not wait for it. After
+/// MGN_ERR_ARGUMENT the reservation is unchanged; after any other error it is gone.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_commit(
     reservation: mgn_reservation,
@@ -100,7 +102,7 @@ pub unsafe extern "C" fn mgn_commit(
     })
 }
 
-/// Gives the memory back without sending anything.
+/// Gives up a reservation. Nothing is sent.
 #[no_mangle]
 pub extern "C" fn mgn_discard(reservation: mgn_reservation) -> c_int {
     call(|| {

@@ -1,4 +1,4 @@
-//! Operations that go on by themselves
+//! Nonblocking operations
 
 use std::ffi::c_int;
 
@@ -11,19 +11,20 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::whole::mgn_status;
 
-/// An operation that has begun. 0 is one that has ended: it can be waited for.
+/// A request: an operation that has begun. 0 stands for a request that has ended; it may be tested
+/// and waited for.
 #[allow(non_camel_case_types)]
 pub type mgn_request = u64;
 
-/// For mgn_isend: it ends when the receiver has taken the message, not when the memory may be used
-/// again.
+/// A flag for mgn_isend: the request ends when the receiver has taken the message. Without it, the
+/// request ends as soon as the memory may be used again.
 pub const MGN_SYNC: c_int = 1;
 
-/// For mgn_isend: the message may overtake others.
+/// A flag for mgn_isend: the message may overtake others.
 pub const MGN_UNORDERED: c_int = 2;
 
-/// Begins to send a message made of count pieces, one behind the other. They stay unchanged until
-/// the request has ended. flags: 0, MGN_SYNC, …
+/// Begins to send one message that consists of count pieces of memory. The program must not change
+/// them until the request has ended. flags is 0, MGN_SYNC, MGN_UNORDERED, or both combined by |.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_isend(
     conn: mgn_conn,
@@ -41,9 +42,10 @@ pub unsafe extern "C" fn mgn_isend(
     unsafe { begin(pieces, count, request, send) }
 }
 
-/// Begins to receive a message from conn (or MGN_ANY) into the pieces, whose memory stays until the
-/// request has ended. It takes the first message whose tag equals tag in all bits that are not set
-/// in ignore: 0 takes this tag only, UINT64_MAX any.
+/// Begins to receive a message from conn (or MGN_ANY) into pieces of memory. The program must not
+/// use them until the request has ended. The request takes the first message whose tag equals tag
+/// in all bits that are not set in ignore. With ignore 0 only this tag matches, with UINT64_MAX any
+/// tag.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_irecv(
     conn: mgn_conn,
@@ -83,15 +85,16 @@ pub(crate) unsafe fn begin(
     })
 }
 
-/// 1: the request has ended; it is set to 0. 0: it has not. status may be null.
+/// Tests a request. Returns 1 if it has ended, and sets it to 0; returns 0 if it has not ended. If
+/// the request failed, returns its error. status may be null.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_test(request: *mut mgn_request, status: *mut mgn_status) -> c_int {
     // SAFETY: as the caller promises.
     call(|| unsafe { finish(request, 0, status) }.map(c_int::from))
 }
 
-/// Waits until the request has ended, and sets it to 0. After MGN_ERR_TIMEOUT it goes on. How it
-/// ended is returned.
+/// Waits until a request has ended, and sets it to 0. If the request failed, returns its error.
+/// After MGN_ERR_TIMEOUT the request continues. status may be null.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_wait(
     request: *mut mgn_request,
@@ -131,8 +134,9 @@ unsafe fn finish(
     Ok(true)
 }
 
-/// Waits until one of several requests has ended, sets it to 0, and tells its place. Those that are
-/// 0 are passed over; if all are, index is count.
+/// Waits until one of several requests has ended, sets it to 0, and sets index to its place in the
+/// array. If the request failed, returns its error. Requests that are 0 are ignored; if all are,
+/// index is set to count. After MGN_ERR_TIMEOUT all requests continue.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_waitany(
     requests: *mut mgn_request,
@@ -176,8 +180,8 @@ pub unsafe extern "C" fn mgn_waitany(
     })
 }
 
-/// Gives a request up. 1: nothing had happened, and it has ended with MGN_ERR_CANCELLED. 0: it ends
-/// as it ends. It is waited for in either case.
+/// Cancels a request. Returns 1 if the request ends with MGN_ERR_CANCELLED, because nothing had
+/// happened yet; returns 0 if it ends as if it had not been cancelled. In both cases, wait for it.
 #[no_mangle]
 pub extern "C" fn mgn_cancel(request: mgn_request) -> c_int {
     call(|| {
@@ -189,7 +193,8 @@ pub extern "C" fn mgn_cancel(request: mgn_request) -> c_int {
     })
 }
 
-/// Waits for a message with such a tag, as for mgn_irecv, and tells of it. It stays.
+/// Waits for a message that mgn_irecv with the same arguments would take, and describes it in
+/// status. The message can still be received.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_probe(
     conn: mgn_conn,

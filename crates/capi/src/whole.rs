@@ -1,4 +1,4 @@
-//! Whole messages, with tag 0
+//! Blocking messages, with tag 0
 
 use std::ffi::{c_int, c_void};
 
@@ -10,14 +10,14 @@ use crate::fault::call;
 use crate::library::Library;
 use crate::requests::mgn_probe;
 
-/// What is known of a message.
+/// Describes a message.
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types)]
 #[repr(C)]
 pub struct mgn_status {
     pub conn: mgn_conn,
     pub tag: u64,
-    /// Of the message, in bytes.
+    /// The length of the whole message in bytes.
     pub length: u64,
 }
 
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn mgn_send(conn: mgn_conn, data: *const c_void, length: u
     })
 }
 
-/// 1: a message can be received. 0: none came in time.
+/// Waits for a message. Returns 1 if one can be received, and 0 if none came in time.
 #[no_mangle]
 pub extern "C" fn mgn_poll(conn: mgn_conn, timeout: c_int) -> c_int {
     call(|| {
@@ -51,14 +51,15 @@ pub extern "C" fn mgn_poll(conn: mgn_conn, timeout: c_int) -> c_int {
     })
 }
 
-/// Waits for the next message, and tells its length and where it comes from. It stays.
+/// Waits for the next message, and sets status to its length and connection. The message can still
+/// be received.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_peek(conn: mgn_conn, status: *mut mgn_status) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { mgn_probe(conn, 0, 0, -1, status) }
 }
 
-/// Waits for the next message and receives it. status may be null.
+/// Waits for the next message, and receives it. status may be null.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_recv(
     conn: mgn_conn,
