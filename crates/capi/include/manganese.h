@@ -101,7 +101,7 @@ int mgn_interfaces(char *names, size_t room);
 // A connection to another process, or to this one. A number is never used for a second connection.
 typedef uint64_t mgn_conn;
 
-// In place of a connection: a message from any process.
+// In place of a connection: receives a message from any process.
 #define MGN_ANY 0
 
 // Gives the connection to a rank. Two processes share one connection: it is created if neither has
@@ -224,8 +224,8 @@ typedef void (*mgn_handler)(void *context, mgn_conn from, uint64_t tag, const vo
 // a handler are dropped.
 int mgn_set_handler(uint16_t number, mgn_handler handler, void *context);
 
-// Sends a message like mgn_isend. The other process does not receive it; its handler number is
-// called instead.
+// Sends a message like mgn_isend. The other process does not receive it; instead, its handler of
+// this number is called.
 int mgn_isend_active(mgn_conn conn, uint16_t number, uint64_t tag, const struct iovec *pieces, size_t count, int flags, mgn_request *request);
 
 /* One-sided access to memory -------------------------------------------------------------------- */
@@ -271,8 +271,9 @@ int mgn_broadcast_open(uint32_t number, size_t longest, uint32_t readers, int ti
 // until it is open.
 int mgn_broadcast_join(uint32_t rank, uint32_t number, int timeout, mgn_broadcast *broadcast);
 
-// Sends a message to all present readers. Its memory may be used again when this returns. Waits
-// while a reader is too far behind to take more messages. Readers that have ended are skipped.
+// Sends a message to all readers that have joined. Its memory may be used again when this returns.
+// Waits while a reader is too far behind to take more messages. Readers that have ended are
+// skipped.
 int mgn_broadcast_send(mgn_broadcast broadcast, const void *data, size_t length);
 
 // For the writer: returns the number of readers, without those that are known to have ended.

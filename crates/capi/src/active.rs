@@ -54,8 +54,8 @@ pub unsafe extern "C" fn mgn_set_handler(
     })
 }
 
-/// Sends a message like mgn_isend. The other process does not receive it; its handler number is
-/// called instead.
+/// Sends a message like mgn_isend. The other process does not receive it; instead, its handler of
+/// this number is called.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_isend_active(
     conn: mgn_conn,

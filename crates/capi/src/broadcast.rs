@@ -90,8 +90,9 @@ unsafe fn give(
     })
 }
 
-/// Sends a message to all present readers. Its memory may be used again when this returns. Waits
-/// while a reader is too far behind to take more messages. Readers that have ended are skipped.
+/// Sends a message to all readers that have joined. Its memory may be used again when this returns.
+/// Waits while a reader is too far behind to take more messages. Readers that have ended are
+/// skipped.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_broadcast_send(
     broadcast: mgn_broadcast,

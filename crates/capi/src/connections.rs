@@ -11,7 +11,7 @@ use crate::library::Library;
 #[allow(non_camel_case_types)]
 pub type mgn_conn = u64;
 
-/// In place of a connection: a message from any process.
+/// In place of a connection: receives a message from any process.
 pub const MGN_ANY: mgn_conn = 0;
 
 /// How long to open something when nobody said an end: what no program outlives.
