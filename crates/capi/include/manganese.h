@@ -45,7 +45,7 @@ typedef enum {
     MGN_ERR_STARVED = -8,
     // what was said about the job makes no sense, or is in use
     MGN_ERR_JOB = -9,
-    // the other process lets us not in: wrong secret, job or release
+    // the other process refused the connection: wrong secret, job or release
     MGN_ERR_REFUSED = -10,
     // a call to the system failed
     MGN_ERR_SYSTEM = -11,

@@ -29,7 +29,7 @@ pub enum mgn_err {
     Starved = -8,
     /// what was said about the job makes no sense, or is in use
     Job = -9,
-    /// the other process lets us not in: wrong secret, job or release
+    /// the other process refused the connection: wrong secret, job or release
     Refused = -10,
     /// a call to the system failed
     System = -11,

@@ -251,7 +251,7 @@ fn wrong_words_are_explained() {
             "needs renderers; leave out --transport",
         ),
         ("-np 2 --save /tmp/x", "leave out --save"),
-        ("--composite depth", "this is the only rank: give -np N"),
+        ("--composite depth", "this is the only rank: add -np N"),
         ("--composite-timeout 5", "--composite <SPEC>"),
     ] {
         let mut command = stage.mgn();
