@@ -242,6 +242,12 @@ class Examples(unittest.TestCase):
     def test_mpich_starts_them(self) -> None:
         self.assertEqual(self.picture(self.launcher("mpiexec.hydra"), []), self.alone)
 
+    def test_mgn_run_starts_them(self) -> None:
+        mgn = os.environ.get("MGN")
+        if mgn is None:
+            self.skipTest("MGN does not name the mgn command")
+        self.assertEqual(self.picture([mgn, "run", "-np", "3", "--"], []), self.alone)
+
     def test_mpi4py_finds_them(self) -> None:
         if importlib.util.find_spec("mpi4py") is None:
             self.skipTest("mpi4py is not installed")
