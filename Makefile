@@ -65,10 +65,10 @@ test-machine: deps-test build
 	MGN_BUILT=1 cargo test --release --locked -p mgn-render -p mgn-icet --test '*' -- --show-output
 
 # The system's own Python: another one does not see its packages.
-test-python: deps-python
+test-python: deps-python build
 	/usr/bin/python3 -m venv --system-site-packages $(BUILD_DIR)/python
 	$(BUILD_DIR)/python/bin/pip install --quiet ./python
-	$(BUILD_DIR)/python/bin/python3 -m unittest discover python/tests
+	MGN=$(abspath $(BUILD_DIR)/release/mgn) $(BUILD_DIR)/python/bin/python3 -m unittest discover python/tests
 
 # In release mode, as users run it: some of these programs are heavy.
 test-apps: deps-apps build

@@ -1,6 +1,8 @@
 //! The part of the Python package `manganese` that is not written in Python: jobs, and compositors
 //! over plain bytes. `manganese/__init__.py` turns arrays into bytes and back.
 
+mod visibility;
+
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -269,6 +271,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Job>()?;
     module.add_class::<Compositor>()?;
     module.add_function(wrap_pyfunction!(new_secret, module)?)?;
+    module.add_function(wrap_pyfunction!(visibility::front_to_back, module)?)?;
     module.add("Error", py.get_type::<Error>())?;
     module.add("LostError", py.get_type::<LostError>())?;
     module.add("LateError", py.get_type::<LateError>())?;

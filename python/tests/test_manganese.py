@@ -242,6 +242,12 @@ class Examples(unittest.TestCase):
     def test_mpich_starts_them(self) -> None:
         self.assertEqual(self.picture(self.launcher("mpiexec.hydra"), []), self.alone)
 
+    def test_mgn_run_starts_them(self) -> None:
+        mgn = os.environ.get("MGN")
+        if mgn is None:
+            self.skipTest("MGN does not name the mgn command")
+        self.assertEqual(self.picture([mgn, "run", "-np", "3", "--"], []), self.alone)
+
     def test_mpi4py_finds_them(self) -> None:
         if importlib.util.find_spec("mpi4py") is None:
             self.skipTest("mpi4py is not installed")
@@ -281,6 +287,25 @@ class Arguments(unittest.TestCase):
         merged = self.compositor.composite(picture)
         self.assertTrue((merged.color == picture).all())
         self.assertIsNone(merged.depth)
+
+    def test_bricks_are_ordered_by_what_hides_what(self) -> None:
+        near, far = ([0, 0, 0], [1, 1, 1]), ([0, 0, 1], [1, 1, 5])
+        bricks = [(3, *far), (1, *near)]
+        order = manganese.front_to_back
+        self.assertEqual(order(bricks, eye=(0.5, 0.5, -1)), [1, 3])
+        self.assertEqual(order(bricks, eye=(0.5, 0.5, 9)), [3, 1])
+        self.assertEqual(order(bricks, direction=(0, 0, -1)), [3, 1])
+        self.assertEqual(order([], direction=(0, 0, -1)), [])
+        for words, arguments in {
+            "either eye or direction": {},
+            "2 coordinates": {"eye": (0, 0)},
+            "eye's coordinates": {"eye": (0, 0, float("nan"))},
+            "overlap": {"bricks": [(0, *near), (1, [0, 0, 0], [2, 2, 2])], "eye": (0, 0, 9)},
+            "brick 0 has a corner": {"bricks": [(0, [2, 0, 0], [1, 1, 1])], "eye": (0, 0, 9)},
+            "brick of rank 4 has not 3": {"bricks": [(4, [0, 0], [1, 1, 1])], "eye": (0, 0, 9)},
+        }.items():
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                order(**({"bricks": bricks} | arguments))
 
     def test_a_closed_compositor_is_an_error(self) -> None:
         with self.job.compositor() as compositor:

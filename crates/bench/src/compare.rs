@@ -266,7 +266,7 @@ fn deduplicated(names: Vec<String>) -> Vec<String> {
 pub fn lines(comparison: &Comparison) -> String {
     let mut text = String::new();
     if !comparison.differences.is_empty() {
-        text += "A and B were not measured alike:\n";
+        text += "A and B were measured under different conditions:\n";
         for difference in &comparison.differences {
             text += &format!("  {difference}\n");
         }

@@ -115,7 +115,7 @@ fn grown(text: &str) -> Result<Record> {
         .filter(|line| line.ends_with('\n'));
     let first = lines.next().unwrap_or_default();
     let Ok(value) = serde_json::from_str::<Value>(first) else {
-        bail!("this is nothing that mgn bench wrote");
+        bail!("this file was not written by mgn bench");
     };
     check(&value)?;
     let head = serde_json::from_value(value).context("its first line is damaged")?;
@@ -133,7 +133,7 @@ fn grown(text: &str) -> Result<Record> {
 
 fn check(value: &Value) -> Result<()> {
     if value.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
-        bail!("this is nothing that mgn bench wrote");
+        bail!("this file was not written by mgn bench");
     }
     match value.get("version").and_then(Value::as_u64) {
         Some(version) if version == u64::from(VERSION) => Ok(()),

@@ -128,7 +128,7 @@ fn other_machines_and_versions_are_named() {
     );
     let text = lines(&found);
     assert!(
-        text.contains("not measured alike") && text.contains("elsewhere"),
+        text.contains("measured under different conditions") && text.contains("elsewhere"),
         "{text}"
     );
 }

@@ -127,9 +127,9 @@ fn what_it_cannot_read_it_says() {
     assert!(error.contains(FILE), "{error}");
     let damaged = text.replacen("\n{\"suite\"", "\n{\"sweet\"", 1);
     assert!(said(&damaged).contains("line 2 is damaged"));
-    assert!(said("hello\n").contains("nothing that mgn bench wrote"));
+    assert!(said("hello\n").contains("not written by mgn bench"));
     assert!(said("{\"schema\":\"manganese bench\"}\n").contains("which version"));
-    assert!(said("").contains("nothing that mgn bench wrote"));
+    assert!(said("").contains("not written by mgn bench"));
     fs::write(folder.file(), &later).unwrap();
     assert!(folder.refusal(head()).contains("version 9"));
     fs::remove_file(folder.file()).unwrap();

@@ -48,7 +48,7 @@ typedef enum {
     MGN_ERR_STARVED = -8,
     // the description of the job is invalid, or its name is in use
     MGN_ERR_JOB = -9,
-    // the other process refuses this one: wrong secret, job or release
+    // the other process refused the connection: wrong secret, job or release
     MGN_ERR_REFUSED = -10,
     // a system call failed
     MGN_ERR_SYSTEM = -11,
@@ -447,6 +447,27 @@ int mgn_composite_tiles(mgn_compositor compositor, const mgn_composition *compos
 
 // Closes a compositor. Pixels that it has merged are not valid any more.
 int mgn_compositor_close(mgn_compositor compositor);
+
+/* The order from front to back ------------------------------------------------------------------ */
+
+// A box with faces along the axes, which holds data of a rank. A rank may have several.
+typedef struct {
+    uint32_t rank;
+    // The corner with the smallest coordinates, and the corner with the largest. Infinity is
+    // allowed.
+    double min[3];
+    double max[3];
+} mgn_brick;
+
+// Computes the ranks of bricks from front to back, for the order of an mgn_composition that
+// blends. eye is the position of the eye in the coordinates of the bricks or, with is_direction,
+// the direction of a parallel projection into the scene. order has space for one number for each
+// brick, and order_length is set to the number of ranks. Ranks without bricks are left out: they
+// have nothing to show. Of ranks that do not hide each other, the lower comes first. Gives
+// MGN_ERR_ARGUMENT if the bricks have no such order, because two of different ranks overlap or
+// several hide each other in turn; mgn_last_error names them. Needs no job: call it before or after
+// mgn_init.
+int mgn_front_to_back(const double *eye, int is_direction, const mgn_brick *bricks, size_t count, uint32_t *order, uint32_t *order_length);
 
 #ifdef __cplusplus
 }

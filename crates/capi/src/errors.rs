@@ -30,7 +30,7 @@ pub enum mgn_err {
     Starved = -8,
     /// the description of the job is invalid, or its name is in use
     Job = -9,
-    /// the other process refuses this one: wrong secret, job or release
+    /// the other process refused the connection: wrong secret, job or release
     Refused = -10,
     /// a system call failed
     System = -11,

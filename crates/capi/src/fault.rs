@@ -39,13 +39,13 @@ const MEANINGS: [(Code, &CStr); 14] = [
     (Code::Cancelled, c"the operation was given up"),
     (
         Code::Starved,
-        c"messages that nobody receives stand in the way",
+        c"messages that were not received stand in the way",
     ),
     (
         Code::Job,
         c"what was said about the job makes no sense, or is in use",
     ),
-    (Code::Refused, c"the other process lets us not in"),
+    (Code::Refused, c"the other process refused the connection"),
     (Code::System, c"a call to the system failed"),
     (Code::Internal, c"a mistake of the library"),
     (

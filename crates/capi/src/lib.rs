@@ -20,4 +20,5 @@ mod library;
 mod memory;
 mod place;
 mod requests;
+mod visibility;
 mod whole;

@@ -120,6 +120,33 @@ static void tiles(mgn_compositor compositor)
     IS(mgn_composite_tiles(compositor, &composition, two, 1, draw_tile, show_tile, &d), MGN_ERR_COMPOSITE);
 }
 
+static void visibility(void)
+{
+    const double before[3] = {0.5, 0.5, -1}, behind[3] = {0.5, 0.5, 9}, up[3] = {0, 0, 1};
+    mgn_brick bricks[3] = {
+        {.rank = 7, .min = {0, 0, 1}, .max = {1, 1, 5}},
+        {.rank = 2, .min = {0, 0, 0}, .max = {1, 1, 1}},
+        {.rank = 7, .min = {0, 0, 5}, .max = {1, 1, 6}},
+    };
+    uint32_t order[4] = {0, 0, 0, 99}, length = 9;
+    IS(mgn_front_to_back(before, 0, bricks, 3, order, &length), MGN_OK);
+    IS(length == 2 && order[0] == 2 && order[1] == 7 && order[3] == 99, 1);
+    IS(mgn_front_to_back(behind, 0, bricks, 3, order, &length), MGN_OK);
+    IS(length == 2 && order[0] == 7 && order[1] == 2, 1);
+    IS(mgn_front_to_back(up, 1, bricks, 3, order, &length), MGN_OK);
+    IS(length == 2 && order[0] == 2 && order[1] == 7, 1);
+    IS(mgn_front_to_back(up, 1, NULL, 0, NULL, &length), MGN_OK);
+    IS(length, 0);
+    IS(mgn_front_to_back(NULL, 0, bricks, 3, order, &length), MGN_ERR_ARGUMENT);
+    IS(mgn_front_to_back(up, 1, NULL, 3, order, &length), MGN_ERR_ARGUMENT);
+    IS(mgn_front_to_back(up, 1, bricks, 3, NULL, &length), MGN_ERR_ARGUMENT);
+    IS(mgn_front_to_back(up, 1, bricks, 3, order, NULL), MGN_ERR_ARGUMENT);
+    bricks[0].min[2] = 0.5;
+    IS(mgn_front_to_back(up, 1, bricks, 3, order, &length), MGN_ERR_ARGUMENT);
+    IS(strncmp(mgn_last_error(), "bricks 0 and 1 overlap", 22), 0);
+    IS(length, 0);
+}
+
 static void wrong_arguments(mgn_conn own)
 {
     struct iovec piece = {NULL, 5}, many[2000];
@@ -221,6 +248,7 @@ int main(void)
     size_t index;
     pthread_t thread;
 
+    visibility();
     IS(mgn_rank(), MGN_ERR_STATE);
     IS(mgn_finalize(), MGN_ERR_STATE);
     IS(mgn_init_as("a job", 0, 1, NULL), MGN_ERR_JOB);

@@ -432,8 +432,8 @@ pub struct Server {
     ///
     /// If the sessions leave no room for another one, programs of the client that uses the most
     /// are refused. A session counts for what it uses, but for at least 64 MiB. If sessions
-    /// grow beyond the limit, the largest session of the client that uses the most is ended. A
-    /// client is who has a token, or a user on a unix socket.
+    /// grow beyond the limit, the largest session of the client that uses the most is ended. All
+    /// holders of one token count as one client, and so does each user on a unix socket.
     ///
     /// [default: three quarters of the memory of the machine, or of the server's control group; or
     /// `memory_total` in config.toml]
@@ -471,7 +471,7 @@ pub struct Server {
     #[arg(long, env = "MGN_REQUIRE_SANDBOX", value_parser = clap::builder::FalseyValueParser::new())]
     pub require_sandbox: bool,
 
-    /// Let programs that come by network make shaders of SPIR-V
+    /// Let programs that connect over the network create shaders from SPIR-V
     ///
     /// Drivers do not check whether SPIR-V is valid, and an invalid module can make a driver do
     /// anything. Programs of the server's user on the same host may always use it.

@@ -110,7 +110,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         });
         let Some(outcome) = outcome else {
             bar.finish_and_clear();
-            bail!("interrupted; the same command goes on with what is left");
+            bail!("interrupted; run the same command again to continue");
         };
         bar.suspend(|| say(&table::lines(&outcome)))?;
         bar.inc(1);

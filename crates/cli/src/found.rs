@@ -65,7 +65,7 @@ fn wanted(walls: &[WallName]) -> anyhow::Result<Wanted> {
         (true, false) => Wanted::Grids(grids),
         (false, true) => Wanted::Walls(names),
         (false, false) => anyhow::bail!(
-            "walls that show the same have all names, or are all COLUMNSxROWS; change one --wall"
+            "give either all walls by name, or all as COLUMNSxROWS; change one --wall"
         ),
     })
 }

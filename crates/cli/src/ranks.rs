@@ -29,7 +29,7 @@ impl Place {
             return Ok(None);
         }
         let Some(job) = Job::of_program()? else {
-            anyhow::bail!("--composite makes one picture of several, and this is the only rank: give -np N too, or start it by mpirun or srun");
+            anyhow::bail!("--composite makes one picture of several, and this is the only rank: add -np N, or start the ranks with mpirun or srun");
         };
         Ok(Some(Place {
             rank: job.rank(),
@@ -129,7 +129,7 @@ pub fn check(args: &Run) -> anyhow::Result<()> {
             ("--stats-json", args.stats_json.is_some()),
         ];
         if let Some((flag, _)) = one.iter().find(|(_, is_given)| *is_given) {
-            anyhow::bail!("all copies would write to the same place: leave out {flag}, or give --composite, with which it is for the common picture");
+            anyhow::bail!("all copies would write to the same place: leave out {flag}, or add --composite; {flag} then applies to the merged picture");
         }
     }
     Ok(())
@@ -185,7 +185,7 @@ pub fn launch(args: &Run, copies: u32) -> anyhow::Result<u8> {
                 _ => format!("has ended with status {status}"),
             };
             if rules.told != Some(status) {
-                eprintln!("mgn: rank {rank} {how}, and the others with it");
+                eprintln!("mgn: rank {rank} {how}; the other ranks have ended too");
             }
             u8::try_from(status).unwrap_or(u8::MAX)
         }

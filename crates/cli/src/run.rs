@@ -206,7 +206,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         }
         if far::is_over(args.lease.as_deref()) {
             drop(session);
-            anyhow::bail!("the connection by ssh has ended, and the program with it");
+            anyhow::bail!("the ssh connection has ended, so the program was ended");
         }
         if args.ranks.ranked.is_some() && session.signal().is_some() {
             // It may be waiting for the pictures of ranks that have ended.
@@ -217,7 +217,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         }
         if far::is_over(args.ranks.ranked.as_deref()) {
             drop(session);
-            anyhow::bail!("the process that started this rank has ended, and the program with it");
+            anyhow::bail!("the process that started this rank has ended, so the program was ended");
         }
         if let Some(found) = &found {
             let now = Counters::read(session.run_dir());

@@ -650,14 +650,14 @@ pub fn server_key(flag: Option<PathBuf>) -> anyhow::Result<PathBuf> {
         Some(file) => Some(file),
         None => Settings::read()?.server_key()?.map(|set| set.value),
     };
-    file.context("there is no home to keep the server's key in; name a file by --server-key")
+    file.context("HOME is not set, so there is no default place for the server's key; give a file with --server-key")
 }
 
 /// The store that `mgn token` changes.
 pub fn store_to_change() -> anyhow::Result<PathBuf> {
     let store = Settings::read()?.token_store()?;
     let store = store.map(|set| set.value);
-    store.context("there is no home for a token store; name a file by --store")
+    store.context("HOME is not set, so there is no default place for the token store; give a file with --store")
 }
 
 /// The token for reaching `address`.

@@ -26,7 +26,8 @@ pub fn token(command: args::Token) -> anyhow::Result<()> {
 fn create(new: NewToken) -> anyhow::Result<()> {
     let is_default = new.file.is_none();
     let file = new.file.or_else(settings::default_token);
-    let file = file.context("there is no home for a token; name a file")?;
+    let file =
+        file.context("HOME is not set, so there is no default place for a token; give a file")?;
     let keys = match new.key.is_empty() {
         false => new.key,
         true => {

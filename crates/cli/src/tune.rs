@@ -10,7 +10,8 @@ use crate::args::Tune;
 use crate::say;
 
 pub fn tune(tune: Tune) -> anyhow::Result<()> {
-    let mut partner = Command::new(std::env::current_exe().context("cannot find oneself")?);
+    let mut partner =
+        Command::new(std::env::current_exe().context("cannot find the mgn executable")?);
     partner.arg("tune-partner");
     let time = Duration::from_secs(tune.seconds);
     let found = mgn_fabric::tune(time, &mut partner, |line| eprintln!("{line}"))?;
@@ -19,7 +20,9 @@ pub fn tune(tune: Tune) -> anyhow::Result<()> {
         return say(&text);
     }
     let file = tune.output.or_else(Settings::file);
-    let file = file.context("there is no home to keep settings in; give a file with --output")?;
+    let file = file.context(
+        "HOME is not set, so there is no default place for settings; give a file with --output",
+    )?;
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;

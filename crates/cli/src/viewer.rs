@@ -14,7 +14,7 @@ use crate::{say, settings};
 pub fn serve(args: Viewer) -> anyhow::Result<()> {
     let serving = settings::to_serve(&args.keys, [&args.feeds], [])?;
     if let WallName::Named(name) = &args.wall {
-        anyhow::bail!("{name} is no wall that a viewer knows; give COLUMNSxROWS, or a file whose name ends with .toml or has a / in it, with --wall");
+        anyhow::bail!("{name} is not a wall that a viewer can show; give COLUMNSxROWS, or a file whose name ends with .toml or has a / in it, with --wall");
     }
     let wall = WallName::tiles(&[args.wall])?.context("there is no wall")?;
     let viewer = mgn_viewer::Viewer::start(ViewerOptions {
@@ -43,7 +43,7 @@ pub fn of_run(
         server, settings, ..
     } = driver
     else {
-        anyhow::bail!("nobody sends pictures to the viewer; leave out --viewer");
+        anyhow::bail!("no renderer sends pictures to the viewer; leave out --viewer");
     };
     let mut wall = match &settings.wall {
         Some(wall) => Wall::from_json(wall)?,

@@ -162,7 +162,7 @@ fn a_run_is_written_down_and_not_made_twice() {
     folder.succeeds(&[&noise[..], &["--fresh"]].concat());
     assert_eq!(folder.results().lines().count(), 2);
     fs::write(folder.at("run/results.jsonl"), "something else\n").unwrap();
-    folder.refuses(&noise, &["nothing that mgn bench wrote"]);
+    folder.refuses(&noise, &["not written by mgn bench"]);
 }
 
 #[test]

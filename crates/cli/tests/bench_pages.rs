@@ -84,7 +84,7 @@ fn files_that_are_no_runs_are_refused() {
     let folder = Folder::new("refused");
     folder.refuses(&["report", "run"], &["cannot read run"]);
     fs::write(folder.0.join("a"), "hello\n").unwrap();
-    folder.refuses(&["report", "a"], &["a: ", "nothing that mgn bench wrote"]);
+    folder.refuses(&["report", "a"], &["a: ", "not written by mgn bench"]);
     let later = "{\"schema\": \"manganese bench\", \"version\": 7}\n";
     fs::write(folder.0.join("b"), later).unwrap();
     folder.refuses(&["compare", "b", "a"], &["b: ", "version 7"]);

@@ -18,6 +18,7 @@ mod merge;
 mod plan;
 mod recipe;
 mod schedule;
+mod visibility;
 
 pub use covered::Rectangle;
 pub use format::{Channel, Color, Depth, Format, Operation, UnknownOperation};
@@ -27,6 +28,7 @@ pub use merge::{merge, Layer, LayerMut, MergeError};
 pub use plan::{Inbound, Outbound, Outlet, Plan, Round, Share};
 pub use recipe::{BadRecipe, Recipe};
 pub use schedule::{Schedule, UnknownSchedule};
+pub use visibility::{front_to_back, Brick, Eye, VisibilityError};
 
 /// The exit status of a program that could not composite its pictures with those of others, and has
 /// said why.

@@ -112,7 +112,7 @@ pub enum Error {
 
     /// A receive waits for a message that cannot come: its sender has used up its envelopes on
     /// others that nobody receives.
-    #[error("{0} messages that nobody receives stand before it; receive those first")]
+    #[error("{0} unreceived messages are queued before it; receive those first")]
     Starved(u32),
 
     /// The peer offers no memory by this key, or does not any more.
@@ -124,7 +124,7 @@ pub enum Error {
     OutOfRange { offset: u64, len: usize },
 
     /// A transport that nobody answers on (null, file) was asked to wait for a message.
-    #[error("this transport has nobody at its other end")]
+    #[error("this transport has no peer")]
     NoPeer,
 
     #[error("{path}: {why}", path = path.display())]

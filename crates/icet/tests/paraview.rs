@@ -59,36 +59,55 @@ fn missing() -> Option<String> {
     (!has_release).then(|| "the libraries of ParaView 5.11 (other releases will not do)".to_owned())
 }
 
+/// Who composites ParaView's pictures.
+#[derive(Clone, Copy)]
+enum By<'l> {
+    Theirs,
+    /// This library, from a folder that `LD_LIBRARY_PATH` names.
+    Library(&'l Path),
+    /// This library, by `mgn run --icet`, and Manganese's renderer.
+    Run(&'l Path),
+}
+
 /// A picture that all processes have drawn: rows of blue, green and red.
-fn picture(what: &str, library: Option<&Path>, folder: &Path) -> Vec<u8> {
-    let name = format!("{what}-{}.bmp", library.map_or("theirs", |_| "ours"));
-    let file = folder.join(name);
+fn picture(what: &str, by: By<'_>, folder: &Path) -> Vec<u8> {
+    let name = match by {
+        By::Theirs => "theirs",
+        By::Library(_) => "ours",
+        By::Run(_) => "run",
+    };
+    let file = folder.join(format!("{what}-{name}.bmp"));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/view.py");
     let mut command = Command::new("timeout");
     // Else the server resets when its last client leaves, and one that comes then is refused.
+    command.args([
+        "120",
+        "xvfb-run",
+        "-a",
+        "-s",
+        "-screen 0 800x600x24 -noreset",
+    ]);
+    if let By::Run(mgn) = by {
+        command.arg(mgn).args(["run", "--headless", "--icet", "--"]);
+    }
     command
-        .args([
-            "120",
-            "xvfb-run",
-            "-a",
-            "-s",
-            "-screen 0 800x600x24 -noreset",
-        ])
         .args(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"])
         .args(["--mca", "mpi_yield_when_idle", "1", "-np", SIZE])
         .args(["pvbatch", "--sym"])
         .arg(script)
         .arg(what)
         .arg(&file);
-    if let Some(library) = library {
+    if let By::Library(library) = by {
         command.env("LD_LIBRARY_PATH", library);
         // It leaves a mark there.
         command.env("MGN_RUN_DIR", folder);
     }
+    // `mgn run --icet` fails itself if the library was not asked for.
     run(&mut command);
     let bytes = fs::read(&file).unwrap();
     let mark = folder.join("icet");
-    assert_eq!(mark.exists(), library.is_some(), "who composites {what}");
+    let is_marked = matches!(by, By::Library(_));
+    assert_eq!(mark.exists(), is_marked, "who composites {what}");
     let _ = fs::remove_file(mark);
     // The pixels are last.
     let pixels = bytes[bytes.len() - WIDTH * HEIGHT * 3..].to_vec();
@@ -113,12 +132,16 @@ fn paraview_shows_the_same_picture() {
     let library = library();
     let folder = library.join("pictures");
     fs::create_dir_all(&folder).unwrap();
+    let mgn = built::built("mgn-cli").join("mgn");
+    built::built("mgn-client");
     for (what, limit) in [("surface", 0), ("volume", BLEND_DIFFERENCE)] {
-        let theirs = picture(what, None, &folder);
-        let ours = picture(what, Some(&library), &folder);
-        assert_eq!(ours.len(), theirs.len());
-        let pairs = ours.iter().zip(&theirs);
-        let most = pairs.map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
-        assert!(most <= limit, "{what}: pixels differ by up to {most}");
+        let theirs = picture(what, By::Theirs, &folder);
+        for by in [By::Library(&library), By::Run(&mgn)] {
+            let ours = picture(what, by, &folder);
+            assert_eq!(ours.len(), theirs.len());
+            let pairs = ours.iter().zip(&theirs);
+            let most = pairs.map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+            assert!(most <= limit, "{what}: pixels differ by up to {most}");
+        }
     }
 }

@@ -17,15 +17,15 @@ pub enum Error {
     /// The mothership's own words on what the role of our token does not permit.
     #[error("not permitted: {0}")]
     Forbidden(String),
-    #[error("nobody to draw for the program within {seconds} s: {why}")]
+    #[error("no server was available for the program within {seconds} s: {why}")]
     Patience { seconds: u64, why: String },
     #[error(
-        "the mothership and we do not understand each other; use the same release on both ends"
+        "this process and the mothership speak different protocols; use the same release on both ends"
     )]
     Release,
     #[error("the mothership has closed the connection without an answer")]
     NoAnswer,
-    #[error("the mothership at {0} has been told to end and has not; look at what it says")]
+    #[error("the mothership at {0} was told to stop and has not stopped; check its log")]
     StillThere(Address),
     #[error("{doing}: {source}")]
     Io { doing: String, source: io::Error },

@@ -6,6 +6,7 @@
 
 use crate::context::Api;
 use crate::hand::buffer_parts::{self, State};
+use crate::hand::split_lists::Compiling;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::gl::*;
@@ -59,6 +60,10 @@ impl Renderer {
         if cx.api == Api::Compat {
             let unit = i64::from(GL_TEXTURE0 + cx.vertex_arrays.unit);
             same("the client's texture unit", unit, GL_CLIENT_ACTIVE_TEXTURE)?;
+            let compiled = cx.compiling.as_ref().map(Compiling::in_driver);
+            let (list, mode) = compiled.unwrap_or_default();
+            same("the list under compilation", list.into(), GL_LIST_INDEX)?;
+            same("the mode of its compilation", mode.into(), GL_LIST_MODE)?;
             let mode = self.asked(GL_RENDER_MODE);
             if mode.is_some_and(|mode| (mode as u32 == GL_RENDER) != cx.renders) {
                 return Err(format!(

@@ -31,7 +31,9 @@ use std::sync::Arc;
 pub enum RenderError {
     #[error(transparent)]
     Egl(#[from] EglError),
-    #[error("the OpenGL driver ({0}) gives no context of any version of OpenGL or OpenGL ES")]
+    #[error(
+        "the OpenGL driver ({0}) cannot create a context of any version of OpenGL or OpenGL ES"
+    )]
     NoContext(String),
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn lasting() -> Result<BinaryKey, ServerError> {
     match state_folder() {
         Some(folder) => in_file(&folder.join("binaries.key")),
         None => {
-            tracing::info!("there is no home to keep the key of program binaries in, so programs cannot load them in later sessions");
+            tracing::info!("there is no home folder for the key of program binaries, so programs cannot load them in later sessions");
             Ok(BinaryKey::random())
         }
     }

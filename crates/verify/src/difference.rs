@@ -49,7 +49,7 @@ impl fmt::Display for Difference {
         match &self.how {
             How::Pixels(p) => write!(
                 f,
-                "{} pixels, by up to {}, the first at {},{} is {:?}, and {:?} directly",
+                "{} pixels differ by up to {}; the first is at {},{}: {:?}, directly {:?}",
                 p.count, p.largest, p.first.0, p.first.1, p.ours, p.direct
             ),
             How::Size { direct, ours } => write!(
@@ -223,7 +223,7 @@ mod tests {
                 "gone.ppm: is missing",
                 "log.txt#two: line 2 is \"3\", and \"2\" directly",
                 "log.txt#three: is not there directly",
-                "other.ppm: 1 pixels, by up to 2, the first at 0,0 is [97, 98, 101], and [97, 98, 99] directly",
+                "other.ppm: 1 pixels differ by up to 2; the first is at 0,0: [97, 98, 101], directly [97, 98, 99]",
                 "wide.ppm: its size is 1x2, and 2x1 directly",
                 "new.ppm: is not there directly",
             ]

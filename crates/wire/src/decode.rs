@@ -41,7 +41,7 @@ pub enum Fault {
     #[error("the client has gone")]
     Gone,
     /// The server was told to end, which is nobody's fault either.
-    #[error("the server ends")]
+    #[error("the server is shutting down")]
     Over,
     /// Another program of the window that the client shares has died, or all of them wait.
     #[error("{0}")]

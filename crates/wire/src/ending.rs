@@ -56,7 +56,7 @@ impl fmt::Display for End {
             Blame::Driver => "the driver failed: ",
             Blame::Server => "the server failed: ",
             Blame::Network => "the connection failed: ",
-            Blame::Peers => "the programs of the window cannot go on: ",
+            Blame::Peers => "the programs that share the window cannot continue: ",
         };
         write!(f, "{about}{}", self.why)
     }
@@ -143,7 +143,7 @@ mod tests {
         for (fault, blame, words) in [
             (Fault::NoContext, Blame::Client, "the client misbehaved: "),
             (
-                Fault::refused("the server ends"),
+                Fault::refused("the server is shutting down"),
                 Blame::Client,
                 "the client misbehaved: ",
             ),
@@ -166,7 +166,7 @@ mod tests {
             (
                 Fault::peers("all wait"),
                 Blame::Peers,
-                "the programs of the window cannot go on: all wait",
+                "the programs that share the window cannot continue: all wait",
             ),
         ] {
             let end = End::from(&fault);

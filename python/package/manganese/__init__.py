@@ -33,6 +33,7 @@ __all__ = [
     "LostError",
     "Merged",
     "Tile",
+    "front_to_back",
 ]
 
 
@@ -291,6 +292,35 @@ class Compositor:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+
+
+def front_to_back(
+    bricks: Sequence[tuple[int, Sequence[float], Sequence[float]]],
+    *,
+    eye: Sequence[float] | None = None,
+    direction: Sequence[float] | None = None,
+) -> list[int]:
+    """The ranks of boxes of data from front to back: the `order` for blending them.
+
+    Each brick is `(rank, min, max)`: a box with faces along the axes, by the corners with the
+    smallest and the largest coordinates. A rank may have several bricks. `eye` is the position of
+    the eye in the same coordinates. For a parallel projection, pass `direction` instead: from the
+    eye into the scene. Ranks without bricks are left out, because they have nothing to show.
+
+    Raises ValueError if there is no such order: bricks of different ranks overlap, or several
+    ranks hide each other in turn.
+    """
+    if (eye is None) == (direction is None):
+        raise ValueError("pass either eye or direction")
+    seen = [float(number) for number in (direction if eye is None else eye)]
+    if len(seen) != 3:
+        raise ValueError(f"eye or direction has {len(seen)} coordinates, not 3")
+    corners = []
+    for rank, smallest, largest in bricks:
+        if len(smallest) != 3 or len(largest) != 3:
+            raise ValueError(f"a corner of a brick of rank {rank} has not 3 coordinates")
+        corners.append((rank, [float(at) for at in smallest], [float(at) for at in largest]))
+    return _native.front_to_back((seen[0], seen[1], seen[2]), eye is None, corners)
 
 def _blank(shape: tuple[int, int], color: Any, depth: Any) -> list[numpy.ndarray]:
     """A picture that shows nothing: colours, and depths if they have a type."""

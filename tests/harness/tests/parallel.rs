@@ -228,7 +228,8 @@ fn mistake(what: &'static str) -> impl Fn(&mut Command) {
 /// It has ended with one line that says so.
 #[track_caller]
 fn says(outcome: &Outcome, what: &str) {
-    let lost = "mgn: the render server is lost: the programs of the window cannot go on: ";
+    let lost =
+        "mgn: the render server is lost: the programs that share the window cannot continue: ";
     let told = outcome
         .stderr
         .lines()

@@ -251,7 +251,7 @@ fn wrong_words_are_explained() {
             "needs renderers; leave out --transport",
         ),
         ("-np 2 --save /tmp/x", "leave out --save"),
-        ("--composite depth", "this is the only rank: give -np N"),
+        ("--composite depth", "this is the only rank: add -np N"),
         ("--composite-timeout 5", "--composite <SPEC>"),
     ] {
         let mut command = stage.mgn();
@@ -301,6 +301,34 @@ fn launchers_of_mpi_start_ranks_too() {
         );
         assert!(frames(&folder) == wanted, "{launcher}: other pictures");
     }
+}
+
+/// No Slurm is at hand: the processes get the environment that `srun -n 3` gives them.
+#[test]
+fn ranks_of_slurm_find_each_other() {
+    let stage = Stage::new();
+    let (wanted, merged) = (stage.folder(), stage.folder());
+    run(&stage, "", &wanted, &["--size", "200x100"]);
+    let rank = |rank: &str| {
+        let mut command = stage.mgn();
+        command.args(["run", "--composite", "depth", "--save"]);
+        demo(command.arg(&merged)).args(["--size", "200x100", "--part", "%r/%n"]);
+        command
+            .env("SLURM_PROCID", rank)
+            .env("SLURM_NTASKS", "3")
+            .env("SLURM_JOB_ID", std::process::id().to_string())
+            .env("SLURM_JOB_NODELIST", "localhost")
+            .env("SLURM_TASKS_PER_NODE", "3")
+            .env("SLURMD_NODENAME", "localhost")
+            .env("MGN_PORT", port());
+        Running::start(&mut command)
+    };
+    let ranks = ["2", "1", "0"].map(rank);
+    for (number, rank) in ranks.into_iter().enumerate() {
+        let outcome = rank.finish(LIMIT);
+        assert_eq!(outcome.status, Some(0), "{number}: {}", outcome.describe());
+    }
+    assert!(frames(&merged) == frames(&wanted), "other pictures");
 }
 
 /// Two names of this host are two hosts to the ranks, which then meet by TCP.

@@ -173,7 +173,7 @@ impl End {
         let patience = PATIENCE + Duration::from_secs_f64(self.seconds * self.sizes.len() as f64);
         std::thread::spawn(move || {
             std::thread::sleep(patience);
-            eprintln!("a run takes too long, it is given up");
+            eprintln!("a run took too long and was stopped");
             std::process::exit(3);
         });
         let mut pair: Box<dyn Pair> = match self.way.strip_prefix("raw-") {

@@ -29,7 +29,7 @@ pub fn lines(record: &Record) -> Vec<String> {
     if !peers.is_empty() {
         let count = |of: &dyn Fn(f64) -> bool| peers.iter().filter(|pair| of(pair.factor)).count();
         lines.push(format!(
-            "Beside the best of others' libraries and programs, at {}: better by more than 10 % at {}, within 10 % at {}, worse by more than 10 % at {}.",
+            "Compared with the best other library or program at {}: better by more than 10 % at {}, within 10 % at {}, worse by more than 10 % at {}.",
             super::text::count(peers.len(), "point"),
             count(&|factor| factor > ALIKE),
             count(&|factor| (1.0 / ALIKE..=ALIKE).contains(&factor)),
@@ -47,7 +47,7 @@ pub fn lines(record: &Record) -> Vec<String> {
         let mut factors: Vec<f64> = limits.iter().map(|pair| pair.factor).collect();
         factors.sort_by(f64::total_cmp);
         lines.push(format!(
-            "Beside what the machine can do without any library, at {}: {} of that in the middle.",
+            "Compared with the limits of the machine at {}: {} in the median.",
             super::text::count(factors.len(), "point"),
             share(factors[factors.len() / 2]),
         ));

@@ -1,5 +1,6 @@
 //! Sort-last compositing, like the VG Cluster's tables: eight renderers, each of which draws its
-//! picture anew in each frame, and a display, which gets the merged one. By size of the picture.
+//! picture anew in each frame, and a display, which gets the merged one. By size of the picture, and
+//! by number of renderers.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -42,6 +43,17 @@ const ROUTES: [Route; 9] = [
     Route::OnHosts(4),
 ];
 
+/// Numbers of renderers that are processes.
+const NUMBERS: [usize; 4] = [2, 4, 8, 16];
+
+/// Ways of compositing that are compared for these.
+const ROUTES_BY_NUMBER: [Route; 4] = [
+    Route::Chosen,
+    Route::ByMessages(Schedule::DirectSend),
+    Route::ByMessages(Schedule::RadixK(4)),
+    Route::OnHosts(2),
+];
+
 /// Numbers of renderers on the simulated clock.
 const SIMULATED: [usize; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
 
@@ -65,31 +77,25 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let seconds = wishes.either(0.3, 0.05);
     let routes = wishes.either(&ROUTES[..], &ROUTES[..1]);
     let experiment = |operation: Operation, is_sparse: bool, what: &str| {
-        let work = |route| Work {
-            renderers: RENDERERS,
-            width: 0,
-            height: 0,
-            operation,
-            route,
-            is_sparse,
+        let cases = |route| -> Vec<Case> {
+            let case = |(width, height): &(usize, usize)| Case {
+                plot: plot(operation, is_sparse),
+                x: (width * height) as f64,
+                work: Work {
+                    renderers: RENDERERS,
+                    width: *width,
+                    height: *height,
+                    operation,
+                    route,
+                    is_sparse,
+                },
+            };
+            sizes.iter().map(case).collect()
         };
-        let mut ways: Vec<Box<dyn Way>> = Vec::new();
-        for route in routes {
-            ways.push(Box::new(Ours {
-                work: work(*route),
-                sizes: sizes.to_vec(),
-                seconds,
-            }));
-        }
+        let mut ways = ours(routes, &cases, seconds);
         // One that leaves out what is not covered would be another library.
-        let threads = [1, RENDERERS.min(processors())];
-        for threads in threads.into_iter().filter(|_| !is_sparse) {
-            ways.push(Box::new(Limit {
-                work: work(Route::Chosen),
-                sizes: sizes.to_vec(),
-                seconds,
-                threads,
-            }));
+        if !is_sparse {
+            ways.extend(limits(&cases(Route::Chosen), seconds));
         }
         ways.extend(icet::some(
             wishes.either(icet::STRATEGY_COUNT, 1),
@@ -114,11 +120,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             is_placed: false,
             budget: Duration::from_secs(wishes.either(300, 5)),
             rounds: ROUNDS,
-            notes: vec![format!(
-                "{} processes on {} processors; every renderer writes all of its picture in each frame",
-                RENDERERS + 1,
-                processors()
-            )],
+            notes: vec![about(&(RENDERERS + 1).to_string())],
             conclude: verdicts,
         }
     };
@@ -139,8 +141,86 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             true,
             "the nearest depth, a quarter covered",
         ),
+        by_number(wishes, Operation::Over, "blended in order"),
+        by_number(wishes, Operation::Nearest, "the nearest depth"),
         simulated(wishes),
     ])
+}
+
+/// The library by several routes.
+fn ours(routes: &[Route], cases: &dyn Fn(Route) -> Vec<Case>, seconds: f64) -> Vec<Box<dyn Way>> {
+    let way = |route: &Route| -> Box<dyn Way> {
+        Box::new(Ours {
+            route: *route,
+            cases: cases(*route),
+            seconds,
+        })
+    };
+    routes.iter().map(way).collect()
+}
+
+/// What one process reaches that has all pictures, with one thread and with one for each processor.
+fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Way>> {
+    let way = |threads| -> Box<dyn Way> {
+        Box::new(Limit {
+            cases: cases.to_vec(),
+            seconds,
+            threads,
+        })
+    };
+    [1, RENDERERS.min(processors())]
+        .into_iter()
+        .map(way)
+        .collect()
+}
+
+fn about(processes: &str) -> String {
+    format!(
+        "{processes} processes on {} processors; every renderer writes all of its picture in each frame",
+        processors()
+    )
+}
+
+/// One size, and more and more renderers.
+fn by_number(wishes: &Wishes, operation: Operation, what: &str) -> Experiment {
+    let numbers = wishes.either(&NUMBERS[..], &NUMBERS[..2]);
+    let seconds = wishes.either(0.3, 0.05);
+    let plot = format!("composite-renderers-{operation}");
+    let cases = |route| -> Vec<Case> {
+        let case = |renderers: &usize| Case {
+            plot: plot.clone(),
+            x: *renderers as f64,
+            work: Work {
+                renderers: *renderers,
+                width: 1024,
+                height: 768,
+                operation,
+                route,
+                is_sparse: false,
+            },
+        };
+        numbers.iter().map(case).collect()
+    };
+    let routes = wishes.either(&ROUTES_BY_NUMBER[..], &ROUTES_BY_NUMBER[..1]);
+    let mut ways = ours(routes, &cases, seconds);
+    ways.extend(limits(&cases(Route::Chosen), seconds));
+    Experiment {
+        suite: Suite::Composite,
+        key: plot.replace('-', " "),
+        plots: vec![Plot::new(
+            plot.clone(),
+            format!("2 to 16 pictures of 1024x768 become one: {what}"),
+            Axis::log("renderers", ""),
+            Axis::log("rate", "frames/s"),
+            Better::More,
+        )],
+        ways,
+        is_placed: false,
+        budget: Duration::from_secs(wishes.either(120, 5)),
+        rounds: ROUNDS,
+        notes: vec![about("3 to 17")],
+        conclude: no_words,
+    }
 }
 
 fn simulated(wishes: &Wishes) -> Experiment {
@@ -221,23 +301,23 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn at(work: &Work, (width, height): (usize, usize)) -> Work {
-    Work {
-        width,
-        height,
-        ..*work
-    }
+/// A point of a plot, and what is measured for it.
+#[derive(Clone)]
+struct Case {
+    plot: String,
+    x: f64,
+    work: Work,
 }
 
 struct Ours {
-    work: Work,
-    sizes: Vec<(usize, usize)>,
+    route: Route,
+    cases: Vec<Case>,
     seconds: f64,
 }
 
 impl Way for Ours {
     fn name(&self) -> String {
-        self.work.route.to_string()
+        self.route.to_string()
     }
 
     fn kind(&self) -> Kind {
@@ -249,25 +329,19 @@ impl Way for Ours {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let figure = |size| {
-            let work = at(&self.work, size);
+        let figure = |Case { plot, x, work }: &Case| {
             let frames = (self.seconds * BYTES_A_SECOND / work.bytes() as f64).ceil();
             let rate = work.run((frames as usize).max(3))?;
-            Ok(Figure::new(
-                &plot(work.operation, work.is_sparse),
-                work.pixels() as f64,
-                rate,
-            ))
+            Ok(Figure::new(plot, *x, rate))
         };
-        self.sizes.iter().copied().map(figure).collect()
+        self.cases.iter().map(figure).collect()
     }
 }
 
 /// One process that has all pictures, and merges them in one pass: each thread its stripe, for
 /// which it also draws all pictures anew.
 struct Limit {
-    work: Work,
-    sizes: Vec<(usize, usize)>,
+    cases: Vec<Case>,
     seconds: f64,
     threads: usize,
 }
@@ -289,10 +363,12 @@ impl Way for Limit {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let figure = |size| {
-            let whole = at(&self.work, size);
+        let figure = |Case { plot, x, work }: &Case| {
             // Threads have nothing in common, so that they need not wait for each other.
-            let stripe = at(&self.work, (size.0, size.1.div_ceil(self.threads)));
+            let stripe = Work {
+                height: work.height.div_ceil(self.threads),
+                ..*work
+            };
             let rate: Result<f64> = thread::scope(|scope| {
                 let threads: Vec<_> = (0..self.threads)
                     .map(|_| scope.spawn(|| self.rate(&stripe)))
@@ -304,13 +380,9 @@ impl Way for Limit {
                 rates.sum()
             });
             let rate = rate? / self.threads as f64;
-            Ok(Figure::new(
-                &plot(whole.operation, whole.is_sparse),
-                whole.pixels() as f64,
-                rate,
-            ))
+            Ok(Figure::new(plot, *x, rate))
         };
-        self.sizes.iter().copied().map(figure).collect()
+        self.cases.iter().map(figure).collect()
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Window {
 
     /// How many programs draw into the window together
     ///
-    /// Another one is then refused, and a wait that cannot end any more is found at once.
+    /// The server then refuses further programs, and detects at once a wait that can never end.
     #[arg(
         long,
         value_name = "N",

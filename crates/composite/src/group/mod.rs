@@ -194,7 +194,7 @@ pub enum CompositeError {
         rank: usize,
         source: mgn_fabric::Error,
     },
-    #[error("rank {rank} has not come for {waited:?}: does it composite, too?")]
+    #[error("rank {rank} has not arrived within {waited:?}; check that it composites too")]
     Late { rank: usize, waited: Duration },
     #[error("rank {rank} has not taken its pixels for {waited:?}")]
     Stuck { rank: usize, waited: Duration },

@@ -623,7 +623,7 @@ impl Shared {
                 self.news.notify_all();
             }
             Err(error) => {
-                tracing::warn!("somebody could not be let in: {error}");
+                tracing::warn!("a connecting process was refused: {error}");
                 if let Some(rank) = coming {
                     self.peers()[rank as usize].coming = None;
                     self.news.notify_all();

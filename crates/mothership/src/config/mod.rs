@@ -177,7 +177,7 @@ pub enum ConfigError {
     },
     #[error("{} has several walls; write one of them behind a colon, as {}:{}", path.display(), path.display(), walls[0])]
     WhichWall { path: PathBuf, walls: Vec<String> },
-    #[error("nobody is named who draws the wall {0}; add a [[server]] for a mothership, or use the file with `mgn run --wall FILE`")]
+    #[error("no server is named for the wall {0}; add a [[server]] for a mothership, or use the file with `mgn run --wall FILE`")]
     Undrawn(String),
 }
 

@@ -342,7 +342,7 @@ fn quoted(word: &str) -> String {
 /// Where the servers of the mothership at an address write what they say.
 fn folder(address: &Address) -> Result<PathBuf, Error> {
     let state = mgn_sys::user::state_folder().ok_or_else(|| {
-        Error::Refused("there is no home to keep what servers say in; set XDG_STATE_HOME".into())
+        Error::Refused("HOME is not set, so there is no default folder for the logs of servers; set XDG_STATE_HOME".into())
     })?;
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = address.to_string().chars().map(plain).collect();

@@ -85,6 +85,11 @@ impl Compiling {
     pub fn name(&self) -> u32 {
         self.list
     }
+
+    /// What the driver compiles: a list, which may be a part of the program's, and its mode.
+    pub fn in_driver(&self) -> (u32, u32) {
+        (self.part, self.mode)
+    }
 }
 
 /// Lists that are executed command by command, each called by the one before.

@@ -121,7 +121,7 @@ impl fmt::Display for Reason {
             Reason::Revoked(why) => f.write_str(why),
             Reason::Killed(why) => write!(f, "its worker {why}"),
             Reason::Crashed(ending) => write!(f, "its worker {ending}"),
-            Reason::ServerStop => f.write_str("the server ends"),
+            Reason::ServerStop => f.write_str("the server is shutting down"),
         }
     }
 }
@@ -129,7 +129,9 @@ impl fmt::Display for Reason {
 /// Why a client is refused. What it is told is the text of this.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error("the server does not understand how this client introduces itself; use the same release on both ends")]
+    #[error(
+        "the server does not understand this client's handshake; use the same release on both ends"
+    )]
     NotUnderstood,
     #[error("client and server were not built from the same table of commands; use the same release on both ends")]
     OtherRelease,
@@ -150,13 +152,13 @@ pub(super) enum Refusal {
     /// The client is told no more than in the case before.
     #[error("there is no such session")]
     WrongKey,
-    #[error("the window already has {0} programs, all that there are to be")]
+    #[error("the window already has its {0} programs (--window-clients)")]
     WindowFull(u32),
-    #[error("this program says that the window is for {said} programs, and others that it is for {others}")]
+    #[error("this program gives --window-clients {said}, and the others {others}")]
     WindowOther { said: String, others: String },
     #[error("{0}")]
     NoRenderer(String),
-    #[error("the server ends")]
+    #[error("the server is shutting down")]
     ServerStop,
 }
 

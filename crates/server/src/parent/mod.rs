@@ -763,7 +763,7 @@ impl Server {
         self.listeners.clear();
         let sessions = self.busy();
         if sessions > 0 {
-            tracing::info!("the server ends, and {sessions} sessions with it");
+            tracing::info!("the server is shutting down and ends {sessions} sessions");
         }
         for waiting in std::mem::take(&mut self.queue) {
             self.send_away(waiting, Refusal::ServerStop);
