@@ -136,7 +136,7 @@ pub(crate) unsafe fn pieces(start: *const iovec, count: usize) -> Result<Vec<Pie
         .iter()
         .try_fold(0usize, |sum, piece| sum.checked_add(piece.iov_len));
     if total.is_none_or(|total| total > isize::MAX as usize) {
-        return Err(Fault::argument("the pieces are longer than memory is"));
+        return Err(Fault::argument("the pieces are too long in total"));
     }
     pieces
         .iter()

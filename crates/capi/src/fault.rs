@@ -18,7 +18,7 @@ pub(crate) struct Fault {
 
 /// What each error means, in a few words.
 const MEANINGS: [(Code, &CStr); 14] = [
-    (Code::Argument, c"an argument makes no sense"),
+    (Code::Argument, c"an argument is invalid"),
     (
         Code::Handle,
         c"no such connection, request, message, reservation, memory, broadcast or compositor",
@@ -27,7 +27,7 @@ const MEANINGS: [(Code, &CStr); 14] = [
         Code::State,
         c"mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or a draw or show function uses the compositor that is calling it",
     ),
-    (Code::Timeout, c"the time has passed"),
+    (Code::Timeout, c"the timeout has expired"),
     (
         Code::Closed,
         c"the other process has closed the connection or ended",
@@ -36,25 +36,25 @@ const MEANINGS: [(Code, &CStr); 14] = [
         Code::Truncated,
         c"the message was longer than the memory for it",
     ),
-    (Code::Cancelled, c"the operation was given up"),
+    (Code::Cancelled, c"the operation was cancelled"),
     (
         Code::Starved,
-        c"messages that were not received stand in the way",
+        c"the receive is blocked by messages that the program has not received",
     ),
     (
         Code::Job,
-        c"what was said about the job makes no sense, or is in use",
+        c"the description of the job is invalid, or its name is in use",
     ),
     (Code::Refused, c"the other process refused the connection"),
-    (Code::System, c"a call to the system failed"),
-    (Code::Internal, c"a mistake of the library"),
+    (Code::System, c"a system call failed"),
+    (Code::Internal, c"a bug in the library"),
     (
         Code::Offer,
-        c"the other process does not offer this memory, or less of it",
+        c"the other process does not offer this memory, or offers less than requested",
     ),
     (
         Code::Composite,
-        c"the processes do not agree about what they composite",
+        c"the processes disagree about what they composite",
     ),
 ];
 
@@ -139,7 +139,7 @@ pub(crate) fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
             .or_else(|| panic.downcast_ref::<&str>().copied());
         Err(Fault::new(
             Code::Internal,
-            format!("a mistake of the library: {}", said.unwrap_or("a panic")),
+            format!("a bug in the library: {}", said.unwrap_or("a panic")),
         ))
     });
     result.unwrap_or_else(|fault| {

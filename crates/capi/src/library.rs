@@ -82,7 +82,7 @@ impl Library {
         unsafe { CURRENT.load(Ordering::Acquire).as_ref() }.ok_or_else(|| {
             Fault::new(
                 Code::State,
-                "mgn_init has not been called, or mgn_finalize has",
+                "mgn_init has not been called, or mgn_finalize has been called",
             )
         })
     }
@@ -120,7 +120,7 @@ impl Library {
         match entry.get().len() {
             room if used <= room => Ok(entry.remove()),
             room => Err(Fault::argument(format!(
-                "length is {used}, and {room} bytes are reserved"
+                "length is {used}, but only {room} bytes are reserved"
             ))),
         }
     }

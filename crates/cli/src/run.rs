@@ -273,8 +273,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         return Ok(status);
     }
     eprintln!(
-        "mgn: {} did not composite through Manganese: no process asked for IceT by a name that \
-         --icet gives ({}); see \"Other programs\" in icet.md",
+        "mgn: {} did not composite through Manganese: no process loaded IceT under any of the names that --icet replaces ({}); see \"Other programs\" in icet.md",
         args.program[0].to_string_lossy(),
         match args.icet.as_deref() {
             Some("") | None => ICET_NAMES.join(", "),

@@ -419,7 +419,7 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
             &["save cannot write /dev/null/x"],
         );
         if command != "replay" {
-            refused(&["print", "nop"], &["nop answers nothing", "discard"]);
+            refused(&["print", "nop"], &["nop does not answer", "discard"]);
         }
     }
     refuses(

@@ -80,7 +80,7 @@ fn mistakes_in_chains_are_shown_with_their_places() {
     let wall = "[[wall]]\nname = \"w\"\n";
     for (stage, column, words) in [
         (r#""histogam""#, 10, "did you mean histogram?"),
-        (r#""nop""#, 10, "nop answers nothing"),
+        (r#""nop""#, 10, "nop does not answer"),
         (r#"{ spu = "save" }"#, 10, "save needs dir"),
         (r#"{ spu = "print", fil = "x" }"#, 33, "it has file"),
         (
@@ -99,7 +99,7 @@ fn mistakes_in_chains_are_shown_with_their_places() {
             "needs the renderer's answers",
         ),
         (r#"{ spu = "print", file = "x" }"#, 41, "--client-spu"),
-        (r#""nop""#, 17, "nop answers nothing"),
+        (r#""nop""#, 17, "nop does not answer"),
     ] {
         wrong(&format!("{wall}client_chain = [{stage}]\n"), column, words);
     }

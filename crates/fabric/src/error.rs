@@ -58,22 +58,22 @@ pub enum Error {
     #[error("{}: {source}", unreachable(address, source))]
     Unreachable { address: String, source: io::Error },
 
-    #[error("no address is known of the host {host}: {source}; check the spelling of its name")]
+    #[error("the host {host} has no known address: {source}; check the spelling of its name")]
     UnknownHost { host: String, source: io::Error },
 
     /// Shared memory cannot reach the server, although its socket does. Says who that is.
-    #[error("{0} is at the far end of a forwarded socket (by ssh, for one), where no memory can be shared; use --transport unix")]
+    #[error("{0} is at the far end of a forwarded socket (for example by ssh), which cannot share memory; use --transport unix")]
     Forwarded(String),
 
     /// A unix socket took the connection, and then closed it before anything was said. Says who
     /// should have been there.
-    #[error("{0} closed the connection before it said anything; if ssh forwards the socket, no server is at its far end")]
+    #[error("{0} closed the connection before it sent anything; if ssh forwards the socket, no server is at its far end")]
     Mute(String),
 
     #[error("{0} is in use by a running server")]
     InUse(String),
 
-    #[error("{text:?} is no address: {why}")]
+    #[error("{text:?} is not a valid address: {why}")]
     Address { text: String, why: &'static str },
 
     #[error("{0}")]
@@ -120,7 +120,7 @@ pub enum Error {
     NotOffered,
 
     /// The peer's memory is smaller than what was to be written or read.
-    #[error("{len} bytes at {offset} are not all inside the memory that the other end offers")]
+    #[error("{len} bytes at offset {offset} reach beyond the memory that the other end offers")]
     OutOfRange { offset: u64, len: usize },
 
     /// A transport that nobody answers on (null, file) was asked to wait for a message.

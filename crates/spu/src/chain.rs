@@ -130,9 +130,9 @@ pub struct Place {
 pub enum SpuError {
     #[error("there is no SPU {0:?}; there are {names}", names = NAMES.join(", "))]
     NoSuchSpu(String),
-    #[error("replicate is no stage: one program is shown by several walls or viewers where --wall or --viewer is given more than once, or a wall has replicas")]
+    #[error("there is no stage replicate; to show one program on several walls or viewers, repeat --wall or --viewer, or give a wall replicas")]
     Replicate,
-    #[error("{0} is no stage: `mgn run --composite` has the pictures of several programs read back and composited, behind all stages")]
+    #[error("there is no stage {0}; `mgn run --composite` reads back and merges the pictures of several programs")]
     Composite(String),
     #[error("{spu} has no parameter {name:?}; {possible}")]
     NoSuchParameter {
@@ -161,21 +161,21 @@ pub enum SpuError {
         path: PathBuf,
         source: io::Error,
     },
-    #[error("{end} ends a chain, and {name} can't follow it")]
+    #[error("{end} must be the last stage of a chain; {name} cannot follow it")]
     NotTheEnd { end: String, name: String },
-    #[error("{0} is an end beside the renderer: name it by --spu or chain, and not for the program's side")]
+    #[error("{0} ends a chain beside the renderer; use it with --spu or chain, not in the program's process")]
     BesideRenderer(String),
     #[error(
         "{0} says where a program's commands are sent: name it by --client-spu or client_chain"
     )]
     InProgram(String),
-    #[error("{0} needs the renderer's answers, and works where commands are performed: name it by --spu or chain, and not for the program's side")]
+    #[error("{0} needs the renderer's answers, so it works only beside the renderer; use it with --spu or chain")]
     NeedsAnswers(String),
-    #[error("a wall's stages write no files where programs run; leave out {name} of {spu}, or name it by `mgn run --client-spu`")]
+    #[error("stages of a client_chain must not write files; leave out {name} of {spu}, or use the stage with `mgn run --client-spu`")]
     WritesFiles { spu: String, name: String },
-    #[error("pack sends to one renderer, and this wall has {0}; tilesort sends draws to the tiles that they touch, and broadcast all to all")]
+    #[error("pack sends to one renderer, and this wall has {0}; use tilesort (each draw goes to the tiles that it touches) or broadcast (everything goes to all tiles)")]
     OneRenderer(usize),
-    #[error("nop answers nothing, so that no program could run; it is for `mgn replay`, and discard draws nothing but answers")]
+    #[error("nop does not answer, so no program can run with it; use it with `mgn replay`, or use discard, which answers and draws nothing")]
     NothingAnswers,
 }
 

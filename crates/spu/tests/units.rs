@@ -491,7 +491,7 @@ fn a_program_has_no_stage_that_needs_answers() {
         refused.to_string()
     };
     assert!(refused("print save:dir=/no/such/dir").contains("save needs the renderer's answers"));
-    assert!(refused("nop").contains("nop answers nothing"));
+    assert!(refused("nop").contains("nop does not answer"));
     let chain = |text| Chain::on_client(stages(text).unwrap()).unwrap();
     assert!(chain("print perf histogram").sorts());
     assert!(!chain("print wireframe").sorts());
@@ -526,7 +526,7 @@ fn ends_are_where_they_belong() {
         let refused = on(Chain::on_client, &format!("{end} print")).unwrap_err();
         assert_eq!(
             refused,
-            format!("{end} ends a chain, and print can't follow it")
+            format!("{end} must be the last stage of a chain; print cannot follow it")
         );
     }
     assert!(!on(Chain::on_client, "wireframe tilesort").unwrap().sorts());

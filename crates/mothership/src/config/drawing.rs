@@ -34,7 +34,7 @@ impl Config {
                 Start::Ssh { destination, .. } => {
                     format!("servers are started by ssh {destination}")
                 }
-                Start::No => "servers are started by somebody else".into(),
+                Start::No => "servers are not started by the mothership".into(),
             };
             let relay = host
                 .relay
@@ -70,7 +70,7 @@ impl WallPlan {
         let fit = match wall.fit {
             mgn_wall::Fit::Scale => "windows are stretched over it",
             mgn_wall::Fit::OneToOne => "windows are shown pixel by pixel",
-            mgn_wall::Fit::Window => "windows are made as large",
+            mgn_wall::Fit::Window => "windows are made as large as the mural",
         };
         let mut text = format!("wall {}: {width} x {height} pixels, {fit}", wall.name);
         if !self.replicas.is_empty() {

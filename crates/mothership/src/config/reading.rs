@@ -22,7 +22,7 @@ pub(super) fn read(
     let notes = Notes::default();
     for error in &errors {
         let span = error.span().unwrap_or(0..1);
-        notes.add(span, format!("this is no TOML: {}", error.message()));
+        notes.add(span, format!("this is not valid TOML: {}", error.message()));
     }
     if !errors.is_empty() {
         // What stands behind such a mistake is rarely what was meant.
@@ -206,7 +206,7 @@ impl Reader<'_> {
                 (DeValue::Table(table), DeValue::Array(_)) => tables.push((entry.span(), table)),
                 _ => {
                     let what =
-                        format!("{key}: these are tables, each of which begins with [[{key}]]");
+                        format!("{key}: this must be a list of tables; begin each with [[{key}]]");
                     self.notes.add(entry.span(), what);
                 }
             }
@@ -237,7 +237,7 @@ impl Reader<'_> {
             DeValue::Table(table) => Some(read_table(self.notes, title, table, value.span(), &[])),
             _ => {
                 self.notes
-                    .add(value.span(), format!("{key}: this is a table"));
+                    .add(value.span(), format!("{key}: this must be a table"));
                 None
             }
         }
@@ -269,7 +269,7 @@ impl Reader<'_> {
             }
             self.token_is_there(taken);
             if let Some((name, _)) = with_token {
-                let what = "this server's token lies beside the mothership's; add a [mothership] with a token_file";
+                let what = "this server's token must be in the folder of the mothership's token; add a [mothership] with a token_file";
                 self.notes.add(name.span.clone(), what);
             }
             return Mothership::default();
@@ -280,7 +280,7 @@ impl Reader<'_> {
         };
         if section.it.token_file.is_none() && !section.is_damaged(&["token_file"]) {
             if let Some((name, _)) = with_token {
-                let what = "this server's token lies beside the mothership's; add token_file to [mothership]";
+                let what = "this server's token must be in the folder of the mothership's token; add token_file to [mothership]";
                 self.notes.add(name.span.clone(), what);
             }
             if section.it.token_store.is_none() && !section.is_damaged(&["token_store"]) {
@@ -302,7 +302,7 @@ impl Reader<'_> {
         {
             section.wrong(self.notes, match tcp() {
                 None => format!("the server {} is started by ssh and must find the mothership; add a tls: address to listen", name.value),
-                Some(_) => format!("the server {} is started by ssh and must find the mothership; add address = \"tls:HOST:PORT\" as other hosts call it", name.value),
+                Some(_) => format!("the server {} is started by ssh and must find the mothership; add address = \"tls:HOST:PORT\" the address at which other hosts reach it", name.value),
             });
         }
         let token_file = section.it.token_file.as_ref();
@@ -323,7 +323,7 @@ impl Reader<'_> {
     /// TCP is not served without a token.
     fn token_is_there(&self, taken: &[Taken]) {
         if let Some((_, address, span)) = taken.iter().find(|(_, address, _)| is_tcp(address)) {
-            let what = format!("{address} is served to those with a token only; make one with `mgn token new FILE --store STORE` and add token_store = \"STORE\", or token_file = \"FILE\", to [mothership]");
+            let what = format!("{address} requires a token; make one with `mgn token new FILE --store STORE` and add token_store = \"STORE\", or token_file = \"FILE\", to [mothership]");
             self.notes.add(span.clone(), what);
         }
     }
@@ -356,7 +356,7 @@ impl Reader<'_> {
                     .as_ref()
                     .is_none_or(|to| to.is_empty() || to.starts_with('-'));
                 if is_none && !is_doubtful && (address.is_some() || it.address.is_none()) {
-                    section.wrong(self.notes, format!("{} is reached by ssh, but where is it? Add address = \"NAME\" or ssh = \"USER@NAME\"", section.title));
+                    section.wrong(self.notes, format!("{} is started by ssh but has no address; add address = \"NAME\" or ssh = \"USER@NAME\"", section.title));
                 }
                 Start::Ssh {
                     destination: destination.unwrap_or_default(),
@@ -410,7 +410,7 @@ impl Reader<'_> {
         match bare {
             Some(bare) => Some(bare.into()),
             None if text.value.contains([':', '/', ' ']) => {
-                let what = "address: this must be a host's name or number, of IPv6 in brackets as in \"[fd00::1]\"";
+                let what = "address: this must be a host name or an IP address, IPv6 in brackets as in \"[fd00::1]\"";
                 self.notes.add(text.span.clone(), what);
                 None
             }
@@ -457,7 +457,7 @@ impl Reader<'_> {
         for transport in it.transports.iter().flatten() {
             match &transport.value.0 {
                 Transport::Null | Transport::File(_) => {
-                    let what = "transports: there are \"shm\", \"unix\" and \"tcp\"";
+                    let what = "transports: each must be \"shm\", \"unix\" or \"tcp\"";
                     self.notes.add(transport.span.clone(), what);
                 }
                 transport => transports.push(transport.clone()),
@@ -467,8 +467,8 @@ impl Reader<'_> {
         let chain = self.chain(&it.chain, self.units.for_server);
         let token_file = it.token_file.as_ref().and_then(|file| {
             let wrong = match (mgn_fabric::is_name(&file.value), relay) {
-                (false, _) => "token_file: this must be the name of a file beside the mothership's token, without a folder",
-                (true, Some(_)) => "token_file: a server behind a relay has no token of its own, for the relay passes on the mothership's; leave it out",
+                (false, _) => "token_file: this must be the name of a file in the folder of the mothership's token; leave out the folder",
+                (true, Some(_)) => "token_file: a server behind a relay cannot have a token of its own, because the relay admits the mothership's tokens; leave it out",
                 (true, None) => return Some(file.value.clone()),
             };
             self.notes.add(file.span.clone(), wrong);
@@ -477,7 +477,7 @@ impl Reader<'_> {
         let is_told = it.listen.is_some() || discard || !chain.is_empty();
         if *start == Start::No && is_told && is_sure {
             let title = &section.title;
-            section.wrong(self.notes, format!("{title} is started by somebody else, who says all this; leave out listen, discard and chain, or change the start of its host"));
+            section.wrong(self.notes, format!("{title} is not started by the mothership, so these keys have no effect; leave out listen, discard and chain, or change the start of its host"));
         }
         if let Some(name) = name {
             let server = Server {
@@ -514,13 +514,13 @@ impl Reader<'_> {
             let wrong = match &address {
                 Address::Tcp {
                     server: Some(_), ..
-                } => "an address to listen at has no server's name, for that is behind a relay"
+                } => "a listen address must not contain a server name; only the addresses of relays do"
                     .into(),
                 Address::Tcp { port: 0, .. } => {
-                    "an address to listen at has a port, which others can know".into()
+                    "a listen address needs a fixed port".into()
                 }
                 _ if taken.iter().any(is_taken) => {
-                    format!("{address} is listened on by somebody else; choose another")
+                    format!("{address} is already used in this file; choose another")
                 }
                 _ => {
                     taken.push((place.to_owned(), address.clone(), span));
@@ -592,7 +592,7 @@ impl Reader<'_> {
             let mut own = walls.iter().filter(|wall| wall.servers.contains(name));
             let Some(first) = own.next() else { continue };
             for other in own.filter(|other| other.chain != first.chain) {
-                let what = format!("the server {name} draws for the wall {} too, which has another chain; give both the same, or servers of their own", first.name);
+                let what = format!("the server {name} also draws for the wall {}, which has another chain; give both walls the same chain, or separate servers", first.name);
                 self.notes.add(other.span.clone(), what);
             }
             if first.chain.is_empty() {
@@ -601,7 +601,7 @@ impl Reader<'_> {
             let host = server.host.as_deref().and_then(|name| hosts.find(name));
             let is_sure = host.is_some_and(|host| !hosts.doubtful.contains(&host.name));
             if is_sure && host.is_some_and(|host| host.start == Start::No) {
-                let what = format!("the server {name} is started by somebody else, who says its chain; leave this one out, or change the start of its host");
+                let what = format!("the server {name} is not started by the mothership, so its chain is set where it is started; leave this one out, or change the start of its host");
                 self.notes.add(first.span.clone(), what);
             }
             let stages = first.chain.iter().map(|stage| self.stage_of(stage, name));

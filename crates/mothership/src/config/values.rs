@@ -319,7 +319,7 @@ impl<'de> Deserialize<'de> for Scalar {
             fn visit_str<E: Error>(self, text: &str) -> Result<Scalar, E> {
                 match text.contains(',') {
                     true => Err(E::custom(
-                        "what stages are told has no commas; leave them out",
+                        "values of SPU parameters must not contain commas; leave them out",
                     )),
                     false => Ok(Scalar(text.into())),
                 }

@@ -117,7 +117,7 @@ impl Reader<'_> {
             self.notes
                 .add(name.span.clone(), "a wall's name begins with a letter");
         } else if name.value.ends_with(".toml") || name.value.ends_with(".json") {
-            let what = "a wall's name does not end like a file's, with .toml or .json";
+            let what = "a wall's name must not end with .toml or .json";
             self.notes.add(name.span.clone(), what);
         }
     }
@@ -129,7 +129,7 @@ impl Reader<'_> {
         };
         for name in &of_wall.replicas {
             if name.value == of_wall.name {
-                let what = "a wall is no replica of itself; leave it out";
+                let what = "a wall cannot be its own replica; leave it out";
                 self.notes.add(name.span.clone(), what);
             } else if walls.check(self.notes, name) {
                 let other = walls.find(&name.value).map(|plan| plan.wall.clone());
@@ -213,7 +213,8 @@ impl Reader<'_> {
             ];
             for (key, span) in of_grid {
                 if let (Some(span), false) = (span, is_damaged) {
-                    let what = format!("{key} is for a wall with grid = [columns, rows]");
+                    let what =
+                        format!("{key} is allowed only in a wall with grid = [columns, rows]");
                     self.notes.add(span.clone(), what);
                 }
             }
@@ -285,7 +286,7 @@ impl Reader<'_> {
             let is_right = found == count as usize || (found == least && least > 0);
             if !is_right {
                 let one = if least > 0 { "one for all, or " } else { "" };
-                let what = format!("{key}: {found} are here, and the grid of {columns} x {rows} needs {one}{count} row by row");
+                let what = format!("{key}: this has {found} entries, but the grid of {columns} x {rows} needs {one}{count}, row by row");
                 self.notes.add(span.clone(), what);
             }
             is_right
