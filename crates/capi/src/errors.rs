@@ -12,7 +12,7 @@ pub const MGN_OK: c_int = 0;
 pub enum mgn_err {
     /// an argument makes no sense
     Argument = -1,
-    /// no such connection, request, message, reservation, memory, broadcast or compositor
+    /// no such connection, request, message, reservation, memory, broadcast, compositor or outlet
     Handle = -2,
     /// before mgn_init, after mgn_finalize, or mgn_init twice; or a function that draws or shows a
     /// tile uses the compositor that is calling it
@@ -39,6 +39,8 @@ pub enum mgn_err {
     Offer = -13,
     /// the processes do not agree about what they composite
     Composite = -14,
+    /// pictures cannot be shown or saved there
+    Outlet = -15,
 }
 
 /// What an error means. Never null.
