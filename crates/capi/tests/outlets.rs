@@ -7,8 +7,9 @@ mod support;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mgn_launch::{RunDir, Xvfb};
 use networks::Network;
@@ -64,12 +65,15 @@ fn composited_pictures_go_to_files() {
     assert_eq!(names(&rank("2-lost")), [""; 0]);
 }
 
-/// An X server, seen by a client.
+/// An X server, seen by a client. The environment names one at a time.
 struct Desk {
     x11: RustConnection,
     server: Xvfb,
     _run: RunDir,
+    _alone: MutexGuard<'static, ()>,
 }
+
+static ONE: Mutex<()> = Mutex::new(());
 
 impl Desk {
     fn new() -> Option<Desk> {
@@ -77,6 +81,7 @@ impl Desk {
             eprintln!("SKIPPED: Xvfb is not installed");
             return None;
         }
+        let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let run = RunDir::create().unwrap();
         // Otherwise the server forgets names and windows when the last client leaves.
         let server = Xvfb::start_with(&run, &["-noreset"]).unwrap();
@@ -86,6 +91,7 @@ impl Desk {
             x11,
             server,
             _run: run,
+            _alone: alone,
         })
     }
 
@@ -159,21 +165,43 @@ impl Drop for Talk {
     }
 }
 
+/// The program `window.c` on this X server.
+fn window(desk: &Desk, arguments: &[&str]) -> Talk {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| compile("tests/window.c", &[], "window"));
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", installed().join("lib"))
+        .env("DISPLAY", desk.server.display())
+        .env("XAUTHORITY", desk.server.authority());
+    Talk::with(&mut command)
+}
+
+/// An X server that ends is an error, which ends no program.
+#[test]
+fn a_window_whose_x_server_ends_is_an_error() {
+    let Some(desk) = Desk::new() else { return };
+    let mut talk = window(&desk, &["lost window", "lost"]);
+    assert_eq!(talk.hear(), "shown");
+    let Desk { server, _run, .. } = desk;
+    drop(server);
+    for _ in 2..=3 {
+        talk.go_on();
+        assert_eq!(talk.hear(), "lost");
+    }
+    talk.go_on();
+    assert!(talk.child.wait().unwrap().success());
+}
+
 /// Pictures in a window are those of the program, and it hears that somebody closes it.
 #[test]
 fn pictures_go_to_a_window_until_it_is_closed() {
     const HEIGHT: usize = 23;
-    let program = compile("tests/window.c", &[], "window");
     let Some(desk) = Desk::new() else { return };
     let title = "pictures of a program – ü";
-    let mut command = Command::new(program);
-    command
-        .arg(title)
-        .env("LD_LIBRARY_PATH", installed().join("lib"))
-        .env("DISPLAY", desk.server.display())
-        .env("XAUTHORITY", desk.server.authority());
-    let mut talk = Talk::with(&mut command);
-    let mut window = 0;
+    let mut talk = window(&desk, &[title]);
+    let mut last = 0;
     for frame in 1..=3 {
         assert_eq!(talk.hear(), "shown");
         let [found] = desk.titled(title)[..] else {
@@ -183,12 +211,12 @@ fn pictures_go_to_a_window_until_it_is_closed() {
         let all = (0..HEIGHT).flat_map(|y| (0..width).flat_map(move |x| pixel(x, y, frame)));
         let wanted: Vec<u8> = all.collect();
         assert!(desk.seen(found) == (width, wanted), "frame {frame}");
-        window = found;
+        last = found;
         if frame < 3 {
             talk.go_on();
         }
     }
-    desk.close(window);
+    desk.close(last);
     talk.go_on();
     assert_eq!(talk.hear(), "closed");
     assert!(desk.titled(title).is_empty(), "the window is still there");

@@ -1,7 +1,9 @@
 /* Pictures in a window until somebody closes it. Says on standard output when each picture can be
  * seen, and goes on when a line comes. The pictures hold the column, the row and the frame.
  *
- * usage: window TITLE */
+ * usage: window TITLE [lost]
+ *
+ * With "lost", the X server ends after the first picture, which is an error of the next ones. */
 #include "../examples/check.h"
 
 #include <unistd.h>
@@ -35,7 +37,7 @@ static void say(const char *what)
 int main(int argc, char **argv)
 {
     static unsigned char pixels[(WIDTH + 9) * HEIGHT][4];
-    if (argc != 2)
+    if (argc < 2)
         return 1;
     mgn_outlet outlet;
     CHECK(mgn_init());
@@ -44,8 +46,17 @@ int main(int argc, char **argv)
         int direction = frame % 2 ? MGN_TOP_DOWN : MGN_BOTTOM_UP, width = WIDTH + frame;
         draw(pixels, width, frame, direction);
         mgn_picture picture = {.width = (uint32_t)width, .height = HEIGHT, .direction = direction, .pixels = pixels};
+        if (frame > 1 && argc > 2) {
+            say(mgn_outlet_show(outlet, &picture) == MGN_ERR_OUTLET ? "lost" : "shown");
+            continue;
+        }
         CHECK(mgn_outlet_show(outlet, &picture));
         say("shown");
+    }
+    if (argc > 2) {
+        CHECK(mgn_outlet_close(outlet));
+        CHECK(mgn_finalize());
+        return 0;
     }
     /* Somebody closes it, which the next composited picture does not mind. */
     mgn_compositor compositor;

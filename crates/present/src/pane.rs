@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mgn_sys::signals::NoPipeSignal;
 use x11rb::connection::Connection as _;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{
@@ -20,7 +21,8 @@ use crate::{Error, Picture, Target, Window, XDisplay};
 /// the picture stays at the upper left as it is.
 ///
 /// The X server keeps the picture, and draws it again where it was covered, also while the program
-/// computes. Once somebody has closed the window, pictures are dropped.
+/// computes. Once somebody has closed the window, pictures are dropped. An X server that ends is an
+/// error, also in programs whose writes to broken connections would end them.
 #[derive(Debug)]
 pub struct Pane {
     pub(crate) display: Arc<XDisplay>,
@@ -60,6 +62,7 @@ impl Pane {
             Some(name) => name.to_owned(),
             None => std::env::var("DISPLAY").unwrap_or_default(),
         };
+        let _guard = NoPipeSignal::block();
         let display = Arc::new(XDisplay::connect(display)?);
         let [protocols, delete] = [
             display.atom(b"WM_PROTOCOLS")?,
@@ -78,6 +81,7 @@ impl Pane {
 
     /// Whether somebody has closed the window. It goes away with the first call that sees so.
     pub fn is_closed(&mut self) -> bool {
+        let _guard = NoPipeSignal::block();
         // That the connection is lost is said by the next picture.
         while let Ok(Some(event)) = self.display.connection.poll_for_event() {
             self.is_closed |= match event {
@@ -253,6 +257,7 @@ impl Target for Pane {
     /// Takes the place of the picture that was shown, wherever in a window this one lies.
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error> {
         picture.check()?;
+        let _guard = NoPipeSignal::block();
         if self.is_closed() {
             return Ok(());
         }
@@ -277,6 +282,7 @@ impl Target for Pane {
 
 impl Drop for Pane {
     fn drop(&mut self) {
+        let _guard = NoPipeSignal::block();
         self.close();
     }
 }
