@@ -364,6 +364,19 @@ class Jobs(unittest.TestCase):
                 wanted[place] = pixels(7)[place]
             self.assertTrue((png(second / "frame-000002.png") == wanted[2:10, 4:17]).all())
 
+    def test_an_attached_outlet_stays_open(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(
+                1,
+                f"""
+                import gc
+                compositor.attach(manganese.Outlet.files({folder!r}))
+                gc.collect()
+                compositor.composite(numpy.zeros((2, 2, 4), numpy.uint8))
+                """,
+            )
+            self.assertEqual(os.listdir(folder), ["frame-000001.png"])
+
     def test_a_window_shows_pictures(self) -> None:
         if shutil.which("Xvfb") is None:
             self.skipTest("Xvfb is not installed")

@@ -176,6 +176,8 @@ class Compositor:
         self._rank = rank
         self._size = size
         self._is_drawing = False
+        # The native part keeps no outlet open.
+        self._outlet: Outlet | None = None
 
     @property
     def hosts(self) -> int:
@@ -191,6 +193,7 @@ class Compositor:
         stays usable. Nothing is shown any more once the outlet is closed.
         """
         self._ready().attach(None if outlet is None else outlet._native, bottom_up)
+        self._outlet = outlet
 
     def composite(
         self,
@@ -331,7 +334,7 @@ class Compositor:
 
     def close(self) -> None:
         """Frees the compositor's memory. Arrays that it has returned stay valid."""
-        self._native = None
+        self._native = self._outlet = None
 
     def __enter__(self) -> Compositor:
         return self
