@@ -174,6 +174,7 @@ if [ "$goal" = python ]; then
     like openmpi-bin "starts processes of parallel jobs" have mpiexec.openmpi
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like python3-mpi4py "lets processes find each other" module mpi4py
+    like xvfb "X server without a screen" have Xvfb
 fi
 if [ "$goal" = fuzz ]; then
     want g++ "C++ compiler for libFuzzer" have c++

@@ -1,12 +1,14 @@
 """Several processes draw one picture: each draws some of eight balls, with their depths. The
-picture is the same for any number of processes. Rank 0 writes it as a PPM file.
+picture is the same for any number of processes. Rank 0 writes it as a PPM file; with --window, it
+also shows it until somebody closes the window.
 
-usage: mpiexec -n 4 python3 balls.py FILE [--mpi]
+usage: mpiexec -n 4 python3 balls.py FILE [--mpi] [--window]
 
 With --mpi the processes find each other by mpi4py.
 """
 
 import sys
+import time
 
 import manganese
 import numpy
@@ -32,7 +34,7 @@ def draw_ball(ball: int, color: numpy.ndarray, depth: numpy.ndarray) -> None:
 
 
 def main() -> None:
-    arguments = [argument for argument in sys.argv[1:] if argument != "--mpi"]
+    arguments = [argument for argument in sys.argv[1:] if argument not in ("--mpi", "--window")]
     if len(arguments) != 1:
         sys.exit(__doc__)
     comm = None
@@ -46,11 +48,17 @@ def main() -> None:
             for ball in range(job.rank, BALLS, job.size):
                 draw_ball(ball, color, depth)
 
+        outlet = None
+        if job.rank == 0 and "--window" in sys.argv:
+            outlet = manganese.Outlet.window("Balls")
+            compositor.attach(outlet)
         merged = compositor.draw(draw, SHAPE, depth=numpy.float32)
         if merged is not None:
             with open(arguments[0], "wb") as file:
                 file.write(b"P6 %d %d 255\n" % (WIDTH, HEIGHT))
                 file.write(merged.color[:, :, :3].tobytes())
+        while outlet is not None and not outlet.is_closed:
+            time.sleep(0.05)
 
 
 if __name__ == "__main__":

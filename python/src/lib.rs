@@ -1,22 +1,30 @@
 //! The part of the Python package `manganese` that is not written in Python: jobs, and compositors
-//! over plain bytes. `manganese/__init__.py` turns arrays into bytes and back.
+//! and outlets over plain bytes. `manganese/__init__.py` turns arrays into bytes and back.
 
+mod memory;
+mod outlet;
 mod visibility;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use mgn_composite::{
-    Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Schedule, Terms,
+    Color, CompositeError, Depth, Format, Group, LayerMut, Operation, PictureRef, Rectangle,
+    Schedule, Terms, Tile,
 };
 use mgn_fabric::job::{self, Member};
 use mgn_fabric::Token;
+use mgn_outlet::{Attached, Canvas};
 use pyo3::buffer::PyBuffer;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
+
+use memory::{Memory, Place};
+use outlet::{lock, Outlet, OutletError};
 
 create_exception!(manganese, Error, PyException, "What the library reports.");
 create_exception!(
@@ -93,9 +101,11 @@ impl Job {
         })?;
         let number = self.compositors.fetch_add(1, Ordering::Relaxed);
         let group = py.detach(|| Group::new(self.member, number, patience));
-        Ok(Compositor {
+        Ok(Compositor(Arc::new(Inner {
             group: Mutex::new(group.map_err(exception)?),
-        })
+            rank: self.member.rank() as usize,
+            attached: Mutex::default(),
+        })))
     }
 
     /// Sends what is still to be sent, and leaves. The others see the end of their connections.
@@ -125,70 +135,153 @@ fn new_secret() -> String {
 
 /// The group of all processes of a job.
 #[pyclass(frozen, module = "manganese._native")]
-struct Compositor {
+struct Compositor(Arc<Inner>);
+
+struct Inner {
     group: Mutex<Group<'static>>,
+    rank: usize,
+    /// Where the pictures go that come here.
+    attached: Mutex<Option<Attached>>,
 }
 
 /// Merged pixels: the first one, the colours, and the depths.
-type Merged<'py> = (usize, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>);
+type Merged = (usize, Py<PyByteArray>, Py<PyByteArray>);
+
+/// What all processes have to agree about, as Python says it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Agreed {
+    width: usize,
+    height: usize,
+    color_type: String,
+    depth_type: Option<String>,
+    operation: String,
+    schedule: Option<String>,
+    order: Option<Vec<usize>>,
+    to: Option<usize>,
+}
 
 #[pymethods]
 impl Compositor {
-    #[allow(clippy::too_many_arguments)] // Python gives them by name.
-    #[pyo3(signature = (*, width, height, color_type, depth_type, color, depth, operation, schedule, order, to, at))]
-    fn composite<'py>(
+    /// How many hosts the processes are on.
+    fn hosts(&self) -> PyResult<usize> {
+        Ok(self.0.group()?.hosts())
+    }
+
+    fn attach(&self, outlet: Option<&Outlet>, bottom_up: bool) -> PyResult<()> {
+        let attach = |outlet: &Outlet| -> PyResult<Attached> {
+            Ok(Attached {
+                outlet: outlet.weak()?,
+                direction: outlet::direction(bottom_up),
+            })
+        };
+        let attached = outlet.map(attach).transpose()?;
+        *lock(&self.0.attached) = attached;
+        Ok(())
+    }
+
+    /// Merges a picture in the program's memory.
+    fn composite(
         &self,
-        py: Python<'py>,
-        width: usize,
-        height: usize,
-        color_type: &str,
-        depth_type: Option<&str>,
+        py: Python<'_>,
+        agreed: Agreed,
         color: Option<PyBuffer<u8>>,
         depth: Option<PyBuffer<u8>>,
-        operation: &str,
-        schedule: Option<&str>,
-        order: Option<Vec<usize>>,
-        to: Option<usize>,
-        at: [usize; 2],
-    ) -> PyResult<Option<Merged<'py>>> {
-        let invalid = |error: &dyn std::error::Error| PyValueError::new_err(error.to_string());
-        let operation: Operation = operation.parse().map_err(|error| invalid(&error))?;
-        let schedule = schedule.map(str::parse::<Schedule>).transpose();
-        let schedule = schedule.map_err(|error| invalid(&error))?;
-        let terms = Terms {
-            width,
-            height,
-            origin: at,
-            format: format(color_type, depth_type)?,
-            operation,
-            schedule,
-            order,
-            to,
-        };
+    ) -> PyResult<Option<Merged>> {
+        let terms = agreed.terms()?;
         let picture = PictureRef {
             color: color.as_ref().map_or(&[], bytes),
             depth: depth.as_ref().map_or(&[], bytes),
         };
-        let mut guard = self.group()?;
+        let mut guard = self.0.group()?;
         let group = &mut *guard;
         let merged = py.detach(|| group.composite(picture, &terms));
-        let (range, picture) = merged.map_err(exception)?;
-        Ok((!range.is_empty()).then(|| {
-            let copy = |bytes: &[u8]| PyByteArray::new(py, bytes);
-            (range.start, copy(picture.color), copy(picture.depth))
-        }))
+        self.0.show(py, &terms, merged.map_err(exception)?)
     }
 
-    /// Tells the other processes that this one composites no more.
-    fn give_up(&self, py: Python<'_>) -> PyResult<()> {
-        let mut guard = self.group()?;
+    /// Merges a picture that `function` draws in the group's memory.
+    fn draw(
+        &self,
+        py: Python<'_>,
+        agreed: Agreed,
+        function: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<Merged>> {
+        let terms = agreed.terms()?;
+        let mut guard = self.0.group()?;
         let group = &mut *guard;
-        py.detach(|| group.give_up());
-        Ok(())
+        let farthest = farthest(&terms);
+        let place = py.detach(|| {
+            group
+                .draw(&terms)
+                .map(|layer| Place::clear(layer, farthest))
+        });
+        let drawn = place
+            .map_err(exception)?
+            .have_drawn(py, &self.0, function, None);
+        if let Err(error) = drawn {
+            py.detach(|| group.give_up());
+            return Err(error);
+        }
+        let merged = py.detach(|| group.composite_drawn(&terms, None));
+        self.0.show(py, &terms, merged.map_err(exception)?)
+    }
+
+    /// The same tile by tile: `function` also gets the number of the tile. Gives the number of each
+    /// tile that has come here, and its pixels.
+    fn draw_tiles(
+        &self,
+        py: Python<'_>,
+        agreed: Agreed,
+        tiles: Vec<[usize; 5]>,
+        function: Py<PyAny>,
+    ) -> PyResult<Vec<Merged>> {
+        let terms = agreed.terms()?;
+        let tiles: Vec<Tile> = tiles.into_iter().map(tile).collect();
+        let attached = lock(&self.0.attached).clone();
+        let mut canvas = attached
+            .as_ref()
+            .and_then(|attached| Canvas::of(attached, self.0.rank, &tiles, terms.format));
+        let mut here = Vec::new();
+        let farthest = farthest(&terms);
+        let draw = |number: usize, layer: LayerMut<'_>| -> Result<_, Failure> {
+            let place = Place::clear(layer, farthest);
+            let drawn =
+                Python::attach(|py| place.have_drawn(py, &self.0, function.bind(py), Some(number)));
+            drawn.map(|()| None).map_err(Failure::Python)
+        };
+        let show = |number: usize, picture: PictureRef<'_>| -> Result<(), Failure> {
+            if let Some(canvas) = &mut canvas {
+                canvas.put(&tiles[number].place, picture);
+            }
+            here.push(Python::attach(|py| copies(py, number, picture)));
+            Ok(())
+        };
+        let mut guard = self.0.group()?;
+        let group = &mut *guard;
+        let done = py.detach(|| group.composite_tiles(&terms, &tiles, draw, show));
+        done.map_err(|failure| match failure {
+            Failure::Composite(error) => exception(error),
+            Failure::Python(error) => error,
+        })?;
+        let shown = canvas.map_or(Ok(()), |canvas| py.detach(|| canvas.show()));
+        shown.map_err(|error| outlet::of_attached(&error))?;
+        Ok(here)
     }
 }
 
-impl Compositor {
+/// Why tiles were not composited.
+enum Failure {
+    Composite(CompositeError),
+    Python(PyErr),
+}
+
+impl From<CompositeError> for Failure {
+    fn from(error: CompositeError) -> Failure {
+        Failure::Composite(error)
+    }
+}
+
+impl Inner {
     fn group(&self) -> PyResult<MutexGuard<'_, Group<'static>>> {
         match self.group.try_lock() {
             Ok(guard) => Ok(guard),
@@ -198,31 +291,88 @@ impl Compositor {
             )),
         }
     }
+
+    /// Shows what has come here in the outlet, and copies it for the program.
+    fn show(
+        &self,
+        py: Python<'_>,
+        terms: &Terms,
+        merged: (Range<usize>, PictureRef<'_>),
+    ) -> PyResult<Option<Merged>> {
+        if let Some(attached) = lock(&self.attached).clone() {
+            let shown = py.detach(|| attached.show(self.rank, terms, &merged));
+            shown.map_err(|error| outlet::of_attached(&error))?;
+        }
+        let (range, picture) = merged;
+        Ok((!range.is_empty()).then(|| copies(py, range.start, picture)))
+    }
 }
 
-fn format(color: &str, depth: Option<&str>) -> PyResult<Format> {
-    Ok(Format {
-        color: match color {
-            "uint8" => Color::Rgba8,
-            "float16" => Color::Rgba16f,
-            "float32" => Color::Rgba32f,
-            other => {
-                return Err(PyValueError::new_err(format!(
-                    "colours are {other}, and may be uint8, float16 or float32"
-                )))
-            }
+fn copies(py: Python<'_>, first: usize, picture: PictureRef<'_>) -> Merged {
+    let copy = |bytes: &[u8]| PyByteArray::new(py, bytes).unbind();
+    (first, copy(picture.color), copy(picture.depth))
+}
+
+fn tile([x, y, width, height, to]: [usize; 5]) -> Tile {
+    Tile {
+        place: Rectangle {
+            columns: x..x + width,
+            rows: y..y + height,
         },
-        depth: match depth {
-            None => None,
-            Some("uint32") => Some(Depth::Unorm),
-            Some("float32") => Some(Depth::Float),
-            Some(other) => {
-                return Err(PyValueError::new_err(format!(
-                    "depths are {other}, and may be uint32 or float32"
-                )))
-            }
-        },
-    })
+        to,
+    }
+}
+
+/// The largest depth of pictures on these terms.
+fn farthest(terms: &Terms) -> [u8; 4] {
+    match terms.format.depth {
+        Some(Depth::Float) => f32::INFINITY.to_ne_bytes(),
+        _ => u32::MAX.to_ne_bytes(),
+    }
+}
+
+impl Agreed {
+    fn terms(self) -> PyResult<Terms> {
+        let invalid = |error: &dyn std::error::Error| PyValueError::new_err(error.to_string());
+        let operation: Operation = self.operation.parse().map_err(|error| invalid(&error))?;
+        let schedule = self.schedule.as_deref().map(str::parse::<Schedule>);
+        let schedule = schedule.transpose().map_err(|error| invalid(&error))?;
+        Ok(Terms {
+            width: self.width,
+            height: self.height,
+            origin: [0, 0],
+            format: Format {
+                color: color_format(&self.color_type)?,
+                depth: depth_format(self.depth_type.as_deref())?,
+            },
+            operation,
+            schedule,
+            order: self.order,
+            to: self.to,
+        })
+    }
+}
+
+fn color_format(name: &str) -> PyResult<Color> {
+    match name {
+        "uint8" => Ok(Color::Rgba8),
+        "float16" => Ok(Color::Rgba16f),
+        "float32" => Ok(Color::Rgba32f),
+        other => Err(PyValueError::new_err(format!(
+            "colours are {other}, and may be uint8, float16 or float32"
+        ))),
+    }
+}
+
+fn depth_format(name: Option<&str>) -> PyResult<Option<Depth>> {
+    match name {
+        None => Ok(None),
+        Some("uint32") => Ok(Some(Depth::Unorm)),
+        Some("float32") => Ok(Some(Depth::Float)),
+        Some(other) => Err(PyValueError::new_err(format!(
+            "depths are {other}, and may be uint32 or float32"
+        ))),
+    }
 }
 
 /// The bytes of an array, which the caller keeps as they are during the call.
@@ -270,11 +420,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add_class::<Job>()?;
     module.add_class::<Compositor>()?;
+    module.add_class::<Memory>()?;
+    module.add_class::<Outlet>()?;
     module.add_function(wrap_pyfunction!(new_secret, module)?)?;
     module.add_function(wrap_pyfunction!(visibility::front_to_back, module)?)?;
     module.add("Error", py.get_type::<Error>())?;
     module.add("LostError", py.get_type::<LostError>())?;
     module.add("LateError", py.get_type::<LateError>())?;
     module.add("DifferentError", py.get_type::<DifferentError>())?;
+    module.add("OutletError", py.get_type::<OutletError>())?;
     Ok(())
 }

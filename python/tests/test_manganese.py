@@ -1,15 +1,19 @@
 """Run by `make test-python`: python3 -m unittest discover python/tests."""
 
+import contextlib
 import importlib.util
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import textwrap
 import unittest
 import uuid
+import zlib
+from collections.abc import Iterator
 
 import manganese
 import numpy
@@ -25,9 +29,11 @@ rank, size = job.rank, job.size
 """
 
 
-def run(size: int, program: str, timeout: float = 10.0) -> list[tuple[int, str]]:
+def run(
+    size: int, program: str, timeout: float = 10.0, **settings: str
+) -> list[tuple[int, str]]:
     """Runs `program` as a job. Returns the status and the output of each rank."""
-    environment = os.environ | {"MGN_SIZE": str(size), "MGN_JOB": f"test-{uuid.uuid4().hex}"}
+    environment = os.environ | settings | {"MGN_SIZE": str(size), "MGN_JOB": f"test-{uuid.uuid4().hex}"}
     code = BEFORE.replace("TIMEOUT", str(timeout)) + textwrap.dedent(program)
     processes = [
         subprocess.Popen(
@@ -204,6 +210,250 @@ class Jobs(unittest.TestCase):
         )
 
 
+    def test_arrays_lie_in_the_memory_that_others_read(self) -> None:
+        self.expect(
+            3,
+            """
+            def draw(color, depth):
+                assert color.shape == (5, 7, 4) and depth.dtype == numpy.float32
+                assert not color.any() and numpy.isinf(depth).all()
+                assert not color.flags.owndata and color.flags.writeable
+                seen.append(color.ctypes.data)
+                color[...] = 10 * (rank + 1)
+                depth.flat = numpy.roll(numpy.arange(35), 11 * rank)
+
+            seen = []
+            for order in (None, [2, 0], [1]):
+                merged = compositor.draw(draw, (5, 7), depth=numpy.float32, order=order, to=1)
+                assert (merged is not None) == (rank == 1)
+                if rank == 1:
+                    ranks = order or [0, 1, 2]
+                    all_depths = numpy.stack([numpy.roll(numpy.arange(35), 11 * r) for r in ranks])
+                    nearest = numpy.array(ranks)[all_depths.argmin(axis=0)].reshape(5, 7)
+                    assert (merged.color[..., 0] == 10 * (nearest + 1)).all(), order
+                    assert (merged.depth.ravel() == all_depths.min(axis=0)).all()
+            # A mapping that all processes share, as the kernel sees it.
+            with open("/proc/self/maps") as maps:
+                ranges = [line.split() for line in maps]
+            for place in seen:
+                kinds = [
+                    fields[1]
+                    for fields in ranges
+                    if int(fields[0].split("-")[0], 16) <= place < int(fields[0].split("-")[1], 16)
+                ]
+                assert kinds == ["rw-s"], kinds
+            """,
+        )
+
+    def test_a_function_that_keeps_an_array_is_told(self) -> None:
+        program = """
+            kept = []
+            def draw(color):
+                color[...] = rank + 1
+                if rank == 1:
+                    kept.append(color[KEPT])
+            try:
+                compositor.draw(draw, (8, 8))
+            except (BufferError, manganese.Error) as error:
+                print(type(error).__name__, error)
+            for _ in range(3):
+                try:
+                    compositor.draw(lambda color: None, (800, 800))
+                except manganese.Error:
+                    pass
+                else:
+                    sys.exit("the compositor works")
+            compositor.close()
+            # The memory is still there.
+            assert rank == 0 or (kept[0] == 2).all()
+            """
+        for part in ("...", "2:, ::3"):
+            (first, said), (second, told) = run(2, program.replace("KEPT", part))
+            self.assertEqual((first, second), (0, 0), said + told)
+            self.assertIn("LostError", said)
+            self.assertIn("BufferError", told)
+            self.assertIn("keep a copy", told)
+
+    def test_arrays_in_cycles_are_not_kept(self) -> None:
+        self.expect(
+            1,
+            """
+            def draw(color):
+                color[...] = 7
+                cycle = [color]
+                cycle.append(cycle)
+            for _ in range(3):
+                assert (compositor.draw(draw, (8, 8)).color == 7).all()
+            """,
+        )
+
+    def test_the_memory_of_a_drawn_picture_gives_no_more_arrays(self) -> None:
+        self.expect(
+            1,
+            """
+            def draw(color):
+                base = color
+                while isinstance(base, numpy.ndarray):
+                    base = base.base
+                memories.append(base.obj)
+            memories = []
+            compositor.draw(draw, (8, 8))
+            try:
+                memoryview(memories[0])
+            except BufferError as error:
+                assert "drawn before" in str(error)
+            else:
+                sys.exit("there is an array")
+            """,
+        )
+
+    def test_hosts_are_counted(self) -> None:
+        self.expect(2, "assert compositor.hosts == 1")
+
+    def test_composited_pictures_go_to_files(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(
+                3,
+                f"""
+                y, x = numpy.mgrid[0:23, 0:37]
+
+                def pixels(frame):
+                    channels = [5 * x, 7 * y, x * y + 11 * frame, 0 * x + 255]
+                    return numpy.stack(channels, axis=-1).astype(numpy.uint8)
+
+                def part(frame):
+                    return pixels(frame) * (x % size == rank)[..., None].astype(numpy.uint8)
+
+                if rank < 2:
+                    outlet = manganese.Outlet.files(f"{folder}/{{rank}}", every=2 - rank)
+                    compositor.attach(outlet, bottom_up=rank == 0)
+                for frame in (1, 2, 3, 4):
+                    compositor.composite(part(frame))
+                def draw(color):
+                    color[...] = part(5)
+                compositor.draw(draw, (23, 37), to=1)
+                compositor.composite(part(6), to=None)
+                tiles = [
+                    manganese.Tile(4, 2, 6, 5, to=1),
+                    manganese.Tile(0, 0, 9, 8, to=0),
+                    manganese.Tile(12, 6, 5, 4, to=1),
+                ]
+                def draw_tile(tile, color):
+                    place = slice(tile.y, tile.y + tile.height), slice(tile.x, tile.x + tile.width)
+                    color[...] = part(7)[place]
+                compositor.draw_tiles(draw_tile, (23, 37), tiles)
+                compositor.attach(None)
+                compositor.composite(part(8), to=1)
+                """,
+            )
+            y, x = numpy.mgrid[0:23, 0:37]
+
+            def pixels(frame: int) -> numpy.ndarray:
+                return numpy.stack([5 * x, 7 * y, x * y + 11 * frame], axis=-1).astype(numpy.uint8)
+
+            first, second = (pathlib.Path(folder) / str(rank) for rank in range(2))
+            names = [sorted(path.name for path in place.iterdir()) for place in (first, second)]
+            self.assertEqual(names[0], ["frame-000002.png", "frame-000004.png"])
+            self.assertEqual(names[1], ["frame-000001.png", "frame-000002.png"])
+            for frame in (2, 4):
+                shown = png(first / f"frame-{frame:06}.png")
+                self.assertTrue((shown == pixels(frame)[::-1]).all())
+            self.assertTrue((png(second / "frame-000001.png") == pixels(5)).all())
+            wanted = numpy.zeros_like(pixels(7))
+            for place in (numpy.s_[2:7, 4:10], numpy.s_[6:10, 12:17]):
+                wanted[place] = pixels(7)[place]
+            self.assertTrue((png(second / "frame-000002.png") == wanted[2:10, 4:17]).all())
+
+    def test_an_attached_outlet_stays_open(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect(
+                1,
+                f"""
+                import gc
+                compositor.attach(manganese.Outlet.files({folder!r}))
+                gc.collect()
+                compositor.composite(numpy.zeros((2, 2, 4), numpy.uint8))
+                """,
+            )
+            self.assertEqual(os.listdir(folder), ["frame-000001.png"])
+
+    def test_a_window_shows_pictures(self) -> None:
+        if shutil.which("Xvfb") is None:
+            self.skipTest("Xvfb is not installed")
+        program = """
+            picture = numpy.random.default_rng(1).integers(0, 256, (23, 37, 4), numpy.uint8)
+            outlet = manganese.Outlet.window("a picture")
+            compositor.attach(outlet, bottom_up=True)
+            compositor.composite(picture, operation="max")
+            assert not outlet.is_closed
+
+            def screen():
+                # The X server's file has the format of xwd: a head, colours, and rows of BGRX.
+                file = numpy.fromfile(SCREEN, numpy.uint8)
+                head = file[:100].view(">u4")
+                start, stride = int(head[0] + 12 * head[19]), int(head[12])
+                return file[start:].reshape(-1, stride)[:24, : 38 * 4].reshape(24, 38, 4)[..., :3]
+
+            wanted = numpy.zeros((24, 38, 3), numpy.uint8)
+            wanted[:23, :37] = picture[::-1, :, 2::-1]
+            assert (screen() == wanted).all()
+            outlet.close()
+            assert not screen().any()
+            try:
+                manganese.Outlet.window("a picture", display=":9999")
+            except manganese.OutletError as error:
+                assert ":9999" in str(error)
+            else:
+                sys.exit("there is a window")
+            """
+        with x_server() as (display, screen):
+            program = program.replace("SCREEN", repr(screen))
+            for rank, (status, output) in enumerate(run(1, program, DISPLAY=display)):
+                self.assertEqual(status, 0, f"rank {rank}: {output}")
+
+
+@contextlib.contextmanager
+def x_server() -> Iterator[tuple[str, str]]:
+    """An X server: its name, and the file in which its screen can be seen."""
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs = os.pipe()
+        command = ["Xvfb", "-noreset", "-displayfd", str(theirs), "-screen", "0", "320x200x24"]
+        server = subprocess.Popen(
+            [*command, "-nolisten", "tcp", "-fbdir", folder],
+            pass_fds=[theirs],
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(theirs)
+        try:
+            with open(ours) as told:
+                number = told.readline().strip()
+            yield f":{number}", f"{folder}/Xvfb_screen0"
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
+
+
+def png(path: pathlib.Path) -> numpy.ndarray:
+    """The red, green and blue of a PNG file."""
+    data, at, chunks = path.read_bytes(), 8, {}
+    while at < len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        chunks[kind] = chunks.get(kind, b"") + data[at + 8 : at + 8 + length]
+        at += 12 + length
+    width, height, *form = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert form == [8, 2, 0, 0, 0], form
+    rows = numpy.frombuffer(zlib.decompress(chunks[b"IDAT"]), numpy.uint8)
+    rows = rows.reshape(height, 1 + 3 * width)
+    picture = numpy.zeros((height + 1, 3 * width + 3), int)
+    for y, (kind, *row) in enumerate(rows.tolist(), start=1):
+        for x, value in enumerate(row, start=3):
+            left, above, corner = picture[y, x - 3], picture[y - 1, x], picture[y - 1, x - 3]
+            nearest = min((left, above, corner), key=lambda it: abs(left + above - corner - it))
+            guess = [0, left, above, (left + above) // 2, nearest][kind]
+            picture[y, x] = (value + guess) % 256
+    return picture[1:, 3:].reshape(height, width, 3).astype(numpy.uint8)
+
+
 class Examples(unittest.TestCase):
     """The pictures of one process are those of several, however these were started."""
 
@@ -282,6 +532,39 @@ class Arguments(unittest.TestCase):
         self.refused("names a rank twice", self.picture, order=[0, 0])
         self.refused("depth", self.picture, operation="nearest")
 
+    def test_wrong_arguments_of_outlets_are_named(self) -> None:
+        files = manganese.Outlet.files
+        with tempfile.TemporaryDirectory() as folder:
+            for words, make in [
+                ("bmp", lambda: files(folder, format="bmp")),
+                ("every is 0", lambda: files(folder, every=0)),
+                (r"shape \(4, 6\)", lambda: files(folder).show(self.picture[..., 0])),
+                ("Rgba32f", lambda: files(folder).show(self.picture.astype(numpy.float32))),
+                ("int16", lambda: files(folder).show(self.picture.astype(numpy.int16))),
+                ("0 by 6", lambda: files(folder).show(self.picture.reshape(6, -1, 4)[:, :0])),
+            ]:
+                with self.assertRaisesRegex(ValueError, words):
+                    make()
+            self.assertEqual(os.listdir(folder), [])
+            with self.assertRaisesRegex(manganese.OutletError, "null/no"):
+                files("/dev/null/no")
+            gone = pathlib.Path(folder) / "gone"
+            with files(gone, format="jpeg") as outlet:
+                outlet.show(self.picture)
+                self.assertEqual(os.listdir(gone), ["frame-000001.jpg"])
+                shutil.rmtree(gone)
+                for _ in range(2):
+                    with self.assertRaisesRegex(manganese.OutletError, "gone"):
+                        outlet.show(self.picture)
+                self.compositor.attach(outlet)
+                with self.assertRaisesRegex(manganese.OutletError, "gone"):
+                    self.compositor.composite(self.picture)
+            with self.assertRaisesRegex(ValueError, "the outlet is closed"):
+                outlet.show(self.picture)
+            with self.assertRaisesRegex(ValueError, "the outlet is closed"):
+                self.compositor.attach(outlet)
+            self.assertIsNotNone(self.compositor.composite(self.picture))
+
     def test_one_process_alone_gets_its_own_picture(self) -> None:
         picture = numpy.arange(96, dtype=numpy.uint8).reshape(4, 6, 4)
         merged = self.compositor.composite(picture)
@@ -302,7 +585,7 @@ class Arguments(unittest.TestCase):
             "eye's coordinates": {"eye": (0, 0, float("nan"))},
             "overlap": {"bricks": [(0, *near), (1, [0, 0, 0], [2, 2, 2])], "eye": (0, 0, 9)},
             "brick 0 has a corner": {"bricks": [(0, [2, 0, 0], [1, 1, 1])], "eye": (0, 0, 9)},
-            "brick of rank 4 has not 3": {"bricks": [(4, [0, 0], [1, 1, 1])], "eye": (0, 0, 9)},
+            "brick of rank 4 does not have 3": {"bricks": [(4, [0, 0], [1, 1, 1])], "eye": (0, 0, 9)},
         }.items():
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 order(**({"bricks": bricks} | arguments))

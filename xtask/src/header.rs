@@ -15,7 +15,7 @@ pub const PATH: &str = "crates/capi/include/manganese.h";
 const PROLOGUE: &str = "crates/capi/include/prologue.h";
 
 /// Modules of the library, in the header's order.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "errors",
     "job",
     "connections",
@@ -26,6 +26,7 @@ const MODULES: [&str; 11] = [
     "memory",
     "broadcast",
     "composite",
+    "outlets",
     "visibility",
 ];
 

@@ -30,7 +30,7 @@ extern "C" {
 typedef enum {
     // an argument is invalid
     MGN_ERR_ARGUMENT = -1,
-    // no such connection, request, message, reservation, memory, broadcast or compositor
+    // no such connection, request, message, reservation, memory, broadcast, compositor or outlet
     MGN_ERR_HANDLE = -2,
     // mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
     // a draw or show function uses the compositor that is calling it
@@ -58,6 +58,8 @@ typedef enum {
     MGN_ERR_OFFER = -13,
     // the processes disagree about what they composite
     MGN_ERR_COMPOSITE = -14,
+    // pictures cannot be shown or saved there
+    MGN_ERR_OUTLET = -15,
 } mgn_err;
 
 // Describes an error code in a few words. Never null.
@@ -402,6 +404,10 @@ typedef int (*mgn_show)(void *context, uint32_t tile, const mgn_rectangle *place
 // mgn_composite.
 int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 
+// Gives how many hosts the processes of a compositor are on, as they see it: those that share
+// memory are on one host. A process that cannot share memory counts as a host of its own.
+int mgn_compositor_hosts(mgn_compositor compositor);
+
 // Merges one picture of each process. All processes must call this. color and depth are the
 // picture of this process: rows of pixels without gaps. They may be null if the order leaves this
 // process out. merged is set to the pixels that this process gets: all, a part, or none. Their
@@ -447,6 +453,69 @@ int mgn_composite_tiles(mgn_compositor compositor, const mgn_composition *compos
 
 // Closes a compositor. Pixels that it has merged are not valid any more.
 int mgn_compositor_close(mgn_compositor compositor);
+
+/* Where pictures go ----------------------------------------------------------------------------- */
+
+// The first row in memory is the uppermost of the picture.
+#define MGN_TOP_DOWN 0
+
+// The first row in memory is the lowest of the picture, as glReadPixels gives it.
+#define MGN_BOTTOM_UP 1
+
+// A place where pictures go, such as a window or image files. mgn_finalize closes all of them.
+typedef uint64_t mgn_outlet;
+
+// A picture to be shown: rows of pixels without gaps. Alpha is ignored, so premultiplied colours
+// are seen over black.
+typedef struct {
+    // In pixels; from 1 to 65500 each.
+    uint32_t width;
+    uint32_t height;
+    // MGN_RGBA8. Other colours cannot be shown.
+    int color;
+    // MGN_TOP_DOWN or MGN_BOTTOM_UP.
+    int direction;
+    const void *pixels;
+} mgn_picture;
+
+// Opens an outlet that writes pictures to image files in a folder, which is made if it is missing:
+// frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null: png. Only each
+// every-th picture is written: 1 for all of them. The numbers count all pictures.
+//
+// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: there is no such
+// folder, and it cannot be made. Whether files can be written there shows with the first one.
+int mgn_outlet_files(const char *folder, const char *format, uint64_t every, mgn_outlet *outlet);
+
+// Opens an outlet that shows pictures in a window with a title. display is the X server, as :0;
+// null: that of DISPLAY. The window opens with the first picture, and has the size of the last
+// one. The user may close it: see mgn_outlet_is_closed.
+//
+// MGN_ERR_OUTLET: there is no such X server.
+int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet);
+
+// Shows a picture. Its memory may be used again when this returns.
+//
+// MGN_ERR_ARGUMENT: such a picture cannot be shown; others still can. MGN_ERR_OUTLET: the outlet
+// is out of order, for example because the disk is full or the X server has ended. It stays so:
+// close it.
+int mgn_outlet_show(mgn_outlet outlet, const mgn_picture *picture);
+
+// Gives 1 if the user has closed the outlet's window, and 0 otherwise. That is no error: pictures
+// for it are dropped. The window disappears with this call or the next picture, so a program that
+// seldom shows one calls this now and then.
+int mgn_outlet_is_closed(mgn_outlet outlet);
+
+// From now on, the library shows in outlet each whole picture that this process gets by
+// mgn_composite and mgn_composite_drawn. Of mgn_composite_tiles it shows the tiles that this
+// process gets, after the last one, as one picture: the smallest rectangle around them, black
+// where none is. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
+// outlet may have several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown.
+// If a picture was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; what
+// they give is valid, and the compositor stays usable.
+int mgn_compositor_attach(mgn_compositor compositor, mgn_outlet outlet, int direction);
+
+// Closes an outlet, and the window if it is one. Files stay.
+int mgn_outlet_close(mgn_outlet outlet);
 
 /* The order from front to back ------------------------------------------------------------------ */
 

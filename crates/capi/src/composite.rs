@@ -2,18 +2,20 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 
 use mgn_composite::{
     Color, CompositeError, Depth, Format, Group, LayerMut, Operation, PictureRef, Rectangle,
     Schedule, Terms, Tile,
 };
+use mgn_outlet::{Attached, Canvas};
 
 use crate::arguments::{input, optional_text, out, patience};
 use crate::connections::FOREVER;
 use crate::fault::{call, Code, Fault};
-use crate::library::Library;
+use crate::library::{lock, Library};
+use crate::outlets::of_attached;
 
 /// A compositor: a group of all processes of the job that composite pictures together.
 #[allow(non_camel_case_types)]
@@ -175,6 +177,17 @@ pub unsafe extern "C" fn mgn_compositor_open(
     })
 }
 
+/// Gives how many hosts the processes of a compositor are on, as they see it: those that share
+/// memory are on one host. A process that cannot share memory counts as a host of its own.
+#[no_mangle]
+pub extern "C" fn mgn_compositor_hosts(compositor: mgn_compositor) -> c_int {
+    call(|| {
+        let compositor = Library::current()?.compositor(compositor)?;
+        let hosts = compositor.group()?.hosts();
+        Ok(c_int::try_from(hosts).unwrap_or(c_int::MAX))
+    })
+}
+
 /// Merges one picture of each process. All processes must call this. color and depth are the
 /// picture of this process: rows of pixels without gaps. They may be null if the order leaves this
 /// process out. merged is set to the pixels that this process gets: all, a part, or none. Their
@@ -192,7 +205,8 @@ pub unsafe extern "C" fn mgn_composite(
     merged: *mut mgn_merged,
 ) -> c_int {
     call(|| {
-        let compositor = Library::current()?.compositor(compositor)?;
+        let library = Library::current()?;
+        let compositor = library.compositor(compositor)?;
         // SAFETY: as the caller promises.
         let (composition, merged) = unsafe {
             (
@@ -221,8 +235,9 @@ pub unsafe extern "C" fn mgn_composite(
             )?,
         };
         let mut group = compositor.group()?;
-        *merged = from_pixels(group.composite(picture, &terms)?);
-        Ok(0)
+        let here = group.composite(picture, &terms)?;
+        *merged = from_pixels(&here);
+        compositor.show(library, &terms, &here)
     })
 }
 
@@ -278,7 +293,8 @@ pub unsafe extern "C" fn mgn_composite_drawn(
     merged: *mut mgn_merged,
 ) -> c_int {
     call(|| {
-        let compositor = Library::current()?.compositor(compositor)?;
+        let library = Library::current()?;
+        let compositor = library.compositor(compositor)?;
         // SAFETY: as the caller promises.
         let (composition, covered, merged) = unsafe {
             (
@@ -291,8 +307,9 @@ pub unsafe extern "C" fn mgn_composite_drawn(
         let terms = unsafe { terms(&composition) }?;
         let mut group = compositor.group()?;
         let covered = covered.map(Rectangle::from);
-        *merged = from_pixels(group.composite_drawn(&terms, covered)?);
-        Ok(0)
+        let here = group.composite_drawn(&terms, covered)?;
+        *merged = from_pixels(&here);
+        compositor.show(library, &terms, &here)
     })
 }
 
@@ -320,7 +337,8 @@ pub unsafe extern "C" fn mgn_composite_tiles(
     context: *mut c_void,
 ) -> c_int {
     call(|| {
-        let compositor = Library::current()?.compositor(compositor)?;
+        let library = Library::current()?;
+        let compositor = library.compositor(compositor)?;
         // SAFETY: as the caller promises.
         let composition = unsafe { *out(composition.cast_mut(), "composition")? };
         // SAFETY: likewise.
@@ -362,10 +380,18 @@ pub unsafe extern "C" fn mgn_composite_tiles(
                 status => Err(refused("draw", number, status)),
             }
         };
+        let attached = compositor.attached();
+        let rank = library.member.rank() as usize;
+        let mut canvas = attached
+            .as_ref()
+            .and_then(|attached| Canvas::of(attached, rank, &tiles, terms.format));
         let show = |number: usize, picture: PictureRef<'_>| {
+            if let Some(canvas) = &mut canvas {
+                canvas.put(&tiles[number].place, picture);
+            }
             let place = places[number].place;
             let pixels = place.width as usize * place.height as usize;
-            let merged = from_pixels((0..pixels, picture));
+            let merged = from_pixels(&(0..pixels, picture));
             // SAFETY: as above.
             let status = show.map_or(0, |show| unsafe {
                 show(context, number as u32, &place, &merged)
@@ -378,7 +404,8 @@ pub unsafe extern "C" fn mgn_composite_tiles(
         let mut group = compositor.group()?;
         let _calling = Calling::new(&compositor);
         group.composite_tiles(&terms, &tiles, draw, show)?;
-        Ok(0)
+        let shown = canvas.map_or(Ok(()), Canvas::show);
+        shown.map(|()| 0).map_err(|error| of_attached(&error))
     })
 }
 
@@ -420,7 +447,7 @@ impl From<&mgn_tile> for Tile {
     }
 }
 
-fn from_pixels((range, picture): (Range<usize>, PictureRef<'_>)) -> mgn_merged {
+fn from_pixels((range, picture): &(Range<usize>, PictureRef<'_>)) -> mgn_merged {
     let start = |bytes: &[u8]| match bytes {
         [] => std::ptr::null(),
         bytes => bytes.as_ptr().cast(),
@@ -447,6 +474,7 @@ pub(crate) struct Compositor {
     group: Mutex<Group<'static>>,
     /// The thread that is running a draw or show function for this compositor, if any.
     caller: Mutex<Option<ThreadId>>,
+    attached: Mutex<Option<Attached>>,
 }
 
 impl Compositor {
@@ -454,12 +482,24 @@ impl Compositor {
         Compositor {
             group: Mutex::new(group),
             caller: Mutex::new(None),
+            attached: Mutex::new(None),
         }
+    }
+
+    /// Has an outlet show the pictures that come here.
+    pub(crate) fn attach(&self, attached: Option<Attached>) -> Result<(), Fault> {
+        self.check_caller()?;
+        *lock(&self.attached) = attached;
+        Ok(())
+    }
+
+    pub(crate) fn attached(&self) -> Option<Attached> {
+        lock(&self.attached).clone()
     }
 
     /// Refuses a call by a draw or show function for the compositor that is calling it.
     pub(crate) fn check_caller(&self) -> Result<(), Fault> {
-        let caller = *self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        let caller = *lock(&self.caller);
         match caller == Some(thread::current().id()) {
             true => Err(Fault::new(
                 Code::State,
@@ -472,7 +512,7 @@ impl Compositor {
     /// The group, once no other thread uses it.
     fn group(&self) -> Result<MutexGuard<'_, Group<'static>>, Fault> {
         self.check_caller()?;
-        Ok(self.group.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(lock(&self.group))
     }
 }
 
@@ -487,7 +527,7 @@ impl Calling<'_> {
     }
 
     fn set(&self, caller: Option<ThreadId>) {
-        *self.0.caller.lock().unwrap_or_else(PoisonError::into_inner) = caller;
+        *lock(&self.0.caller) = caller;
     }
 }
 
@@ -497,16 +537,23 @@ impl Drop for Calling<'_> {
     }
 }
 
+fn argument(what: &str, value: c_int) -> Fault {
+    Fault::argument(format!("{what} is {value}"))
+}
+
+pub(crate) fn color(color: c_int) -> Result<Color, Fault> {
+    match color {
+        MGN_RGBA8 => Ok(Color::Rgba8),
+        MGN_RGBA16F => Ok(Color::Rgba16f),
+        MGN_RGBA32F => Ok(Color::Rgba32f),
+        other => Err(argument("color", other)),
+    }
+}
+
 /// # Safety
 /// The schedule is null or a string, the order null or so many ranks.
 unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
-    let argument = |what: &str, value: c_int| Fault::argument(format!("{what} is {value}"));
-    let color = match composition.color {
-        MGN_RGBA8 => Color::Rgba8,
-        MGN_RGBA16F => Color::Rgba16f,
-        MGN_RGBA32F => Color::Rgba32f,
-        other => return Err(argument("color", other)),
-    };
+    let color = color(composition.color)?;
     let depth = match composition.depth {
         MGN_DEPTH_NONE => None,
         MGN_DEPTH_UINT => Some(Depth::Unorm),

@@ -12,7 +12,7 @@ pub const MGN_OK: c_int = 0;
 pub enum mgn_err {
     /// an argument is invalid
     Argument = -1,
-    /// no such connection, request, message, reservation, memory, broadcast or compositor
+    /// no such connection, request, message, reservation, memory, broadcast, compositor or outlet
     Handle = -2,
     /// mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
     /// a draw or show function uses the compositor that is calling it
@@ -40,6 +40,8 @@ pub enum mgn_err {
     Offer = -13,
     /// the processes disagree about what they composite
     Composite = -14,
+    /// pictures cannot be shown or saved there
+    Outlet = -15,
 }
 
 /// Describes an error code in a few words. Never null.

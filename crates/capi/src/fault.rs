@@ -17,11 +17,11 @@ pub(crate) struct Fault {
 }
 
 /// What each error means, in a few words.
-const MEANINGS: [(Code, &CStr); 14] = [
+const MEANINGS: [(Code, &CStr); 15] = [
     (Code::Argument, c"an argument is invalid"),
     (
         Code::Handle,
-        c"no such connection, request, message, reservation, memory, broadcast or compositor",
+        c"no such connection, request, message, reservation, memory, broadcast, compositor or outlet",
     ),
     (
         Code::State,
@@ -56,6 +56,7 @@ const MEANINGS: [(Code, &CStr); 14] = [
         Code::Composite,
         c"the processes disagree about what they composite",
     ),
+    (Code::Outlet, c"pictures cannot be shown or saved there"),
 ];
 
 /// What a number means.

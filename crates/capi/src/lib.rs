@@ -18,6 +18,7 @@ mod fault;
 mod job;
 mod library;
 mod memory;
+mod outlets;
 mod place;
 mod requests;
 mod visibility;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use mgn_fabric::endpoint::{Endpoint, Offered, Reservation};
 use mgn_fabric::job::{Job, Member};
+use mgn_outlet::Outlet;
 
 use crate::arguments::handle;
 use crate::broadcast::Broadcast;
@@ -24,6 +25,7 @@ pub(crate) struct Library {
     offered: Mutex<HashMap<[u8; 16], Offered>>,
     broadcasts: Mutex<HashMap<u64, Arc<Broadcast>>>,
     compositors: Mutex<HashMap<u64, Arc<Compositor>>>,
+    outlets: Mutex<HashMap<u64, Arc<Mutex<Outlet>>>>,
     /// Groups that were made, which all processes make in the same order.
     groups: AtomicU16,
     next: AtomicU64,
@@ -54,6 +56,7 @@ impl Library {
             offered: Mutex::default(),
             broadcasts: Mutex::default(),
             compositors: Mutex::default(),
+            outlets: Mutex::default(),
             groups: AtomicU16::new(0),
             next: AtomicU64::new(1),
         });
@@ -71,6 +74,7 @@ impl Library {
         }
         library.member.leave();
         lock(&library.compositors).clear();
+        lock(&library.outlets).clear();
         lock(&library.offered).clear();
         past.push(library);
         Ok(())
@@ -182,12 +186,28 @@ impl Library {
         found.map(drop).ok_or_else(|| handle("compositor", number))
     }
 
+    pub(crate) fn add_outlet(&self, outlet: Outlet) -> u64 {
+        let number = self.number();
+        lock(&self.outlets).insert(number, Arc::new(Mutex::new(outlet)));
+        number
+    }
+
+    pub(crate) fn outlet(&self, number: u64) -> Result<Arc<Mutex<Outlet>>, Fault> {
+        let found = lock(&self.outlets).get(&number).cloned();
+        found.ok_or_else(|| handle("outlet", number))
+    }
+
+    pub(crate) fn remove_outlet(&self, number: u64) -> Result<(), Fault> {
+        let found = lock(&self.outlets).remove(&number);
+        found.map(drop).ok_or_else(|| handle("outlet", number))
+    }
+
     fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

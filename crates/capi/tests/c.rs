@@ -1,152 +1,14 @@
 //! The library as C programs get it: installed, found through pkg-config, used by the examples.
 
-#[path = "../../client/tests/common/built.rs"]
-mod built;
+mod support;
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::process::Command;
 
-fn here() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn run(command: &mut Command) -> String {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command
-        .stdin(Stdio::null())
-        .output()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let text = String::from_utf8_lossy(&stdout).into_owned();
-    assert!(
-        status.success(),
-        "{command:?}: {status}\n{text}\n{}",
-        String::from_utf8_lossy(&stderr)
-    );
-    text
-}
-
-/// What `make install` makes, in a folder of the target folder.
-fn installed() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("installed");
-        let _ = fs::remove_dir_all(&folder);
-        install(&[&format!("PREFIX={}", folder.display())]);
-        folder
-    })
-}
-
-fn install(variables: &[&str]) {
-    let mut make = Command::new("make");
-    make.arg("-s").arg("-C").arg(here()).arg("install");
-    run(make
-        .arg(format!("BUILT={}", built().display()))
-        .args(variables)
-        .env_remove("DESTDIR"));
-}
-
-/// Where the library is.
-fn built() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| built::built("mgn-capi"))
-}
-
-fn pkg_config(arguments: &[&str]) -> Vec<String> {
-    let path = installed().join("lib/pkgconfig");
-    let mut command = Command::new("pkg-config");
-    command.args(arguments).arg("manganese");
-    let words = run(command.env("PKG_CONFIG_PATH", path));
-    words.split_whitespace().map(String::from).collect()
-}
-
-/// Compiles a program as its users would.
-fn compile(source: &str, flags: &[&str], name: &str) -> PathBuf {
-    let program = installed().join(name);
-    let (compiler, standard) = match source.ends_with(".cc") {
-        true => ("c++", "-std=c++11"),
-        false => ("cc", "-std=gnu11"),
-    };
-    let mut compiler = Command::new(compiler);
-    compiler
-        .args([standard, "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
-        .arg(&program)
-        .arg(here().join(source));
-    let mut words = pkg_config(&[&["--cflags", "--libs"], flags].concat());
-    if flags.contains(&"--static") {
-        // The C library itself stays shared.
-        for word in words.iter_mut().filter(|word| *word == "-lmanganese") {
-            *word = "-l:libmanganese.a".into();
-        }
-    }
-    run(compiler.args(words).arg("-lpthread"));
-    program
-}
-
-/// So many processes of a program, each with what it printed.
-fn job(program: &Path, arguments: &[&str], size: usize) -> Vec<String> {
-    let hosts = format!("here slots={size}  # all on one host\n");
-    job_on(&hosts, program, arguments, size, &[])
-}
-
-/// Likewise on these hosts.
-fn job_on(
-    hostfile: &str,
-    program: &Path,
-    arguments: &[&str],
-    size: usize,
-    settings: &[(&str, &str)],
-) -> Vec<String> {
-    let name = format!(
-        "{}-{}",
-        program.file_name().and_then(OsStr::to_str).unwrap(),
-        std::process::id()
-    );
-    let hosts = installed().join(format!("{name}.hosts"));
-    fs::write(&hosts, hostfile).unwrap();
-    let start = |rank: usize| {
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .env("LD_LIBRARY_PATH", installed().join("lib"));
-        command
-            .env("MGN_HOSTFILE", &hosts)
-            .env("MGN_RANK", rank.to_string())
-            .env("MGN_JOB", &name)
-            .envs(settings.iter().copied());
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    };
-    let children: Vec<_> = (0..size).map(start).collect();
-    let outputs: Vec<Output> = children
-        .into_iter()
-        .map(|child| child.wait_with_output().unwrap())
-        .collect();
-    // One that fails makes others fail: all say why.
-    let said: String = outputs
-        .iter()
-        .map(|output| String::from_utf8_lossy(&output.stderr))
-        .collect();
-    assert!(
-        outputs.iter().all(|output| output.status.success()),
-        "{name}: {said}"
-    );
-    outputs
-        .into_iter()
-        .map(|output| String::from_utf8(output.stdout).unwrap())
-        .collect()
-}
+use support::{compile, example, here, install, installed, job, job_on, png, run};
 
 #[test]
 fn every_call_and_wrong_arguments() {
@@ -200,6 +62,11 @@ fn examples() {
         assert!(picture(size) == alone, "{size} processes draw another one");
     }
 
+    let folder = installed().join("composite-frames");
+    job(&program, &["--save", folder.to_str().unwrap(), "3"], 3);
+    let (width, pixels) = png(&folder.join("frame-000003.png"));
+    assert!(width == 640 && alone.ends_with(&pixels), "another picture");
+
     // Tiles are parts of the same picture.
     let first = installed().join("composite-first.ppm");
     job(&program, &[first.to_str().unwrap()], 1);
@@ -236,13 +103,6 @@ fn a_process_that_dies_while_compositing() {
             }
         }
     }
-}
-
-/// An example as it was installed.
-fn example(name: &str) -> PathBuf {
-    let folder = installed().join("share/doc/manganese/examples");
-    let source = folder.join(format!("{name}.c"));
-    compile(source.to_str().unwrap(), &[], name)
 }
 
 /// Several processes, with several threads each.

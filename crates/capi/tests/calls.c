@@ -64,6 +64,8 @@ static int draw_tile(void *context, uint32_t tile, const mgn_rectangle *place, v
     mgn_merged merged;
     IS(mgn_composite(d->compositor, &composition, color, NULL, &merged), MGN_ERR_STATE);
     IS(mgn_composite_tiles(d->compositor, &composition, NULL, 0, draw_tile, NULL, d), MGN_ERR_STATE);
+    IS(mgn_compositor_attach(d->compositor, 0, MGN_TOP_DOWN), MGN_ERR_STATE);
+    IS(mgn_compositor_hosts(d->compositor), MGN_ERR_STATE);
     IS(mgn_compositor_close(d->compositor), MGN_ERR_STATE);
     if (tile == 1)
         covered->width = 1;
@@ -235,6 +237,89 @@ static void wrong_arguments(mgn_conn own)
     IS(mgn_broadcast_close(broadcast), MGN_ERR_HANDLE);
 }
 
+/* Outlets, in a new folder. */
+static void outlets(void)
+{
+    char folder[] = "/tmp/mgn-calls-XXXXXX", gone[64], first[64];
+    IS(mkdtemp(folder) != NULL, 1);
+    snprintf(gone, sizeof gone, "%s/gone", folder);
+    snprintf(first, sizeof first, "%s/frame-000001.jpg", folder);
+    mgn_outlet outlet;
+    IS(mgn_outlet_files(NULL, "png", 1, &outlet), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_files(folder, "bmp", 1, &outlet), MGN_ERR_ARGUMENT);
+    IS(strstr(mgn_last_error(), "bmp") != NULL, 1);
+    IS(mgn_outlet_files(folder, "png", 0, &outlet), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_files(folder, "png", 1, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_files("/dev/null/folder", "png", 1, &outlet), MGN_ERR_OUTLET);
+    IS(strstr(mgn_last_error(), "/dev/null/folder") != NULL, 1);
+
+    unsigned char pixels[6][4] = {{1, 2, 3, 4}};
+    mgn_picture picture = {.width = 3, .height = 2, .pixels = pixels};
+    IS(mgn_outlet_files(folder, "jpeg", 1, &outlet), MGN_OK);
+    IS(mgn_outlet_show(outlet + 1, &picture), MGN_ERR_HANDLE);
+    IS(mgn_outlet_show(outlet, NULL), MGN_ERR_ARGUMENT);
+    picture.pixels = NULL;
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_ARGUMENT);
+    picture.pixels = pixels;
+    picture.width = 0;
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_ARGUMENT);
+    picture.width = 0xffffffff;
+    picture.height = 0xffffffff;
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_ARGUMENT);
+    picture.width = 3;
+    picture.height = 2;
+    picture.color = MGN_RGBA32F;
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_ARGUMENT);
+    picture.color = 77;
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_ARGUMENT);
+    picture.color = MGN_RGBA8;
+    picture.direction = 2;
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_ARGUMENT);
+    picture.direction = MGN_BOTTOM_UP;
+    /* None of these was a picture. */
+    IS(access(first, F_OK), -1);
+    IS(mgn_outlet_show(outlet, &picture), MGN_OK);
+    IS(unlink(first), 0);
+    IS(mgn_outlet_is_closed(outlet), 0);
+    IS(mgn_outlet_close(outlet), MGN_OK);
+    IS(mgn_outlet_close(outlet), MGN_ERR_HANDLE);
+    IS(mgn_outlet_is_closed(outlet), MGN_ERR_HANDLE);
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_HANDLE);
+
+    IS(mgn_outlet_window(":9999", NULL, &outlet), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_window(":9999", "title", NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_outlet_window(":9999", "title", &outlet), MGN_ERR_OUTLET);
+    IS(strstr(mgn_last_error(), ":9999") != NULL, 1);
+
+    /* A folder that is no longer there is said each time. */
+    IS(mgn_outlet_files(gone, NULL, 1, &outlet), MGN_OK);
+    IS(rmdir(gone), 0);
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_OUTLET);
+    IS(strstr(mgn_last_error(), gone) != NULL, 1);
+    IS(mgn_outlet_show(outlet, &picture), MGN_ERR_OUTLET);
+    IS(strstr(mgn_last_error(), gone) != NULL, 1);
+    IS(mgn_outlet_close(outlet), MGN_OK);
+
+    mgn_compositor compositor;
+    IS(mgn_outlet_files(folder, "png", 1, &outlet), MGN_OK);
+    IS(mgn_compositor_open(1000, &compositor), MGN_OK);
+    IS(mgn_compositor_attach(compositor + 99, outlet, MGN_TOP_DOWN), MGN_ERR_HANDLE);
+    IS(mgn_compositor_attach(compositor, outlet + 99, MGN_TOP_DOWN), MGN_ERR_HANDLE);
+    IS(mgn_compositor_attach(compositor, outlet, -1), MGN_ERR_ARGUMENT);
+    IS(mgn_compositor_attach(compositor, outlet, MGN_TOP_DOWN), MGN_OK);
+    /* Floats are composited, and cannot be shown. */
+    float floats[4] = {0.5f, 0.25f, 0, 1};
+    mgn_composition composition = {.width = 1, .height = 1, .color = MGN_RGBA32F};
+    mgn_merged merged = {.pixels = 99};
+    IS(mgn_composite(compositor, &composition, floats, NULL, &merged), MGN_ERR_OUTLET);
+    IS(merged.pixels == 1 && !memcmp(merged.color, floats, sizeof floats), 1);
+    /* An outlet that was closed shows nothing. */
+    IS(mgn_outlet_close(outlet), MGN_OK);
+    IS(mgn_composite(compositor, &composition, floats, NULL, &merged), MGN_OK);
+    IS(mgn_compositor_close(compositor), MGN_OK);
+    IS(rmdir(folder), 0);
+}
+
 int main(void)
 {
     mgn_conn own;
@@ -372,6 +457,8 @@ int main(void)
     uint32_t order[2] = {0, 0};
     IS(mgn_compositor_open(1000, NULL), MGN_ERR_ARGUMENT);
     IS(mgn_compositor_open(1000, &compositor), MGN_OK);
+    IS(mgn_compositor_hosts(compositor), 1);
+    IS(mgn_compositor_hosts(compositor + 99), MGN_ERR_HANDLE);
     IS(mgn_composite(compositor, &composition, colors, NULL, &merged), MGN_OK);
     IS(merged.first == 0 && merged.pixels == 2 && !memcmp(merged.color, colors, 8), 1);
     IS(merged.depth == NULL, 1);
@@ -427,6 +514,8 @@ int main(void)
     tiles(compositor);
     IS(mgn_compositor_close(compositor), MGN_OK);
     IS(mgn_compositor_close(compositor), MGN_ERR_HANDLE);
+
+    outlets();
 
     /* A forked child is in no job, and may join one of its own. */
     pid_t child = fork();

@@ -7,9 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mgn_fabric::Segment;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectionError, ReplyError};
-use x11rb::protocol::xproto::{ConnectionExt as _, ImageOrder, Screen, Setup, VisualClass};
+use x11rb::protocol::xproto::{
+    AtomEnum, ConnectionExt as _, ImageOrder, PropMode, Screen, Setup, VisualClass,
+};
 use x11rb::protocol::{glx, shm, shm::ConnectionExt as _};
 use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
 
 use crate::Error;
 
@@ -120,6 +123,36 @@ impl XDisplay {
         }
     }
 
+    pub(crate) fn new_id(&self) -> Result<u32, Error> {
+        let id = self.connection.generate_id();
+        id.map_err(|error| Error::DisplayLost(error.to_string()))
+    }
+
+    pub(crate) fn atom(&self, name: &[u8]) -> Result<u32, Error> {
+        let asked = self.connection.intern_atom(false, name).map_err(lost)?;
+        let answer = asked.reply();
+        let answer = answer.map_err(|error| Error::DisplayLost(error.to_string()))?;
+        Ok(answer.atom)
+    }
+
+    /// Tells window managers and people what a window of ours is.
+    pub(crate) fn set_title(&self, window: u32, title: &str) -> Result<(), Error> {
+        let (text, utf8) = (AtomEnum::STRING.into(), self.atom(b"UTF8_STRING")?);
+        let properties: [(u32, u32, &[u8]); 3] = [
+            (AtomEnum::WM_NAME.into(), text, title.as_bytes()),
+            (self.atom(b"_NET_WM_NAME")?, utf8, title.as_bytes()),
+            (AtomEnum::WM_CLASS.into(), text, b"manganese\0Manganese\0"),
+        ];
+        for (name, kind, value) in properties {
+            let replace = PropMode::REPLACE;
+            let set = self
+                .connection
+                .change_property8(replace, window, name, kind, value);
+            set.map_err(lost)?.ignore_error();
+        }
+        Ok(())
+    }
+
     /// The screen that the display's name says.
     pub(crate) fn root(&self) -> &Screen {
         &self.connection.setup().roots[self.screen]
@@ -173,10 +206,7 @@ impl XDisplay {
         let Ok(fd) = segment.fd.try_clone_to_owned() else {
             return Ok(Attached::No);
         };
-        let name = self
-            .connection
-            .generate_id()
-            .map_err(|e| Error::DisplayLost(e.to_string()))?;
+        let name = self.new_id()?;
         let sent = self.connection.shm_attach_fd(name, fd, true);
         match sent.map(|cookie| cookie.check()) {
             Ok(Ok(())) => {

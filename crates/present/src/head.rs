@@ -6,10 +6,9 @@ use mgn_wall::Place;
 use x11rb::connection::Connection as _;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{
-    AtomEnum, BackingStore, ConnectionExt as _, CreateWindowAux, EventMask, PropMode, WindowClass,
+    BackingStore, ConnectionExt as _, CreateWindowAux, EventMask, WindowClass,
 };
 use x11rb::protocol::Event;
-use x11rb::wrapper::ConnectionExt as _;
 
 use crate::display::lost;
 use crate::error::HEAD_MAX;
@@ -58,9 +57,7 @@ impl Head {
             },
         };
         let x11 = &display.connection;
-        let id = x11
-            .generate_id()
-            .map_err(|error| Error::DisplayLost(error.to_string()))?;
+        let id = display.new_id()?;
         let looks = CreateWindowAux::new()
             .background_pixel(screen.black_pixel)
             .backing_store(BackingStore::WHEN_MAPPED)
@@ -80,18 +77,7 @@ impl Head {
             &looks,
         );
         made.map_err(lost)?.check().map_err(no_window)?;
-        let text = AtomEnum::STRING;
-        let named = x11.change_property8(
-            PropMode::REPLACE,
-            id,
-            AtomEnum::WM_NAME,
-            text,
-            title.as_bytes(),
-        );
-        named.map_err(lost)?.ignore_error();
-        let class = b"manganese\0Manganese\0";
-        let classed = x11.change_property8(PropMode::REPLACE, id, AtomEnum::WM_CLASS, text, class);
-        classed.map_err(lost)?.ignore_error();
+        display.set_title(id, title)?;
         let mapped = x11.map_window(id).map_err(lost)?;
         mapped.check().map_err(no_window)?;
         Ok(Head {

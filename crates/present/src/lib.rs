@@ -1,5 +1,5 @@
-//! Where frames go: into the program's window ([`Window`]), into a window of our own ([`Head`]), or
-//! into image files ([`Saver`]).
+//! Where frames go: into the program's window ([`Window`]), into windows of our own ([`Head`], [`Pane`]),
+//! or into image files ([`Saver`]).
 //!
 //! All are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
 //! its memory may be used again.
@@ -11,6 +11,9 @@ mod error;
 mod files;
 mod head;
 mod jpeg;
+mod pane;
+#[cfg(test)]
+mod pane_tests;
 mod picture;
 mod scale;
 mod window;
@@ -22,6 +25,7 @@ pub use error::Error;
 pub use files::{FileFormat, Saver};
 pub use head::Head;
 pub use jpeg::jpeg;
+pub use pane::Pane;
 pub use picture::{Picture, Rows, PIXEL};
 pub use scale::scale;
 pub use window::Window;

@@ -120,6 +120,18 @@ impl Window {
         }
     }
 
+    /// A pixmap instead of a window. Its pixels are those of windows of this visual.
+    pub(crate) fn on_pixmap(
+        display: &Arc<XDisplay>,
+        pixmap: u32,
+        depth: u8,
+        visual: u32,
+    ) -> Result<Window, Error> {
+        let mut window = Window::new(display, pixmap);
+        window.prepare(depth, visual)?;
+        Ok(window)
+    }
+
     fn ready(&mut self) -> Result<Option<Ready>, Error> {
         if self.gone || self.ready.is_some() {
             return Ok(self.ready);
@@ -135,6 +147,10 @@ impl Window {
         let Some((depth, visual)) = self.unless_gone(found)? else {
             return Ok(None);
         };
+        self.prepare(depth, visual)
+    }
+
+    fn prepare(&mut self, depth: u8, visual: u32) -> Result<Option<Ready>, Error> {
         let (red_mask, big_endian) = self.display.pixel_order(visual);
         let formats =
             &x11rb::connection::Connection::setup(&self.display.connection).pixmap_formats;

@@ -17,10 +17,10 @@ use crate::{Error, Picture, Target, Window, XDisplay};
 
 /// An X server, the program's connection to it, and ours. The environment names one server at a
 /// time.
-struct Desk {
-    program: XDisplay,
+pub(crate) struct Desk {
+    pub(crate) program: XDisplay,
     ours: Arc<XDisplay>,
-    _server: Xvfb,
+    server: Xvfb,
     _run: RunDir,
     _alone: MutexGuard<'static, ()>,
 }
@@ -28,7 +28,7 @@ struct Desk {
 static ONE: Mutex<()> = Mutex::new(());
 
 impl Desk {
-    fn new() -> Option<Desk> {
+    pub(crate) fn new() -> Option<Desk> {
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         if mgn_launch::find_xvfb().is_none() {
             eprintln!("SKIPPED: Xvfb is not installed");
@@ -42,10 +42,21 @@ impl Desk {
         Some(Desk {
             program,
             ours,
-            _server: server,
+            server,
             _run: run,
             _alone: alone,
         })
+    }
+
+    /// The X server's name.
+    pub(crate) fn name(&self) -> &str {
+        self.server.display()
+    }
+
+    /// Ends the X server.
+    pub(crate) fn end(self) {
+        let Desk { server, .. } = self;
+        drop(server);
     }
 
     /// A window of the program's, 64x48, filled with one value.
@@ -97,14 +108,14 @@ impl Desk {
         cookie.reply().unwrap().data
     }
 
-    fn destroy(&self, window: u32) {
+    pub(crate) fn destroy(&self, window: u32) {
         self.program.connection.destroy_window(window).unwrap();
         self.program.sync().unwrap();
     }
 }
 
 /// Rows of pixels that tell their place, with `gap` bytes of rubbish behind each.
-fn pixels(width: u32, height: u32, gap: usize) -> Vec<u8> {
+pub(crate) fn pixels(width: u32, height: u32, gap: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for y in 0..height {
         for x in 0..width {
@@ -115,7 +126,7 @@ fn pixels(width: u32, height: u32, gap: usize) -> Vec<u8> {
     bytes
 }
 
-fn picture(width: u32, height: u32, stride: u32, pixels: &Vec<u8>) -> Picture<'_> {
+pub(crate) fn picture(width: u32, height: u32, stride: u32, pixels: &Vec<u8>) -> Picture<'_> {
     Picture {
         x: 0,
         y: 0,
@@ -137,7 +148,7 @@ fn memory(pixels: &[u8], offset: usize, size: usize) -> OwnedFd {
     fd
 }
 
-fn differs(got: &[u8], want: &[u8]) -> Option<usize> {
+pub(crate) fn differs(got: &[u8], want: &[u8]) -> Option<usize> {
     assert_eq!(got.len(), want.len());
     let same = |(a, b): (&[u8], &[u8])| a[..3] == b[..3];
     got.chunks_exact(4)
@@ -313,10 +324,7 @@ fn an_x_server_that_goes_is_an_error() {
     let mut target = Window::new(&desk.ours, window);
     let bytes = pixels(64, 48, 0);
     target.show(&picture(64, 48, 256, &bytes)).unwrap();
-    let Desk {
-        _server: server, ..
-    } = desk;
-    drop(server);
+    desk.end();
     let error = target.show(&picture(64, 48, 256, &bytes)).unwrap_err();
     assert!(matches!(error, Error::DisplayLost(_)), "{error}");
 }

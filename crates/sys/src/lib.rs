@@ -14,6 +14,7 @@ pub mod memory;
 pub mod passing;
 pub mod peer;
 pub mod process;
+pub mod signals;
 pub mod systemd;
 pub mod tcp;
 pub mod user;

@@ -5,7 +5,7 @@
     with manganese.Job() as job, job.compositor() as compositor:
         merged = compositor.composite(color, depth)   # arrays of this process's picture
         if merged is not None:                        # on rank 0
-            show(merged.color)
+            save(merged.color)
 
 The processes are started by `mgn run -np`, mpiexec or srun. A program with mpi4py may pass a
 communicator instead: `manganese.Job(MPI.COMM_WORLD)`.
@@ -13,16 +13,19 @@ communicator instead: `manganese.Job(MPI.COMM_WORLD)`.
 
 from __future__ import annotations
 
-import contextlib
+import os
 import socket
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy
 
-from ._native import DifferentError, Error, LateError, LostError
+from ._native import DifferentError, Error, LateError, LostError, OutletError
 from . import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Buffer  # Since Python 3.12.
 
 __all__ = [
     "Compositor",
@@ -32,6 +35,8 @@ __all__ = [
     "LateError",
     "LostError",
     "Merged",
+    "Outlet",
+    "OutletError",
     "Tile",
     "front_to_back",
 ]
@@ -106,6 +111,64 @@ class Job:
         self.leave()
 
 
+class Outlet:
+    """A place where pictures go, one after the other: a window, or image files.
+
+    It takes arrays, by `show`, or all pictures that a compositor gives this process, by
+    `Compositor.attach`. OutletError says that it cannot be opened, or is out of order.
+    """
+
+    def __init__(self, native: _native.Outlet) -> None:
+        self._native = native
+
+    @classmethod
+    def files(cls, folder: str | os.PathLike[str], format: str = "png", every: int = 1) -> Outlet:
+        """Writes pictures to `folder`, which is made if it is missing: frame-000001.png and so on.
+
+        `format` is png or jpeg. Of each `every` pictures only the last is written; the numbers
+        count all pictures.
+        """
+        if every < 1:
+            raise ValueError(f"every is {every}: it is 1 for all pictures, 2 for each second one")
+        return cls(_native.Outlet.files(folder, format, every))
+
+    @classmethod
+    def window(cls, title: str, display: str | None = None) -> Outlet:
+        """Shows pictures in a window of the X server `display`, or of the one that DISPLAY names.
+
+        The window opens with the first picture, and has the size of the last one.
+        """
+        return cls(_native.Outlet.window(title, display))
+
+    def show(self, color: numpy.ndarray, *, bottom_up: bool = False) -> None:
+        """Shows a picture of the shape (height, width, 4) and the type uint8.
+
+        `bottom_up` says that the first row is the lowest, as glReadPixels gives them. Alpha is
+        ignored: premultiplied colours are seen over black.
+        """
+        color = numpy.asarray(color)
+        height, width = _shape(color)
+        self._native.show(width, height, color.dtype.name, _bytes(color), bottom_up)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the user has closed the window. Pictures are dropped then, without an error.
+
+        The window disappears when this is asked, or with the next picture.
+        """
+        return self._native.is_closed()
+
+    def close(self) -> None:
+        """Closes the outlet, and its window. Files stay."""
+        self._native.close()
+
+    def __enter__(self) -> Outlet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class Compositor:
     """Merges one picture of each process of a job, frame by frame."""
 
@@ -114,6 +177,24 @@ class Compositor:
         self._rank = rank
         self._size = size
         self._is_drawing = False
+        # The native part keeps no outlet open.
+        self._outlet: Outlet | None = None
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts the processes are on. Those that share memory are on one host."""
+        return self._ready().hosts()
+
+    def attach(self, outlet: Outlet | None, *, bottom_up: bool = False) -> None:
+        """Shows in `outlet` each whole picture that this process gets; with None, nothing.
+
+        `draw_tiles` shows the tiles of this process as one picture: the smallest rectangle around
+        them, black where none is. `bottom_up` is as for `Outlet.show`, for all pictures. If a
+        picture was composited but cannot be shown, methods raise OutletError, and the compositor
+        stays usable. Nothing is shown any more once the outlet is closed.
+        """
+        self._ready().attach(None if outlet is None else outlet._native, bottom_up)
+        self._outlet = outlet
 
     def composite(
         self,
@@ -145,54 +226,20 @@ class Compositor:
         that gets no pixels may be some frames ahead of the others, and learns in a later call that
         one of these has failed.
         """
-        return self._composite(
-            color, depth, operation=operation, to=to, order=order, schedule=schedule, at=(0, 0)
-        )
-
-    def _composite(
-        self,
-        color: numpy.ndarray,
-        depth: numpy.ndarray | None = None,
-        *,
-        operation: str | None = None,
-        to: int | None = 0,
-        order: Sequence[int] | None = None,
-        schedule: str | None = None,
-        at: tuple[int, int],
-    ) -> Merged | None:
         native = self._ready()
         color = numpy.asarray(color)
-        if color.ndim != 3 or color.shape[2] != 4:
-            raise ValueError(f"colours have the shape {color.shape}, not (height, width, 4)")
-        shape = color.shape[:2]
+        shape = _shape(color)
         if depth is not None:
             depth = numpy.asarray(depth)
             if depth.shape != shape:
                 raise ValueError(f"depths have the shape {depth.shape}, and colours {color.shape}")
-        if to is not None and to < 0:
-            raise ValueError(f"to is {to}: it is a rank, or None")
+        picture = _Picture(shape, color.dtype, None if depth is None else depth.dtype)
         merged = native.composite(
-            width=shape[1],
-            height=shape[0],
-            color_type=color.dtype.name,
-            depth_type=None if depth is None else depth.dtype.name,
-            color=_bytes(color),
-            depth=None if depth is None else _bytes(depth),
-            operation=operation or ("over" if depth is None else "nearest"),
-            schedule=schedule,
-            order=None if order is None else list(order),
-            to=to,
-            at=at,
+            picture.agreed(operation, to, order, schedule),
+            _bytes(color),
+            None if depth is None else _bytes(depth),
         )
-        if merged is None:
-            return None
-        first, color_bytes, depth_bytes = merged
-        new_color = numpy.frombuffer(color_bytes, color.dtype).reshape(-1, 4)
-        new_depth = None if depth is None else numpy.frombuffer(depth_bytes, depth.dtype)
-        if to is not None:
-            new_color = new_color.reshape(color.shape)
-            new_depth = None if new_depth is None else new_depth.reshape(shape)
-        return Merged(new_color, new_depth, first)
+        return None if merged is None else picture.merged(merged, is_whole=to is not None)
 
     def draw(
         self,
@@ -200,19 +247,31 @@ class Compositor:
         shape: tuple[int, int],
         color: Any = numpy.uint8,
         depth: Any = None,
-        **terms: Any,
+        *,
+        operation: str | None = None,
+        to: int | None = 0,
+        order: Sequence[int] | None = None,
+        schedule: str | None = None,
     ) -> Merged | None:
         """Has `function` draw this process's picture, and composites it.
 
         `shape` is (height, width). `function(color)` gets an array of zeros of the type `color`;
         with a type of depths it is `function(color, depth)`, and all depths are the largest that
-        there is. `terms` are those of `composite`. If `function` raises an exception, the caller
+        there is. The arrays lie in memory that the other processes of this host read, so nothing is
+        copied for them. They are valid until the function returns: one that keeps an array, or a
+        view of one, gets BufferError.
+
+        The other arguments are those of `composite`. If `function` raises an exception, the caller
         gets it, the other processes get LostError, and every process must close its compositor.
         """
-        picture = _blank(shape, color, depth)
-        with self._or_give_up():
-            self._call(function, *picture)
-        return self.composite(*picture, **terms)
+        native = self._ready()
+        picture = _Picture(shape, numpy.dtype(color), None if depth is None else numpy.dtype(depth))
+
+        def draw(*memory: Buffer) -> None:
+            self._call(function, *picture.arrays(*memory))
+
+        merged = native.draw(picture.agreed(operation, to, order, schedule), draw)
+        return None if merged is None else picture.merged(merged, is_whole=to is not None)
 
     def draw_tiles(
         self,
@@ -221,51 +280,44 @@ class Compositor:
         tiles: Sequence[Tile],
         color: Any = numpy.uint8,
         depth: Any = None,
-        **terms: Any,
+        *,
+        operation: str | None = None,
+        order: Sequence[int] | None = None,
+        schedule: str | None = None,
     ) -> list[tuple[Tile, Merged]]:
         """Has `function` draw a large picture tile by tile, and composites each tile.
 
         `shape` is (height, width) of the large picture, which no process needs memory for. All
         processes give the same tiles, which may overlap. `function(tile, color)` draws this
-        process's share of a tile, or `function(tile, color, depth)` with a type of depths, as for
-        `draw`. It is not called where `order` leaves this process out.
+        process's share of a tile, or `function(tile, color, depth)` with a type of depths, into
+        arrays as those of `draw`. It is not called where `order` leaves this process out.
 
-        Returns the tiles that are for this process, without those of width or height 0. `terms` are
-        those of `composite`, except `to`, which each tile has. Wrong `tiles` and names of `terms`
-        raise ValueError or TypeError before anything is drawn. After any later exception, close
-        this compositor; the other processes get an error, too.
+        Returns the tiles that are for this process, without those of width or height 0. The other
+        arguments are those of `composite`. Wrong `tiles` raise ValueError before anything is drawn.
+        After any later exception but OutletError, close this compositor; the other processes get an
+        error, too.
         """
+        native = self._ready()
         height, width = shape
         for tile in tiles:
             if min(tile[:4]) < 0 or tile.x + tile.width > width or tile.y + tile.height > height:
                 raise ValueError(f"{tile} is not within a picture of {width} by {height} pixels")
             if not 0 <= tile.to < self._size:
                 raise ValueError(f"{tile} is for a rank that the job of {self._size} does not have")
-        unknown = terms.keys() - {"operation", "order", "schedule"}
-        if unknown:
-            raise TypeError(f"draw_tiles has no argument {unknown.pop()!r}")
-        order = terms.get("order")
-        draws = order is None or self._rank in order
-        shown = []
-        with self._or_give_up():
-            for tile in tiles:
-                picture = _blank((tile.height, tile.width), color, depth)
-                if draws:
-                    self._call(function, tile, *picture)
-                merged = self._composite(*picture, to=tile.to, at=(tile.x, tile.y), **terms)
-                if merged is not None:
-                    shown.append((tile, merged))
-        return shown
+        color_type, depth_type = numpy.dtype(color), None if depth is None else numpy.dtype(depth)
+        pictures = [_Picture((tile.height, tile.width), color_type, depth_type) for tile in tiles]
 
-    @contextlib.contextmanager
-    def _or_give_up(self) -> Iterator[None]:
-        """Tells the other processes of an exception: this one composites no more."""
-        native = self._ready()
-        try:
-            yield
-        except BaseException:
-            native.give_up()
-            raise
+        def draw(number: int, *memory: Buffer) -> None:
+            self._call(function, tiles[number], *pictures[number].arrays(*memory))
+
+        large = _Picture(shape, color_type, depth_type)
+        agreed = large.agreed(operation, 0, order, schedule)
+        here = native.draw_tiles(agreed, [tuple(tile) for tile in tiles], draw)
+        return [
+            (tiles[number], pictures[number].merged((0, *pixels), is_whole=True))
+            for number, *pixels in here
+            if tiles[number].width and tiles[number].height
+        ]
 
     def _ready(self) -> _native.Compositor:
         if self._native is None:
@@ -275,7 +327,6 @@ class Compositor:
         return self._native
 
     def _call(self, function: Callable[..., object], *arguments: object) -> None:
-        self._ready()
         self._is_drawing = True
         try:
             function(*arguments)
@@ -284,14 +335,13 @@ class Compositor:
 
     def close(self) -> None:
         """Frees the compositor's memory. Arrays that it has returned stay valid."""
-        self._native = None
+        self._native = self._outlet = None
 
     def __enter__(self) -> Compositor:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
 
 
 def front_to_back(
@@ -318,21 +368,71 @@ def front_to_back(
     corners = []
     for rank, smallest, largest in bricks:
         if len(smallest) != 3 or len(largest) != 3:
-            raise ValueError(f"a corner of a brick of rank {rank} has not 3 coordinates")
+            raise ValueError(f"a corner of a brick of rank {rank} does not have 3 coordinates")
         corners.append((rank, [float(at) for at in smallest], [float(at) for at in largest]))
     return _native.front_to_back((seen[0], seen[1], seen[2]), eye is None, corners)
 
-def _blank(shape: tuple[int, int], color: Any, depth: Any) -> list[numpy.ndarray]:
-    """A picture that shows nothing: colours, and depths if they have a type."""
-    picture = [numpy.zeros((*shape, 4), color)]
-    if depth is not None:
-        kind = numpy.dtype(depth)
-        farthest = numpy.inf if kind.kind == "f" else numpy.iinfo(kind).max
-        picture.append(numpy.full(shape, farthest, kind))
-    return picture
+
+class _Picture(NamedTuple):
+    """The shape (height, width) of a picture, and the types of its colours and its depths."""
+
+    shape: tuple[int, int]
+    color: numpy.dtype
+    depth: numpy.dtype | None
+
+    def agreed(
+        self,
+        operation: str | None,
+        to: int | None,
+        order: Sequence[int] | None,
+        schedule: str | None,
+    ) -> _native.Agreed:
+        """What all processes have to agree about."""
+        if to is not None and to < 0:
+            raise ValueError(f"to is {to}: it is a rank, or None")
+        for kind in (self.color, self.depth):
+            if kind is not None and not kind.isnative:
+                raise ValueError(f"{kind} is not in this machine's byte order")
+        height, width = self.shape
+        return {
+            "width": width,
+            "height": height,
+            "color_type": self.color.name,
+            "depth_type": None if self.depth is None else self.depth.name,
+            "operation": operation or ("over" if self.depth is None else "nearest"),
+            "schedule": schedule,
+            "order": None if order is None else list(order),
+            "to": to,
+        }
+
+    def arrays(self, color: Buffer, depth: Buffer) -> list[numpy.ndarray]:
+        """Colours in the compositor's memory, and depths if there are any."""
+
+        def array(memory: Buffer, shape: tuple[int, ...], kind: numpy.dtype) -> numpy.ndarray:
+            # The array keeps the memoryview, and that the buffer: so it is known while it is used.
+            return numpy.asarray(memoryview(memory)).view(kind).reshape(shape)
+
+        arrays = [array(color, (*self.shape, 4), self.color)]
+        if self.depth is not None:
+            arrays.append(array(depth, self.shape, self.depth))
+        return arrays
+
+    def merged(self, pixels: tuple[int, bytearray, bytearray], *, is_whole: bool) -> Merged:
+        first, color, depth = pixels
+        new_color = numpy.frombuffer(color, self.color).reshape(-1, 4)
+        new_depth = None if self.depth is None else numpy.frombuffer(depth, self.depth)
+        if is_whole:
+            new_color = new_color.reshape(*self.shape, 4)
+            new_depth = None if new_depth is None else new_depth.reshape(self.shape)
+        return Merged(new_color, new_depth, first)
+
+
+def _shape(color: numpy.ndarray) -> tuple[int, int]:
+    """The height and width of a picture."""
+    if color.ndim != 3 or color.shape[2] != 4:
+        raise ValueError(f"colours have the shape {color.shape}, not (height, width, 4)")
+    return color.shape[:2]
 
 
 def _bytes(array: numpy.ndarray) -> numpy.ndarray:
-    if not array.dtype.isnative:
-        raise ValueError(f"{array.dtype} is not in this machine's byte order")
     return numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)

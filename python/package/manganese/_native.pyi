@@ -1,9 +1,12 @@
-from collections.abc import Buffer
+from collections.abc import Buffer, Callable
+from os import PathLike
+from typing import TypedDict
 
 class Error(Exception): ...
 class LostError(Error): ...
 class LateError(Error): ...
 class DifferentError(Error): ...
+class OutletError(Error): ...
 
 class Job:
     @staticmethod
@@ -19,23 +22,47 @@ class Job:
     def compositor(self, timeout: float) -> Compositor: ...
     def leave(self) -> None: ...
 
+class Agreed(TypedDict):
+    width: int
+    height: int
+    color_type: str
+    depth_type: str | None
+    operation: str
+    schedule: str | None
+    order: list[int] | None
+    to: int | None
+
 class Compositor:
+    def hosts(self) -> int: ...
+    def attach(self, outlet: Outlet | None, bottom_up: bool) -> None: ...
     def composite(
+        self, agreed: Agreed, color: Buffer | None, depth: Buffer | None
+    ) -> tuple[int, bytearray, bytearray] | None: ...
+    def draw(
+        self, agreed: Agreed, function: Callable[[Buffer, Buffer], object]
+    ) -> tuple[int, bytearray, bytearray] | None: ...
+    def draw_tiles(
         self,
-        *,
+        agreed: Agreed,
+        tiles: list[tuple[int, int, int, int, int]],
+        function: Callable[[int, Buffer, Buffer], object],
+    ) -> list[tuple[int, bytearray, bytearray]]: ...
+
+class Outlet:
+    @staticmethod
+    def files(folder: str | PathLike[str], format: str, every: int) -> Outlet: ...
+    @staticmethod
+    def window(title: str, display: str | None) -> Outlet: ...
+    def show(
+        self,
         width: int,
         height: int,
         color_type: str,
-        depth_type: str | None,
-        color: Buffer | None,
-        depth: Buffer | None,
-        operation: str,
-        schedule: str | None,
-        order: list[int] | None,
-        to: int | None,
-        at: tuple[int, int],
-    ) -> tuple[int, bytearray, bytearray] | None: ...
-    def give_up(self) -> None: ...
+        color: Buffer,
+        bottom_up: bool,
+    ) -> None: ...
+    def is_closed(self) -> bool: ...
+    def close(self) -> None: ...
 
 def front_to_back(
     eye: tuple[float, float, float],

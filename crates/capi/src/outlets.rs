@@ -1,0 +1,217 @@
+//! Where pictures go
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use ::mgn_outlet::{Attached, Direction, Outlet, OutletError, Shot};
+use mgn_composite::{Color, PictureRef, Terms};
+
+use crate::arguments::{optional_text, out, text};
+use crate::composite::{color, mgn_compositor, Compositor};
+use crate::fault::{call, Code, Fault};
+use crate::library::{lock, Library};
+
+/// A place where pictures go, such as a window or image files. mgn_finalize closes all of them.
+#[allow(non_camel_case_types)]
+pub type mgn_outlet = u64;
+
+/// The first row in memory is the uppermost of the picture.
+pub const MGN_TOP_DOWN: c_int = 0;
+
+/// The first row in memory is the lowest of the picture, as glReadPixels gives it.
+pub const MGN_BOTTOM_UP: c_int = 1;
+
+/// A picture to be shown: rows of pixels without gaps. Alpha is ignored, so premultiplied colours
+/// are seen over black.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct mgn_picture {
+    /// In pixels; from 1 to 65500 each.
+    pub width: u32,
+    pub height: u32,
+    /// MGN_RGBA8. Other colours cannot be shown.
+    pub color: c_int,
+    /// MGN_TOP_DOWN or MGN_BOTTOM_UP.
+    pub direction: c_int,
+    pub pixels: *const c_void,
+}
+
+/// Opens an outlet that writes pictures to image files in a folder, which is made if it is missing:
+/// frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null: png. Only each
+/// every-th picture is written: 1 for all of them. The numbers count all pictures.
+///
+/// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: there is no such
+/// folder, and it cannot be made. Whether files can be written there shows with the first one.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_outlet_files(
+    folder: *const c_char,
+    format: *const c_char,
+    every: u64,
+    outlet: *mut mgn_outlet,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let (folder, format, outlet) = unsafe {
+            (
+                text(folder, "folder")?,
+                optional_text(format, "format")?,
+                out(outlet, "outlet")?,
+            )
+        };
+        let files = Outlet::files(Path::new(folder), format.unwrap_or("png"), every)?;
+        *outlet = library.add_outlet(files);
+        Ok(0)
+    })
+}
+
+/// Opens an outlet that shows pictures in a window with a title. display is the X server, as :0;
+/// null: that of DISPLAY. The window opens with the first picture, and has the size of the last
+/// one. The user may close it: see mgn_outlet_is_closed.
+///
+/// MGN_ERR_OUTLET: there is no such X server.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_outlet_window(
+    display: *const c_char,
+    title: *const c_char,
+    outlet: *mut mgn_outlet,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let (display, title, outlet) = unsafe {
+            (
+                optional_text(display, "display")?,
+                text(title, "title")?,
+                out(outlet, "outlet")?,
+            )
+        };
+        *outlet = library.add_outlet(Outlet::window(display, title)?);
+        Ok(0)
+    })
+}
+
+/// Shows a picture. Its memory may be used again when this returns.
+///
+/// MGN_ERR_ARGUMENT: such a picture cannot be shown; others still can. MGN_ERR_OUTLET: the outlet
+/// is out of order, for example because the disk is full or the X server has ended. It stays so:
+/// close it.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_outlet_show(outlet: mgn_outlet, picture: *const mgn_picture) -> c_int {
+    call(|| {
+        let outlet = Library::current()?.outlet(outlet)?;
+        // SAFETY: as the caller promises.
+        let picture = unsafe { *out(picture.cast_mut(), "picture")? };
+        let color = color(picture.color)?;
+        let direction = direction(picture.direction)?;
+        let (width, height) = (picture.width as usize, picture.height as usize);
+        if picture.pixels.is_null() {
+            return Err(Fault::argument("pixels is null"));
+        }
+        let bytes = match Shot::can_have(width, height) && color == Color::Rgba8 {
+            true => width * height * 4,
+            // The size or the format is refused before the pixels are looked at.
+            false => 0,
+        };
+        // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller
+        // promises.
+        let pixels = unsafe { std::slice::from_raw_parts(picture.pixels.cast(), bytes) };
+        let mut outlet = lock(&outlet);
+        outlet.show(&Shot {
+            width,
+            height,
+            color,
+            direction,
+            pixels,
+        })?;
+        Ok(0)
+    })
+}
+
+/// Gives 1 if the user has closed the outlet's window, and 0 otherwise. That is no error: pictures
+/// for it are dropped. The window disappears with this call or the next picture, so a program that
+/// seldom shows one calls this now and then.
+#[no_mangle]
+pub extern "C" fn mgn_outlet_is_closed(outlet: mgn_outlet) -> c_int {
+    call(|| {
+        let outlet = Library::current()?.outlet(outlet)?;
+        let is_closed = lock(&outlet).is_closed();
+        Ok(is_closed.into())
+    })
+}
+
+/// From now on, the library shows in outlet each whole picture that this process gets by
+/// mgn_composite and mgn_composite_drawn. Of mgn_composite_tiles it shows the tiles that this
+/// process gets, after the last one, as one picture: the smallest rectangle around them, black
+/// where none is. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
+/// outlet may have several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown.
+/// If a picture was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; what
+/// they give is valid, and the compositor stays usable.
+#[no_mangle]
+pub extern "C" fn mgn_compositor_attach(
+    compositor: mgn_compositor,
+    outlet: mgn_outlet,
+    direction: c_int,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        let compositor = library.compositor(compositor)?;
+        let direction = self::direction(direction)?;
+        let attached = match outlet {
+            0 => None,
+            number => Some(Attached {
+                outlet: Arc::downgrade(&library.outlet(number)?),
+                direction,
+            }),
+        };
+        compositor.attach(attached)?;
+        Ok(0)
+    })
+}
+
+/// Closes an outlet, and the window if it is one. Files stay.
+#[no_mangle]
+pub extern "C" fn mgn_outlet_close(outlet: mgn_outlet) -> c_int {
+    call(|| Library::current()?.remove_outlet(outlet).map(|()| 0))
+}
+
+impl Compositor {
+    /// Shows a composited picture in the outlet that is attached, if any.
+    pub(crate) fn show(
+        &self,
+        library: &Library,
+        terms: &Terms,
+        merged: &(Range<usize>, PictureRef<'_>),
+    ) -> Result<c_int, Fault> {
+        let shown = self.attached().map_or(Ok(()), |attached| {
+            attached.show(library.member.rank() as usize, terms, merged)
+        });
+        shown.map(|()| 0).map_err(|error| of_attached(&error))
+    }
+}
+
+/// Why a composited picture was not shown. The call that has composited it was right.
+pub(crate) fn of_attached(error: &OutletError) -> Fault {
+    Fault::new(Code::Outlet, error.to_string())
+}
+
+fn direction(direction: c_int) -> Result<Direction, Fault> {
+    match direction {
+        MGN_TOP_DOWN => Ok(Direction::TopDown),
+        MGN_BOTTOM_UP => Ok(Direction::BottomUp),
+        other => Err(Fault::argument(format!("direction is {other}"))),
+    }
+}
+
+impl From<OutletError> for Fault {
+    fn from(error: OutletError) -> Fault {
+        let code = match error.is_of_call() {
+            true => Code::Argument,
+            false => Code::Outlet,
+        };
+        Fault::new(code, error.to_string())
+    }
+}

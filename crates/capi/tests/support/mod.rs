@@ -1,0 +1,178 @@
+//! The library installed, programs compiled with it, and jobs of them.
+#![allow(dead_code)] // No test uses all of it.
+
+#[path = "../../../client/tests/common/built.rs"]
+mod built;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+pub fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+pub fn run(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = String::from_utf8_lossy(&stdout).into_owned();
+    assert!(
+        status.success(),
+        "{command:?}: {status}\n{text}\n{}",
+        String::from_utf8_lossy(&stderr)
+    );
+    text
+}
+
+/// What `make install` makes, in a folder of the target folder.
+pub fn installed() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(concat!("installed-", env!("CARGO_CRATE_NAME")));
+        let _ = fs::remove_dir_all(&folder);
+        install(&[&format!("PREFIX={}", folder.display())]);
+        folder
+    })
+}
+
+pub fn install(variables: &[&str]) {
+    let mut make = Command::new("make");
+    make.arg("-s").arg("-C").arg(here()).arg("install");
+    run(make
+        .arg(format!("BUILT={}", built().display()))
+        .args(variables)
+        .env_remove("DESTDIR"));
+}
+
+/// Where the library is.
+fn built() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| built::built("mgn-capi"))
+}
+
+fn pkg_config(arguments: &[&str]) -> Vec<String> {
+    let path = installed().join("lib/pkgconfig");
+    let mut command = Command::new("pkg-config");
+    command.args(arguments).arg("manganese");
+    let words = run(command.env("PKG_CONFIG_PATH", path));
+    words.split_whitespace().map(String::from).collect()
+}
+
+/// Compiles a program as its users would.
+pub fn compile(source: &str, flags: &[&str], name: &str) -> PathBuf {
+    let program = installed().join(name);
+    let (compiler, standard) = match source.ends_with(".cc") {
+        true => ("c++", "-std=c++11"),
+        false => ("cc", "-std=gnu11"),
+    };
+    let mut compiler = Command::new(compiler);
+    compiler
+        .args([standard, "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(here().join(source));
+    let mut words = pkg_config(&[&["--cflags", "--libs"], flags].concat());
+    if flags.contains(&"--static") {
+        // The C library itself stays shared.
+        for word in words.iter_mut().filter(|word| *word == "-lmanganese") {
+            *word = "-l:libmanganese.a".into();
+        }
+    }
+    run(compiler.args(words).arg("-lpthread"));
+    program
+}
+
+/// So many processes of a program, each with what it printed.
+pub fn job(program: &Path, arguments: &[&str], size: usize) -> Vec<String> {
+    let hosts = format!("here slots={size}  # all on one host\n");
+    job_on(&hosts, program, arguments, size, &[])
+}
+
+/// Likewise on these hosts.
+pub fn job_on(
+    hostfile: &str,
+    program: &Path,
+    arguments: &[&str],
+    size: usize,
+    settings: &[(&str, &str)],
+) -> Vec<String> {
+    let start = |_| {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command
+    };
+    let name = program.file_name().and_then(OsStr::to_str).unwrap();
+    job_of(hostfile, name, start, size, settings)
+}
+
+/// Likewise: `start` is the command of each rank.
+pub fn job_of(
+    hostfile: &str,
+    name: &str,
+    start: impl Fn(usize) -> Command,
+    size: usize,
+    settings: &[(&str, &str)],
+) -> Vec<String> {
+    let name = format!("{name}-{}", std::process::id());
+    let hosts = installed().join(format!("{name}.hosts"));
+    fs::write(&hosts, hostfile).unwrap();
+    let start = |rank: usize| {
+        let mut command = start(rank);
+        command
+            .env("LD_LIBRARY_PATH", installed().join("lib"))
+            .env("MGN_HOSTFILE", &hosts)
+            .env("MGN_RANK", rank.to_string())
+            .env("MGN_JOB", &name)
+            .envs(settings.iter().copied());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let children: Vec<_> = (0..size).map(start).collect();
+    let outputs: Vec<Output> = children
+        .into_iter()
+        .map(|child| child.wait_with_output().unwrap())
+        .collect();
+    // One that fails makes others fail: all say why.
+    let said: String = outputs
+        .iter()
+        .map(|output| String::from_utf8_lossy(&output.stderr))
+        .collect();
+    assert!(
+        outputs.iter().all(|output| output.status.success()),
+        "{name}: {said}"
+    );
+    outputs
+        .into_iter()
+        .map(|output| String::from_utf8(output.stdout).unwrap())
+        .collect()
+}
+
+/// An example as it was installed.
+pub fn example(name: &str) -> PathBuf {
+    let folder = installed().join("share/doc/manganese/examples");
+    let source = folder.join(format!("{name}.c"));
+    compile(source.to_str().unwrap(), &[], name)
+}
+
+/// A PNG file as rows of red, green and blue, with its width.
+pub fn png(path: &Path) -> (usize, Vec<u8>) {
+    let file = fs::File::open(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let mut reader = png::Decoder::new(BufReader::new(file)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(info.color_type, png::ColorType::Rgb);
+    (info.width as usize, pixels)
+}

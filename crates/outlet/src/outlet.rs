@@ -1,0 +1,118 @@
+//! One place for pictures.
+
+use std::path::Path;
+
+use mgn_present::{FileFormat, Pane, Picture, Saver, Target, PIXEL};
+
+use crate::{OutletError, Shot};
+
+/// A place where pictures go, one after the other.
+#[derive(Debug)]
+pub struct Outlet {
+    place: Place,
+    /// Pictures so far.
+    frame: u64,
+    /// What has failed, if something has.
+    failed: Option<String>,
+    /// The picture in the format of `mgn-present`.
+    converted: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Place {
+    Files(Saver),
+    Window(Pane),
+}
+
+impl Outlet {
+    /// Writes each `every`-th picture to a file in `folder`, which is made where it is missing:
+    /// `frame-000001.png`, or `.jpg`. The numbers count all pictures. `format` is png or jpeg.
+    ///
+    /// # Errors
+    /// [`OutletError::Every`], and [`OutletError::Present`] for another format, or a folder that
+    /// cannot be made.
+    pub fn files(folder: &Path, format: &str, every: u64) -> Result<Outlet, OutletError> {
+        let format: FileFormat = format.parse()?;
+        match every {
+            0 => Err(OutletError::Every),
+            every => Ok(Outlet::at(Place::Files(Saver::new(folder, format, every)?))),
+        }
+    }
+
+    /// Shows pictures in a window of the X server `display`, or that of `DISPLAY`. It opens with
+    /// the first picture and has the size of the last one.
+    ///
+    /// # Errors
+    /// [`OutletError::Present`] if there is no such X server.
+    pub fn window(display: Option<&str>, title: &str) -> Result<Outlet, OutletError> {
+        Ok(Outlet::at(Place::Window(Pane::open(display, title)?)))
+    }
+
+    fn at(place: Place) -> Outlet {
+        Outlet {
+            place,
+            frame: 0,
+            failed: None,
+            converted: Vec::new(),
+        }
+    }
+
+    /// Whether somebody has closed the window. Pictures are dropped then.
+    pub fn is_closed(&mut self) -> bool {
+        match &mut self.place {
+            Place::Files(_) => false,
+            Place::Window(pane) => pane.is_closed(),
+        }
+    }
+
+    /// Shows a picture, or keeps it. Its memory may be used again as soon as this returns.
+    ///
+    /// # Errors
+    /// Those of pictures that cannot be shown ([`OutletError::is_of_call`]): others still can.
+    /// [`OutletError::Present`] if the place is out of order: later pictures are
+    /// [`OutletError::Failed`] then.
+    pub fn show(&mut self, shot: &Shot<'_>) -> Result<(), OutletError> {
+        if let Some(why) = &self.failed {
+            return Err(OutletError::Failed(why.clone()));
+        }
+        let [width, height] = shot.check()?;
+        let frame = self.frame + 1;
+        let is_wanted = match &mut self.place {
+            Place::Files(saver) => saver.wants(frame),
+            Place::Window(pane) => !pane.is_closed(),
+        };
+        let shown = match is_wanted {
+            true => {
+                shot.convert(&mut self.converted);
+                let picture = Picture {
+                    x: 0,
+                    y: 0,
+                    width,
+                    height,
+                    stride: width * PIXEL as u32,
+                    pixels: &self.converted,
+                    segment: None,
+                    surface: 1,
+                    frame,
+                };
+                match &mut self.place {
+                    Place::Files(saver) => saver.show(&picture),
+                    Place::Window(pane) => pane.show(&picture),
+                }
+            }
+            false => Ok(()),
+        };
+        match shown.map_err(OutletError::from) {
+            Ok(()) => {
+                self.frame = frame;
+                Ok(())
+            }
+            Err(error) => {
+                if !error.is_of_call() {
+                    self.failed = Some(error.to_string());
+                }
+                Err(error)
+            }
+        }
+    }
+}

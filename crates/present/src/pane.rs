@@ -1,0 +1,288 @@
+//! A window of our own that people move, resize and close.
+
+use std::sync::Arc;
+
+use mgn_sys::signals::NoPipeSignal;
+use x11rb::connection::Connection as _;
+use x11rb::errors::ReplyError;
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux,
+    ConnectionExt as _, CreateWindowAux, EventMask, PropMode, Screen, WindowClass,
+};
+use x11rb::protocol::Event;
+use x11rb::wrapper::ConnectionExt as _;
+
+use crate::display::lost;
+use crate::error::HEAD_MAX;
+use crate::{Error, Picture, Target, Window, XDisplay};
+
+/// A window for the pictures of one program. It opens with the first picture, in its size, and
+/// takes the size of each picture that has another one. If somebody makes it larger or smaller,
+/// the picture stays at the upper left as it is.
+///
+/// The X server keeps the picture, and draws it again where it was covered, also while the program
+/// computes. Once somebody has closed the window, pictures are dropped. An X server that ends is an
+/// error, also in programs whose writes to broken connections would end them.
+#[derive(Debug)]
+pub struct Pane {
+    pub(crate) display: Arc<XDisplay>,
+    name: String,
+    title: String,
+    /// WM_PROTOCOLS and WM_DELETE_WINDOW: how window managers close windows.
+    protocols: u32,
+    delete: u32,
+    open: Option<Open>,
+    is_closed: bool,
+}
+
+/// The window, and a smaller one in it whose background the picture is. With a single one, the X
+/// server would fill a larger window with copies of the picture.
+#[derive(Debug)]
+struct Open {
+    outer: u32,
+    inner: u32,
+    canvas: Canvas,
+}
+
+/// Where the X server keeps the picture.
+#[derive(Debug)]
+struct Canvas {
+    pixmap: u32,
+    size: (u16, u16),
+    target: Window,
+}
+
+impl Pane {
+    /// Connects to the X server `display`, or to that of `DISPLAY`.
+    ///
+    /// # Errors
+    /// [`Error::NoDisplay`], [`Error::DisplayLost`].
+    pub fn open(display: Option<&str>, title: &str) -> Result<Pane, Error> {
+        let name = match display {
+            Some(name) => name.to_owned(),
+            None => std::env::var("DISPLAY").unwrap_or_default(),
+        };
+        let _guard = NoPipeSignal::block();
+        let display = Arc::new(XDisplay::connect(display)?);
+        let [protocols, delete] = [
+            display.atom(b"WM_PROTOCOLS")?,
+            display.atom(b"WM_DELETE_WINDOW")?,
+        ];
+        Ok(Pane {
+            display,
+            name,
+            title: title.to_owned(),
+            protocols,
+            delete,
+            open: None,
+            is_closed: false,
+        })
+    }
+
+    /// Whether somebody has closed the window. It goes away with the first call that sees so.
+    pub fn is_closed(&mut self) -> bool {
+        let _guard = NoPipeSignal::block();
+        // That the connection is lost is said by the next picture.
+        while let Ok(Some(event)) = self.display.connection.poll_for_event() {
+            self.is_closed |= match event {
+                Event::ClientMessage(message) => self.is_delete(&message),
+                Event::DestroyNotify(event) => self
+                    .open
+                    .as_ref()
+                    .is_some_and(|open| open.outer == event.window),
+                _ => false,
+            };
+        }
+        if self.is_closed {
+            self.close();
+        }
+        self.is_closed
+    }
+
+    fn is_delete(&self, message: &ClientMessageEvent) -> bool {
+        message.type_ == self.protocols
+            && message.format == 32
+            && message.data.as_data32()[0] == self.delete
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        let Open { outer, canvas, .. } = open;
+        let connection = &self.display.connection;
+        // Without a connection they have gone already.
+        if let Ok(cookie) = connection.free_pixmap(canvas.pixmap) {
+            cookie.ignore_error();
+        }
+        if let Ok(cookie) = connection.destroy_window(outer) {
+            cookie.ignore_error();
+        }
+        let _ = self.display.sync();
+    }
+
+    fn window(&self, size: (u16, u16)) -> Result<Open, Error> {
+        let connection = &self.display.connection;
+        let screen = self.display.root();
+        let outer = self.create(
+            screen.root,
+            size,
+            &CreateWindowAux::new()
+                .background_pixel(screen.black_pixel)
+                .event_mask(EventMask::STRUCTURE_NOTIFY),
+        )?;
+        let inner = self.create(outer, size, &CreateWindowAux::new())?;
+        self.display.set_title(outer, &self.title)?;
+        let delete = &[self.delete];
+        let told = connection.change_property32(
+            PropMode::REPLACE,
+            outer,
+            self.protocols,
+            AtomEnum::ATOM,
+            delete,
+        );
+        told.map_err(lost)?.ignore_error();
+        let canvas = self.canvas(size)?;
+        for window in [inner, outer] {
+            let mapped = connection.map_window(window).map_err(lost)?;
+            mapped.check().map_err(|error| self.refused(error))?;
+        }
+        Ok(Open {
+            outer,
+            inner,
+            canvas,
+        })
+    }
+
+    fn create(
+        &self,
+        parent: u32,
+        (width, height): (u16, u16),
+        looks: &CreateWindowAux,
+    ) -> Result<u32, Error> {
+        let Screen {
+            root_depth,
+            root_visual,
+            ..
+        } = *self.display.root();
+        let id = self.display.new_id()?;
+        let class = WindowClass::INPUT_OUTPUT;
+        let made = self.display.connection.create_window(
+            root_depth,
+            id,
+            parent,
+            0,
+            0,
+            width,
+            height,
+            0,
+            class,
+            root_visual,
+            looks,
+        );
+        made.map_err(lost)?
+            .check()
+            .map_err(|error| self.refused(error))?;
+        Ok(id)
+    }
+
+    fn canvas(&self, size: (u16, u16)) -> Result<Canvas, Error> {
+        let screen = self.display.root();
+        let (depth, visual) = (screen.root_depth, screen.root_visual);
+        let pixmap = self.display.new_id()?;
+        let made =
+            self.display
+                .connection
+                .create_pixmap(depth, pixmap, screen.root, size.0, size.1);
+        made.map_err(lost)?
+            .check()
+            .map_err(|error| self.refused(error))?;
+        Ok(Canvas {
+            pixmap,
+            size,
+            target: Window::on_pixmap(&self.display, pixmap, depth, visual)?,
+        })
+    }
+
+    fn refused(&self, error: ReplyError) -> Error {
+        match error {
+            ReplyError::ConnectionError(error) => lost(error),
+            error => Error::NoWindow {
+                display: self.name.clone(),
+                why: error.to_string(),
+            },
+        }
+    }
+
+    fn put(&self, open: &mut Open, size: (u16, u16), picture: &Picture<'_>) -> Result<(), Error> {
+        if open.canvas.size != size {
+            self.resize(open, size)?;
+        }
+        open.canvas.target.show(&Picture {
+            x: 0,
+            y: 0,
+            segment: None,
+            ..*picture
+        })?;
+        let connection = &self.display.connection;
+        // Said again for each picture: an X server may copy a background when it is set. Errors are
+        // of a window that was destroyed, of which there is an event, too.
+        let picture = ChangeWindowAttributesAux::new().background_pixmap(open.canvas.pixmap);
+        let set = connection.change_window_attributes(open.inner, &picture);
+        set.map_err(lost)?.ignore_error();
+        let cleared = connection.clear_area(false, open.inner, 0, 0, 0, 0);
+        cleared.map_err(lost)?.ignore_error();
+        self.display.sync()
+    }
+
+    /// Gives the window the size of the next picture.
+    fn resize(&self, open: &mut Open, (width, height): (u16, u16)) -> Result<(), Error> {
+        let canvas = self.canvas((width, height))?;
+        let connection = &self.display.connection;
+        let size = ConfigureWindowAux::new()
+            .width(u32::from(width))
+            .height(u32::from(height));
+        for window in [open.outer, open.inner] {
+            let configured = connection.configure_window(window, &size);
+            configured.map_err(lost)?.ignore_error();
+        }
+        let old = std::mem::replace(&mut open.canvas, canvas);
+        let freed = connection.free_pixmap(old.pixmap).map_err(lost)?;
+        freed.ignore_error();
+        Ok(())
+    }
+}
+
+impl Target for Pane {
+    /// Takes the place of the picture that was shown, wherever in a window this one lies.
+    fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error> {
+        picture.check()?;
+        let _guard = NoPipeSignal::block();
+        if self.is_closed() {
+            return Ok(());
+        }
+        let (width, height) = (picture.width, picture.height);
+        let side = |side: u32| {
+            let fits = (1..=HEAD_MAX).contains(&side);
+            u16::try_from(side).ok().filter(|_| fits)
+        };
+        let (Some(wide), Some(high)) = (side(width), side(height)) else {
+            return Err(Error::TooLarge { width, height });
+        };
+        let size = (wide, high);
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.window(size)?,
+        };
+        let shown = self.put(&mut open, size, picture);
+        self.open = Some(open);
+        shown
+    }
+}
+
+impl Drop for Pane {
+    fn drop(&mut self) {
+        let _guard = NoPipeSignal::block();
+        self.close();
+    }
+}

@@ -1,0 +1,97 @@
+//! The signal that writes to broken connections raise.
+
+use std::marker::PhantomData;
+use std::mem::zeroed;
+use std::ptr::null_mut;
+
+/// While there is one, the calling thread is not sent SIGPIPE for its writes to connections whose
+/// other end has gone: they give EPIPE alone. Rust programs ignore the signal, but it ends programs
+/// in other languages that load us.
+#[derive(Debug)]
+pub struct NoPipeSignal {
+    /// Nothing has changed: the thread had blocked the signal before.
+    was_blocked: bool,
+    /// The guard belongs to the thread that it was made by.
+    _thread: PhantomData<*const ()>,
+}
+
+impl NoPipeSignal {
+    pub fn block() -> NoPipeSignal {
+        // SAFETY: a set of zeros is one, which the call fills in.
+        let mut before: libc::sigset_t = unsafe { zeroed() };
+        // SAFETY: both sets are plain memory here.
+        let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &pipe(), &mut before) };
+        // SAFETY: likewise.
+        let was_blocked = unsafe { libc::sigismember(&before, libc::SIGPIPE) } == 1;
+        NoPipeSignal {
+            was_blocked: was_blocked || failed != 0,
+            _thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for NoPipeSignal {
+    fn drop(&mut self) {
+        if self.was_blocked {
+            return;
+        }
+        let now = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // The signal that a write has raised waits in this thread, and is taken.
+        // SAFETY: the set and the time are plain memory here; nobody asks for details.
+        while unsafe { libc::sigtimedwait(&pipe(), null_mut(), &now) } == libc::SIGPIPE {}
+        // SAFETY: the set is plain memory here; what was blocked before is not wanted.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &pipe(), null_mut()) };
+    }
+}
+
+/// The set of this signal alone.
+fn pipe() -> libc::sigset_t {
+    // SAFETY: the set is plain memory here, which the first call makes an empty one.
+    unsafe {
+        let mut set: libc::sigset_t = zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGPIPE);
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{ErrorKind, Write};
+    use std::ptr::null;
+
+    fn is_blocked() -> bool {
+        // SAFETY: the set is plain memory, which the first call fills in.
+        unsafe {
+            let mut now: libc::sigset_t = zeroed();
+            libc::pthread_sigmask(libc::SIG_BLOCK, null(), &mut now);
+            libc::sigismember(&now, libc::SIGPIPE) == 1
+        }
+    }
+
+    #[test]
+    fn a_write_to_a_broken_connection_is_an_error_alone() {
+        // SAFETY: the signal has its default action again only until the end of this test; another
+        // test of this process that writes to a broken connection would end it, and there is none.
+        let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        drop(theirs);
+        for _ in 0..2 {
+            let guard = NoPipeSignal::block();
+            let inner = NoPipeSignal::block();
+            let error = ours.write(b"x").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+            drop(inner);
+            assert!(is_blocked());
+            drop(guard);
+            // The signal would have come here.
+            assert!(!is_blocked());
+        }
+        // SAFETY: as above.
+        unsafe { libc::signal(libc::SIGPIPE, before) };
+    }
+}
