@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 
 use mgn_composite::{
-    Color, CompositeError, Depth, Format, Group, LayerMut, Operation, PictureRef, Rectangle,
-    Schedule, Terms, Tile,
+    Color, Depth, Format, Group, LayerMut, Operation, PictureRef, Rectangle, Schedule, Terms, Tile,
 };
 use mgn_outlet::{Attached, Canvas};
 
@@ -602,29 +601,4 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
         order,
         to: usize::try_from(composition.to).ok(),
     })
-}
-
-impl From<CompositeError> for Fault {
-    fn from(error: CompositeError) -> Fault {
-        let code = match &error {
-            CompositeError::Lost { .. } => Code::Closed,
-            CompositeError::Late { .. } | CompositeError::Stuck { .. } => Code::Timeout,
-            CompositeError::Different { .. }
-            | CompositeError::Release { .. }
-            | CompositeError::Misuse(_)
-            | CompositeError::Failed => Code::Composite,
-            CompositeError::Memory(_) => Code::System,
-            CompositeError::Order { .. }
-            | CompositeError::To { .. }
-            | CompositeError::Size { .. }
-            | CompositeError::Outside { .. }
-            | CompositeError::NotDrawn
-            | CompositeError::Merge(_) => Code::Argument,
-            CompositeError::Unreachable { source, .. } => match source {
-                mgn_fabric::Error::TimedOut(_) => Code::Timeout,
-                _ => Code::Closed,
-            },
-        };
-        Fault::new(code, error.to_string())
-    }
 }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use mgn_composite::CompositeError;
 use mgn_fabric::Error;
 
 pub(crate) use crate::errors::mgn_err as Code;
@@ -114,6 +115,31 @@ impl From<Error> for Fault {
             | Error::NotManganese(_)
             | Error::PeerMisbehaved(_) => Code::Refused,
             _ => Code::System,
+        };
+        Fault::new(code, error.to_string())
+    }
+}
+
+impl From<CompositeError> for Fault {
+    fn from(error: CompositeError) -> Fault {
+        let code = match &error {
+            CompositeError::Lost { .. } => Code::Closed,
+            CompositeError::Late { .. } | CompositeError::Stuck { .. } => Code::Timeout,
+            CompositeError::Different { .. }
+            | CompositeError::Release { .. }
+            | CompositeError::Misuse(_)
+            | CompositeError::Failed => Code::Composite,
+            CompositeError::Memory(_) => Code::System,
+            CompositeError::Order { .. }
+            | CompositeError::To { .. }
+            | CompositeError::Size { .. }
+            | CompositeError::Outside { .. }
+            | CompositeError::NotDrawn
+            | CompositeError::Merge(_) => Code::Argument,
+            CompositeError::Unreachable { source, .. } => match source {
+                mgn_fabric::Error::TimedOut(_) => Code::Timeout,
+                _ => Code::Closed,
+            },
         };
         Fault::new(code, error.to_string())
     }

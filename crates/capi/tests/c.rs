@@ -268,6 +268,15 @@ fn it_can_be_packaged() {
     }
     let dynamic = run(Command::new("readelf").arg("-d").arg(lib.join(version)));
     assert!(dynamic.contains("soname: [libmanganese.so.0]"), "{dynamic}");
+    // Windows need none of the system's libraries.
+    let needed = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
+    let is_usual = |line: &&str| {
+        ["libc.", "libgcc_s.", "ld-linux", "libm."]
+            .iter()
+            .any(|name| line.contains(name))
+    };
+    let others: Vec<&str> = needed.filter(|line| !is_usual(line)).collect();
+    assert!(others.is_empty(), "{others:?}");
 }
 
 /// Manual pages declare what the header does, in the same words.
