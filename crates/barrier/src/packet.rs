@@ -58,6 +58,8 @@ pub(crate) enum Body {
     Collect {
         view: ViewId,
         lost: Vec<Id>,
+        /// Those who have asked to join. All members know of each that a view admits.
+        joining: Vec<Id>,
     },
     Report(Report),
     Install(Install),
@@ -120,9 +122,14 @@ pub(crate) fn encode(group: Group, from: Id, body: &Body) -> Vec<u8> {
             to.word((*round).into());
             to.long(*value);
         }
-        Body::Collect { view, lost } => {
+        Body::Collect {
+            view,
+            lost,
+            joining,
+        } => {
             to.view(*view);
             to.ids(lost);
+            to.ids(joining);
         }
         Body::Report(report) => {
             to.view(report.view);
@@ -211,6 +218,7 @@ fn body(kind: u16, mut from: Reader<'_>) -> Option<Body> {
         1 => Body::Collect {
             view: from.view()?,
             lost: from.ids()?,
+            joining: from.ids()?,
         },
         2 => Body::Report(Report {
             view: from.view()?,
@@ -374,6 +382,7 @@ mod tests {
             Body::Collect {
                 view,
                 lost: vec![Id(1)],
+                joining: vec![Id(6)],
             },
             Body::Report(Report {
                 view,

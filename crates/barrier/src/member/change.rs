@@ -167,10 +167,13 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    pub(super) fn on_collect(&mut self, from: Id, view: ViewId, lost: &[Id]) {
+    pub(super) fn on_collect(&mut self, from: Id, view: ViewId, lost: &[Id], joining: &[Id]) {
         self.adopt(lost);
         if self.ended.is_some() {
             return;
+        }
+        for member in joining {
+            self.note_joining(*member);
         }
         let is_missed = view.number > self.view_id.number && !self.lost.contains(&view.by);
         if is_missed {
@@ -292,6 +295,7 @@ impl<P: Pattern> Member<P> {
                 let body = Body::Collect {
                     view: self.view_id,
                     lost: lost.clone(),
+                    joining: self.change.joining.iter().copied().collect(),
                 };
                 self.send(member, body);
             }
@@ -322,7 +326,14 @@ impl<P: Pattern> Member<P> {
             false => reports.get(id).is_some_and(|report| report.is_leaving),
         };
         let joining = self.change.joining.iter().copied();
-        let joining: Vec<Id> = joining.filter(|id| !members.contains(id)).collect();
+        // If this member dies, the next coordinator has to know whom it has admitted. Others wait for
+        // the next change, which follows at once.
+        let is_known = |id: &Id| {
+            let mut reports = reports.values().filter(|r| r.view != ViewId::NONE);
+            reports.all(|report| report.joining.contains(id) || report.members.contains(id))
+        };
+        let joining = joining.filter(|id| !members.contains(id) && is_known(id));
+        let joining: Vec<Id> = joining.collect();
         let stay = alive.iter().filter(|id| !is_leaving(id));
         let install = Install {
             view: ViewId {

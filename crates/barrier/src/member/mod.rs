@@ -326,7 +326,11 @@ impl<P: Pattern> Member<P> {
                 };
                 return self.on_signal(signal, terms);
             }
-            Body::Collect { view, lost } => self.on_collect(from, view, &lost),
+            Body::Collect {
+                view,
+                lost,
+                joining,
+            } => self.on_collect(from, view, &lost, &joining),
             Body::Report(report) => return self.on_report(from, report),
             Body::Install(install) => return self.on_install(from, install),
             Body::Join { member, is_again } => self.on_join(member, is_again),
