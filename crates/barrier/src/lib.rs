@@ -6,7 +6,8 @@
 //! A [`Pattern`] is the way in which the members of one view tell each other that they have
 //! arrived: [`Star`], [`Tree`] or [`Dissemination`]. A [`Member`] runs a pattern over reliable
 //! links that keep packets in order, and changes the view when members are lost, leave or join.
-//! [`Udp`] does the same over datagrams.
+//! [`Udp`] does the same over datagrams. [`Shared`] is another thing: a barrier in memory that the
+//! processes of a host share, which waits itself.
 #![forbid(unsafe_code)]
 
 mod barrier;
@@ -14,6 +15,7 @@ mod error;
 mod member;
 mod packet;
 mod pattern;
+mod shared;
 mod udp;
 mod view;
 
@@ -22,5 +24,6 @@ pub use error::{Ended, Lost, Misuse, Refused, ViewError};
 pub use member::Member;
 pub use packet::{group_of, sender_of};
 pub use pattern::{Dissemination, Pattern, Place, Signal, Star, Tree, Unexpected};
+pub use shared::{Reporter, Shared, SharedError, WaitError};
 pub use udp::{Resending, Udp};
 pub use view::{Combine, Group, Id, View};
