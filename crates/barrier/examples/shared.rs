@@ -11,7 +11,7 @@ use std::time::Instant;
 use mgn_barrier::{Combine, Id, Shared};
 use mgn_sys::{memory, Mapping, Protection};
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 51;
 
 /// Of the raw barriers: flags or a counter and a generation in lines of their own, and what was
 /// measured.
@@ -21,8 +21,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
         [] => {
-            compare("2 processes, two flags", 2, 200_000);
-            compare("9 processes, yielding", 9, 2_000);
+            compare("2 processes, two flags", 2, 5_000);
+            compare("9 processes, yielding", 9, 20);
         }
         [pid, shared, raw, me, count, times] => {
             let number = |text: &String| text.parse().expect("a number");

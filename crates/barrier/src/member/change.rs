@@ -10,7 +10,8 @@
 //! one. That one learns of a decision which only some have heard from their reports, and its own
 //! includes it. Whoever takes a member for lost says so in all that it reports or collects, and
 //! the others then do likewise. So a coordinator decides only when all of its new view have
-//! refused all others.
+//! refused all others. It admits only those of whom every report speaks, so that the next
+//! coordinator asks them, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -417,11 +418,15 @@ impl<P: Pattern> Member<P> {
         change.contacts.clear();
         // Some may know of a loss in this view already, and report it once.
         let view = &self.view;
-        change
-            .reports
-            .retain(|_, report| report.view == id || report.view.number > id.number);
+        let lost = &self.lost;
+        change.reports.retain(|from, report| {
+            let is_of_it = report.view == id || report.view.number > id.number;
+            is_of_it && !lost.contains(from)
+        });
         change.is_going_on = ahead == Some(id) || !change.reports.is_empty();
-        change.joining.retain(|member| !view.contains(*member));
+        change
+            .joining
+            .retain(|member| !view.contains(*member) && !lost.contains(member));
         change.leaving.retain(|member| view.contains(*member));
         self.begin_epoch();
         self.consider();

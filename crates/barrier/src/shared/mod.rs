@@ -197,32 +197,29 @@ impl Shared {
 
     fn spin(&mut self, timeout: Option<Duration>) -> Option<Outcome> {
         let page = &*self.page;
-        let outcome = self.seat.look(page);
-        if outcome.is_some() {
-            return outcome;
-        }
-        let start = Instant::now();
         let (spin, most) = match self.is_crowded {
             true => (Duration::ZERO, YIELD_CROWDED),
             false => (SPIN, SPIN + YIELD),
         };
         let most = timeout.map_or(most, |timeout| most.min(timeout));
-        let mut spent = Duration::ZERO;
-        while spent < most {
-            let is_spinning = spent < spin;
-            if !is_spinning {
-                std::thread::yield_now();
-            }
-            for _ in 0..if is_spinning { STRIDE } else { 1 } {
+        let (mut start, mut spent) = (None, Duration::ZERO);
+        loop {
+            for _ in 0..if spent < spin { STRIDE } else { 1 } {
                 let outcome = self.seat.look(page);
                 if outcome.is_some() {
                     return outcome;
                 }
                 std::hint::spin_loop();
             }
-            spent = start.elapsed();
+            // The clock is read late: most waits are over before.
+            spent = start.get_or_insert_with(Instant::now).elapsed();
+            if spent >= most {
+                return None;
+            }
+            if spent >= spin {
+                std::thread::yield_now();
+            }
         }
-        None
     }
 
     fn sleep(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {

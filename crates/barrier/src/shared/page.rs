@@ -75,6 +75,8 @@ pub(super) struct Seat {
     pub has_arrived: bool,
     /// Those who have been seen to have arrived at this epoch.
     pub seen: u64,
+    /// Those of them who have left, and bring nothing along.
+    left: u64,
     /// What the last epoch gave that passed.
     last: u64,
 }
@@ -104,6 +106,7 @@ impl Seat {
             epoch: 0,
             has_arrived: false,
             seen: 0,
+            left: 0,
             last: 0,
         }
     }
@@ -111,6 +114,7 @@ impl Seat {
     #[inline]
     pub fn arrive(&mut self, page: &impl Page, value: u64) {
         self.has_arrived = true;
+        self.seen = 1 << self.me;
         // Whoever finds it where an older one should be finds the verdict too that allowed it.
         let place = page.long(Place::Value(self.me, self.epoch % 2));
         place.store(value, Ordering::Release);
@@ -141,8 +145,11 @@ impl Seat {
         while missing != 0 {
             let member = missing.trailing_zeros() as usize;
             let count = page.long(Place::Arrived(member)).load(Ordering::Acquire);
-            if count & LEFT == 0 && count <= self.epoch {
-                break;
+            if count & !LEFT <= self.epoch {
+                if count & LEFT == 0 {
+                    break;
+                }
+                self.left |= 1 << member;
             }
             missing &= missing - 1;
             self.seen |= 1 << member;
@@ -158,14 +165,10 @@ impl Seat {
 
     fn pass(&mut self, page: &impl Page) -> Outcome {
         let mut values = None;
-        let mut view = self.view;
+        let mut view = self.view & !self.left;
         while view != 0 {
             let member = view.trailing_zeros() as usize;
             view &= view - 1;
-            let count = page.long(Place::Arrived(member)).load(Ordering::Acquire);
-            if count & LEFT != 0 && count & !LEFT <= self.epoch {
-                continue;
-            }
             let place = page.long(Place::Value(member, self.epoch % 2));
             let value = place.load(Ordering::Acquire);
             values = Some(values.map_or(value, |sum| self.combine.of(sum, value)));
@@ -213,7 +216,7 @@ impl Seat {
     fn next(&mut self) -> u64 {
         self.epoch += 1;
         self.has_arrived = false;
-        self.seen = 0;
+        (self.seen, self.left) = (0, 0);
         self.epoch - 1
     }
 }
