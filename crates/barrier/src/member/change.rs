@@ -178,16 +178,16 @@ impl<P: Pattern> Member<P> {
         }
         let is_missed = view.number > self.view_id.number && !self.lost.contains(&view.by);
         if is_missed {
-            // That view is still to come, if it is one with this member. When its maker is lost, this
-            // member refuses it and reports.
+            // That view is still to come, if it is one with this member. When its maker is lost,
+            // this member refuses it and reports.
             self.change.ahead = self.change.ahead.max(Some(view));
             if self.has_joined() {
                 self.consider();
                 return;
             }
         }
-        // One that has left by a view which it has not heard of may ask too. It learns that from the
-        // report, and decides nothing.
+        // One that has left by a view which it has not heard of may ask too. It learns that from
+        // the report, and decides nothing.
         let is_asked = view == self.view_id || self.view.contains(from);
         self.change.is_going_on |= self.has_joined() && is_asked;
         self.report_to(from);
@@ -327,8 +327,8 @@ impl<P: Pattern> Member<P> {
             false => reports.get(id).is_some_and(|report| report.is_leaving),
         };
         let joining = self.change.joining.iter().copied();
-        // If this member dies, the next coordinator has to know whom it has admitted. Others wait for
-        // the next change, which follows at once.
+        // If this member dies, the next coordinator has to know whom it has admitted. Others wait
+        // for the next change, which follows at once.
         let is_known = |id: &Id| {
             let mut reports = reports.values().filter(|r| r.view != ViewId::NONE);
             reports.all(|report| report.joining.contains(id) || report.members.contains(id))

@@ -150,6 +150,21 @@ impl Shared {
         Ok(epoch)
     }
 
+    /// Arrives, and waits until all others have arrived, too. Takes less time than
+    /// [`Shared::arrive`] and [`Shared::wait`] one after the other.
+    ///
+    /// # Errors
+    /// [`WaitError`]; a member that has arrived already only waits.
+    #[inline]
+    pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        if self.ended.is_none() && !self.seat.has_arrived {
+            if let Some(outcome) = self.seat.arrive_and_look(&*self.page, value) {
+                return self.give(outcome);
+            }
+        }
+        self.wait(timeout)
+    }
+
     /// Waits until all have arrived, and gives what became of their numbers.
     ///
     /// # Errors
@@ -341,12 +356,6 @@ impl Page for Memory {
 
     fn fence() {
         std::sync::atomic::fence(Ordering::SeqCst);
-    }
-
-    // An exchange is cheaper than a store and a fence.
-    #[inline]
-    fn publish(counter: &AtomicU64, value: u64) {
-        counter.swap(value, Ordering::SeqCst);
     }
 
     fn wake(&self) {

@@ -55,9 +55,6 @@ pub(super) trait Page {
 
     fn fence();
 
-    /// Stores a counter. Whoever looks for sleepers afterwards finds each that has not seen it.
-    fn publish(counter: &Self::Long, value: u64);
-
     /// Wakes all who sleep at the bell.
     fn wake(&self);
 }
@@ -112,25 +109,36 @@ impl Seat {
     }
 
     #[inline]
-    pub fn arrive(&mut self, page: &impl Page, value: u64) {
+    pub fn arrive<P: Page>(&mut self, page: &P, value: u64) {
+        self.put(page, value);
+        rouse(page);
+    }
+
+    /// Arrives, and looks at once. So the counters of others come while this member's own one is on
+    /// its way to them. It looks for those who sleep only then.
+    #[inline]
+    pub fn arrive_and_look<P: Page>(&mut self, page: &P, value: u64) -> Option<Outcome> {
+        self.put(page, value);
+        let outcome = self.look(page);
+        rouse(page);
+        outcome
+    }
+
+    #[inline]
+    fn put(&mut self, page: &impl Page, value: u64) {
         self.has_arrived = true;
         self.seen = 1 << self.me;
         // Whoever finds it where an older one should be finds the verdict too that allowed it.
         let place = page.long(Place::Value(self.me, self.epoch % 2));
         place.store(value, Ordering::Release);
-        self.count(page, self.epoch + 1);
+        let counter = page.long(Place::Arrived(self.me));
+        counter.store(self.epoch + 1, Ordering::Release);
     }
 
-    pub fn leave(&mut self, page: &impl Page) {
-        self.count(page, LEFT | self.epoch);
-    }
-
-    #[inline]
-    fn count<P: Page>(&mut self, page: &P, count: u64) {
-        P::publish(page.long(Place::Arrived(self.me)), count);
-        if page.sleepers().load(Ordering::SeqCst) > 0 {
-            ring(page);
-        }
+    pub fn leave<P: Page>(&mut self, page: &P) {
+        let counter = page.long(Place::Arrived(self.me));
+        counter.store(LEFT | self.epoch, Ordering::Release);
+        rouse(page);
     }
 
     /// How the epoch ended that this member has arrived at, if it has.
@@ -225,6 +233,16 @@ impl Seat {
 pub(super) fn lose<P: Page>(page: &P, member: usize) {
     page.long(Place::Lost).or(1 << member, Ordering::SeqCst);
     ring(page);
+}
+
+/// After a change: wakes those who may have fallen asleep before they saw it. With the fence here
+/// and the one in [`announce`], either they see the change or this member sees that they may sleep.
+#[inline]
+fn rouse<P: Page>(page: &P) {
+    P::fence();
+    if page.sleepers().load(Ordering::SeqCst) > 0 {
+        ring(page);
+    }
 }
 
 fn ring(page: &impl Page) {
@@ -347,12 +365,6 @@ mod tests {
             loom::sync::atomic::fence(Ordering::SeqCst);
         }
 
-        // The checker takes no operation for sequentially consistent but a fence.
-        fn publish(counter: &AtomicU64, value: u64) {
-            counter.store(value, Ordering::Release);
-            Checked::fence();
-        }
-
         fn wake(&self) {
             self.beds.iter().for_each(Notify::notify);
         }
@@ -373,9 +385,10 @@ mod tests {
             let run = |page: Arc<Checked>, me: usize| {
                 let mut seat = Seat::new(me, 2, Combine::Any);
                 for epoch in 0..2 {
-                    seat.arrive(&*page, (1 + epoch * 4) << me);
+                    let outcome = seat.arrive_and_look(&*page, (1 + epoch * 4) << me);
+                    let outcome = outcome.unwrap_or_else(|| page.wait(&mut seat));
                     let value = 3 + epoch * 12;
-                    assert_eq!(page.wait(&mut seat), Outcome::Passed { epoch, value });
+                    assert_eq!(outcome, Outcome::Passed { epoch, value });
                 }
             };
             let there = page.clone();
