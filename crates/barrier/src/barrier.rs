@@ -1,0 +1,98 @@
+//! What all barriers do.
+
+use std::time::Duration;
+
+use crate::{Ended, Id, Lost, Misuse, Refused, View};
+
+/// One member's barriers, as a state machine without I/O. Times are counted from any moment that
+/// the owner chooses.
+///
+/// Epochs count from 0, and each either passes for all survivors or fails for all survivors that
+/// have not passed it. Each arrival gets one [`Event::Passed`] or [`Event::Failed`], unless the
+/// member's barriers end before. Between arrival and event a member can work (a *fuzzy* barrier).
+///
+/// After each call the owner takes all that [`Barrier::poll_transmit`] and
+/// [`Barrier::poll_event`] have, and calls [`Barrier::timeout`] when the time of
+/// [`Barrier::poll_timeout`] comes.
+pub trait Barrier: std::fmt::Debug {
+    /// This member.
+    fn id(&self) -> Id;
+
+    /// The members as this one knows them; none before it has joined.
+    fn view(&self) -> &View;
+
+    /// Arrives at the next epoch, and brings `value` along. Gives the epoch.
+    ///
+    /// # Errors
+    /// [`Misuse`]
+    fn arrive(&mut self, now: Duration, value: u64) -> Result<u64, Misuse>;
+
+    /// Leaves the group. [`Event::Ended`] follows; a member whose connections close before that is
+    /// a lost one.
+    ///
+    /// # Errors
+    /// [`Misuse`]
+    fn leave(&mut self, now: Duration) -> Result<(), Misuse>;
+
+    /// A packet has come on the connection to `from`.
+    ///
+    /// # Errors
+    /// [`Refused`], for the log: the packet did no harm.
+    fn receive(&mut self, now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused>;
+
+    /// A member is lost: its connection has ended, or its owner has given it up. All survivors that
+    /// have a connection to it are told so, in any order and at any time.
+    fn lost(&mut self, now: Duration, member: Id);
+
+    fn timeout(&mut self, now: Duration);
+
+    fn poll_timeout(&self) -> Option<Duration>;
+
+    fn poll_transmit(&mut self) -> Option<Transmit>;
+
+    fn poll_event(&mut self) -> Option<Event>;
+
+    /// The members that this one waits for, as far as it knows: for messages to people.
+    fn waits_for(&self) -> Vec<Id>;
+
+    /// Whether the others have got, as far as that can be known, what this member had to say for
+    /// sure. One that has left goes on until then: if it goes earlier, it may be a lost one to
+    /// others, and an epoch that it has passed may fail for them.
+    fn is_settled(&self) -> bool;
+}
+
+/// A packet to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    pub to: To,
+    pub packet: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum To {
+    Member(Id),
+    /// All members of this view but the sender: by multicast where there is one.
+    All(View),
+}
+
+/// What has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// All members have arrived. `value` is what became of the numbers that they brought along.
+    Passed {
+        epoch: u64,
+        value: u64,
+    },
+    Failed(Lost),
+    /// The member has joined; `epoch` is the first at which it arrives.
+    Joined {
+        epoch: u64,
+        view: View,
+    },
+    /// Others were lost, have left or joined.
+    Changed {
+        view: View,
+    },
+    /// There are no barriers for this member any more.
+    Ended(Ended),
+}

@@ -1,0 +1,76 @@
+//! What goes wrong, by whose fault it is.
+
+use crate::{Group, Id};
+
+/// A group that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ViewError {
+    #[error("a group without members has no barriers: name at least one")]
+    Empty,
+    #[error("member {member} is named twice in a group: name each once")]
+    Twice { member: Id },
+    #[error("member {member} is not in its own group: add it, or let it join")]
+    Outside { member: Id },
+}
+
+/// The epoch failed for all members that have not passed it. The group goes on without the lost
+/// ones, and the next epoch can be passed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "epoch {epoch} of the barrier failed, because members were lost: {}; \
+     the next epoch is without them",
+    self.members.iter().map(Id::to_string).collect::<Vec<_>>().join(", ")
+)]
+pub struct Lost {
+    pub epoch: u64,
+    pub members: Vec<Id>,
+}
+
+/// Why a member has no barriers any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Ended {
+    #[error("this member has left its group")]
+    Left,
+    #[error("the others go on without this member, which they take for lost: join again")]
+    Excluded,
+    #[error("all members that could have admitted this one are lost")]
+    Alone,
+}
+
+/// The program's own mistake. Nothing changes then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misuse {
+    #[error("this member has arrived at epoch {epoch} already: wait for it to pass or fail")]
+    Twice { epoch: u64 },
+    #[error("this member has arrived at epoch {epoch}, and can leave once that passes or fails")]
+    Arrived { epoch: u64 },
+    #[error("this member is leaving, and arrives at no barrier any more")]
+    Leaving,
+    #[error("this member has not joined yet: wait for the event")]
+    Joining,
+    #[error(transparent)]
+    Ended(#[from] Ended),
+}
+
+/// A packet that was ignored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("a packet that is no packet of barriers, or is damaged")]
+    Malformed,
+    #[error("a packet of release {theirs} of the protocol; this is release {ours}")]
+    Release { theirs: u16, ours: u16 },
+    #[error("a packet of group {theirs:?}; this is {ours:?}")]
+    Group { theirs: Group, ours: Group },
+    #[error("a packet of member {told} came from member {from}")]
+    Sender { told: Id, from: Id },
+    #[error("a packet of member {member}, which is not in this group or was lost")]
+    Stranger { member: Id },
+    #[error("member {member} uses another pattern or combines numbers otherwise")]
+    Different { member: Id },
+    #[error("member {member} sent a packet of epoch {theirs}; this member is at {ours}")]
+    Epoch { member: Id, theirs: u64, ours: u64 },
+    #[error("member {member} sent what is not expected of it, or was sent before")]
+    Unexpected { member: Id },
+    #[error("a packet whose code was not made with the secret of this group")]
+    Forged,
+}

@@ -1,0 +1,29 @@
+//! Barriers among the processes of a job.
+//!
+//! A barrier is a state machine without I/O ([`Barrier`]): it is told of arrivals, packets, losses
+//! and the time, and says which packets to send. Its owner has the connections.
+//!
+//! A [`Pattern`] is the way in which the members of one view tell each other that they have
+//! arrived: [`Star`], [`Tree`] or [`Dissemination`]. A [`Member`] runs a pattern over reliable
+//! links that keep packets in order, and changes the view when members are lost, leave or join.
+//! [`Udp`] does the same over datagrams. [`Shared`] is another thing: a barrier in memory that the
+//! processes of a host share, which waits itself.
+#![forbid(unsafe_code)]
+
+mod barrier;
+mod error;
+mod member;
+mod packet;
+mod pattern;
+mod shared;
+mod udp;
+mod view;
+
+pub use barrier::{Barrier, Event, To, Transmit};
+pub use error::{Ended, Lost, Misuse, Refused, ViewError};
+pub use member::Member;
+pub use packet::{group_of, sender_of};
+pub use pattern::{Dissemination, Pattern, Place, Signal, Star, Tree, Unexpected};
+pub use shared::{Reporter, Shared, SharedError, WaitError};
+pub use udp::{Resending, Udp};
+pub use view::{Combine, Group, Id, View};

@@ -1,0 +1,475 @@
+//! A member of a group whose links lose nothing and keep packets in order.
+//!
+//! This file has the epochs within one view, [`change`] the passage from one view to the next.
+
+mod change;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use crate::packet::{decode, encode, Body, Outcome};
+use crate::pattern::{ARRIVAL, RELEASE};
+use crate::view::ViewId;
+use crate::{
+    Barrier, Combine, Ended, Event, Group, Id, Lost, Misuse, Pattern, Place, Refused, Signal, To,
+    Transmit, View, ViewError,
+};
+use change::Change;
+
+/// Signals of later epochs and views that a member keeps. No group of up to 4,096 members that
+/// keeps to the protocol sends more.
+const EARLY_MAX: usize = 1 << 16;
+
+/// A member's barriers by pattern `P`.
+#[derive(Debug)]
+pub struct Member<P> {
+    group: Group,
+    me: Id,
+    combine: Combine,
+    pattern: P,
+    view: View,
+    view_id: ViewId,
+    /// The epoch that has no outcome yet.
+    next: u64,
+    /// The epoch that the program arrives at next.
+    at: u64,
+    /// What the program brought along to `next`, if it has arrived there.
+    value: Option<u64>,
+    /// How epochs ended at which the program has not arrived yet.
+    unclaimed: VecDeque<(u64, Outcome)>,
+    /// How epochs ended, from the last that passed on. Whoever passes an epoch knows that all have
+    /// arrived there, and so know the outcomes before it.
+    tail: Vec<(u64, Outcome)>,
+    early: Vec<Early>,
+    lost: BTreeSet<Id>,
+    change: Change,
+    is_leaving: bool,
+    /// Links lose packets: a release is sent once more to one that arrives again.
+    answers_again: bool,
+    ended: Option<Ended>,
+    out: VecDeque<(To, Body)>,
+    events: VecDeque<Event>,
+    signals: Vec<Signal>,
+}
+
+/// A signal of an epoch or a view that this member has not come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Early {
+    from: Id,
+    view: ViewId,
+    epoch: u64,
+    round: u16,
+    value: u64,
+}
+
+impl<P: Pattern> Member<P> {
+    /// A member of a new group. All members name the same view, pattern and combination.
+    ///
+    /// # Errors
+    /// [`ViewError::Outside`] where `me` is not in the view.
+    pub fn new(
+        group: Group,
+        me: Id,
+        view: &View,
+        pattern: P,
+        combine: Combine,
+    ) -> Result<Member<P>, ViewError> {
+        if !view.contains(me) {
+            return Err(ViewError::Outside { member: me });
+        }
+        let mut member = Member::outside(group, me, pattern, combine);
+        member.view = view.clone();
+        member.view_id = ViewId::FIRST;
+        member.begin_epoch();
+        Ok(member)
+    }
+
+    /// A member that joins a group: it asks these members, of which one at least has to live. It
+    /// needs connections to all members of the group before it is admitted.
+    ///
+    /// # Errors
+    /// [`ViewError`] for an empty list, or one that names `me`.
+    pub fn join(
+        group: Group,
+        me: Id,
+        contacts: &[Id],
+        pattern: P,
+        combine: Combine,
+    ) -> Result<Member<P>, ViewError> {
+        let contacts: BTreeSet<Id> = contacts.iter().copied().collect();
+        if contacts.is_empty() {
+            return Err(ViewError::Empty);
+        }
+        if contacts.contains(&me) {
+            return Err(ViewError::Twice { member: me });
+        }
+        let mut member = Member::outside(group, me, pattern, combine);
+        member.change.contacts = contacts;
+        member.ask_to_join(false);
+        Ok(member)
+    }
+
+    fn outside(group: Group, me: Id, pattern: P, combine: Combine) -> Member<P> {
+        Member {
+            group,
+            me,
+            combine,
+            pattern,
+            view: View::none(),
+            view_id: ViewId::NONE,
+            next: 0,
+            at: 0,
+            value: None,
+            unclaimed: VecDeque::new(),
+            tail: Vec::new(),
+            early: Vec::new(),
+            lost: BTreeSet::new(),
+            change: Change::default(),
+            is_leaving: false,
+            answers_again: false,
+            ended: None,
+            out: VecDeque::new(),
+            events: VecDeque::new(),
+            signals: Vec::new(),
+        }
+    }
+
+    fn terms(&self) -> u32 {
+        self.pattern.code() << 4 | self.combine as u32
+    }
+
+    fn has_joined(&self) -> bool {
+        self.view_id != ViewId::NONE
+    }
+
+    fn send(&mut self, to: Id, body: Body) {
+        self.out.push_back((To::Member(to), body));
+    }
+
+    fn begin_epoch(&mut self) {
+        if let Some(place) = self.view.place(self.me) {
+            self.pattern.begin(place, self.view.len(), self.combine);
+        }
+    }
+
+    /// Sends what the pattern has said, and passes the epoch if all have arrived.
+    fn go_on(&mut self) {
+        loop {
+            for signal in std::mem::take(&mut self.signals) {
+                let to = match signal.to {
+                    Place::One(place) => To::Member(self.view.members()[place]),
+                    Place::All => To::All(self.view.clone()),
+                };
+                let body = self.signal(self.next, signal.round, signal.value);
+                self.out.push_back((to, body));
+            }
+            let Some(value) = self.pattern.result() else {
+                return;
+            };
+            self.pass(value);
+            self.replay();
+        }
+    }
+
+    fn signal(&self, epoch: u64, round: u16, value: u64) -> Body {
+        Body::Signal {
+            view: self.view_id,
+            epoch,
+            terms: self.terms(),
+            round,
+            value,
+        }
+    }
+
+    fn pass(&mut self, value: u64) {
+        self.tail.clear();
+        self.tail.push((self.next, Outcome::Passed(value)));
+        self.deliver(self.next, Outcome::Passed(value));
+        self.next += 1;
+        self.begin_epoch();
+    }
+
+    /// Tells the program how an epoch ended, once it has arrived there.
+    fn deliver(&mut self, epoch: u64, outcome: Outcome) {
+        match self.value.take() {
+            Some(_) => self.tell(epoch, outcome),
+            None => self.unclaimed.push_back((epoch, outcome)),
+        }
+    }
+
+    fn tell(&mut self, epoch: u64, outcome: Outcome) {
+        self.events.push_back(match outcome {
+            Outcome::Passed(value) => Event::Passed { epoch, value },
+            Outcome::Lost(members) => Event::Failed(Lost { epoch, members }),
+        });
+    }
+
+    /// Passes early signals on whose time has come.
+    fn replay(&mut self) {
+        let (view, next) = (self.view_id, self.next);
+        let has_come = |early: &Early| early.view == view && early.epoch == next;
+        let early = std::mem::take(&mut self.early);
+        let (now, later): (Vec<Early>, Vec<Early>) = early.into_iter().partition(has_come);
+        self.early = later;
+        let stays = |early: &Early| {
+            early.view.number > view.number || early.view == view && early.epoch > next
+        };
+        self.early.retain(stays);
+        for early in now {
+            if let Some(place) = self.view.place(early.from) {
+                // One that is not expected is ignored as it is when it comes in time.
+                let (round, value) = (early.round, early.value);
+                let _ = self.pattern.receive(place, round, value, &mut self.signals);
+            }
+        }
+    }
+
+    fn on_signal(&mut self, signal: Early, terms: u32) -> Result<(), Refused> {
+        let member = signal.from;
+        if terms != self.terms() {
+            return Err(Refused::Different { member });
+        }
+        if signal.view.number > self.view_id.number {
+            return self.keep(signal);
+        }
+        let Some(place) = self.view.place(member) else {
+            // It has not heard that the others go on without it.
+            self.send(member, Body::Excluded);
+            return Err(Refused::Stranger { member });
+        };
+        if signal.view != self.view_id || self.change.is_going_on {
+            return Ok(());
+        }
+        if signal.epoch < self.next {
+            let is_last = signal.epoch + 1 == self.next && self.is_root();
+            if let (true, true, [(_, Outcome::Passed(value))]) =
+                (is_last, self.answers_again, &self.tail[..])
+            {
+                let body = self.signal(signal.epoch, RELEASE, *value);
+                self.send(member, body);
+            }
+            return Ok(());
+        }
+        if signal.epoch == self.next {
+            let (round, value) = (signal.round, signal.value);
+            let received = self.pattern.receive(place, round, value, &mut self.signals);
+            received.map_err(|_| Refused::Unexpected { member })?;
+            self.go_on();
+            return Ok(());
+        }
+        // Nobody can be further ahead: this member has not arrived at the next epoch.
+        if signal.epoch > self.next + 1 {
+            return Err(Refused::Epoch {
+                member,
+                theirs: signal.epoch,
+                ours: self.next,
+            });
+        }
+        self.keep(signal)
+    }
+
+    fn keep(&mut self, signal: Early) -> Result<(), Refused> {
+        let is_there =
+            |other: &Early| (Early { value: 0, ..*other }) == Early { value: 0, ..signal };
+        if self.early.len() >= EARLY_MAX || self.early.iter().any(is_there) {
+            return Err(Refused::Unexpected {
+                member: signal.from,
+            });
+        }
+        self.early.push(signal);
+        Ok(())
+    }
+
+    fn end(&mut self, why: Ended) {
+        if self.ended.is_none() {
+            self.ended = Some(why);
+            self.value = None;
+            self.events.push_back(Event::Ended(why));
+            if why == Ended::Left {
+                self.say_farewell();
+            }
+        }
+    }
+
+    pub(crate) fn on_body(&mut self, from: Id, body: Body) -> Result<(), Refused> {
+        if self.ended.is_some() {
+            // Whoever counts on this member has to hear that it can't.
+            if matches!(body, Body::Collect { .. } | Body::Report(_)) {
+                let tail = self.tail.clone();
+                self.send(from, Body::Gone { tail });
+            }
+            return Ok(());
+        }
+        if from == self.me {
+            return Err(Refused::Stranger { member: from });
+        }
+        if self.lost.contains(&from) {
+            if !matches!(body, Body::Gone { .. } | Body::Excluded) {
+                self.send(from, Body::Excluded);
+            }
+            return Err(Refused::Stranger { member: from });
+        }
+        match body {
+            Body::Signal {
+                view,
+                epoch,
+                terms,
+                round,
+                value,
+            } => {
+                let signal = Early {
+                    from,
+                    view,
+                    epoch,
+                    round,
+                    value,
+                };
+                return self.on_signal(signal, terms);
+            }
+            Body::Collect {
+                view,
+                lost,
+                joining,
+            } => self.on_collect(from, view, &lost, &joining),
+            Body::Report(report) => return self.on_report(from, report),
+            Body::Install(install) => return self.on_install(from, install),
+            Body::Join { member, is_again } => self.on_join(member, is_again),
+            Body::Leave => self.on_leave(from),
+            Body::Gone { tail } => self.on_gone(from, tail),
+            Body::Excluded => self.on_excluded(from),
+            Body::Part { .. } | Body::Received { .. } => return Err(Refused::Malformed),
+        }
+        Ok(())
+    }
+
+    fn is_root(&self) -> bool {
+        self.view.members().first() == Some(&self.me)
+    }
+
+    /// Packets can be lost.
+    pub(crate) fn answer_again(&mut self) {
+        self.answers_again = true;
+    }
+
+    /// In a star: the arrival that has to be sent until it is answered, and to whom.
+    pub(crate) fn unanswered(&self) -> Option<(ViewId, u64, Id, Body)> {
+        let value = self.value?;
+        let root = *self.view.members().first()?;
+        let body = self.signal(self.next, ARRIVAL, value);
+        let is_due = root != self.me && !self.change.is_going_on;
+        is_due.then_some((self.view_id, self.next, root, body))
+    }
+
+    pub(crate) fn is_lost(&self, other: Id) -> bool {
+        self.lost.contains(&other)
+    }
+
+    /// Whether another one's word is still of interest.
+    pub(crate) fn counts_on(&self, other: Id) -> bool {
+        self.ended.is_none() && (self.view.contains(other) || self.change.involves(other))
+    }
+
+    pub(crate) fn poll_body(&mut self) -> Option<(To, Body)> {
+        self.out.pop_front()
+    }
+}
+
+impl<P: Pattern> Barrier for Member<P> {
+    fn id(&self) -> Id {
+        self.me
+    }
+
+    fn view(&self) -> &View {
+        &self.view
+    }
+
+    fn arrive(&mut self, _now: Duration, value: u64) -> Result<u64, Misuse> {
+        if let Some(ended) = self.ended {
+            return Err(ended.into());
+        }
+        if !self.has_joined() {
+            return Err(Misuse::Joining);
+        }
+        if self.is_leaving {
+            return Err(Misuse::Leaving);
+        }
+        if self.value.is_some() {
+            return Err(Misuse::Twice { epoch: self.next });
+        }
+        let epoch = self.at;
+        self.at += 1;
+        if let Some((epoch, outcome)) = self.unclaimed.pop_front() {
+            self.tell(epoch, outcome);
+            return Ok(epoch);
+        }
+        self.value = Some(value);
+        if !self.change.is_going_on {
+            self.pattern.arrive(value, &mut self.signals);
+            self.go_on();
+        }
+        Ok(epoch)
+    }
+
+    fn leave(&mut self, _now: Duration) -> Result<(), Misuse> {
+        if let Some(ended) = self.ended {
+            return Err(ended.into());
+        }
+        if !self.has_joined() {
+            return Err(Misuse::Joining);
+        }
+        if self.value.is_some() {
+            return Err(Misuse::Arrived { epoch: self.next });
+        }
+        if !self.is_leaving {
+            self.is_leaving = true;
+            self.ask_to_leave();
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, _now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {
+        let (told, body) = decode(packet, self.group)?;
+        if told != from {
+            return Err(Refused::Sender { told, from });
+        }
+        self.on_body(from, body)
+    }
+
+    fn lost(&mut self, _now: Duration, member: Id) {
+        self.on_lost(member);
+    }
+
+    fn timeout(&mut self, _now: Duration) {}
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    fn poll_transmit(&mut self) -> Option<Transmit> {
+        let (to, body) = self.poll_body()?;
+        let packet = encode(self.group, self.me, &body);
+        Some(Transmit { to, packet })
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn waits_for(&self) -> Vec<Id> {
+        if self.ended.is_some() {
+            return Vec::new();
+        }
+        if self.change.is_going_on || !self.has_joined() {
+            return self.unreported();
+        }
+        let places = match self.value {
+            Some(_) => self.pattern.waits_for(),
+            None => Vec::new(),
+        };
+        places.iter().map(|at| self.view.members()[*at]).collect()
+    }
+
+    fn is_settled(&self) -> bool {
+        self.out.is_empty()
+    }
+}

@@ -1,0 +1,91 @@
+//! In round r each member tells the one 2^r places further what it has heard so far: there is no
+//! root, and nobody waits for more than log2 of the members (Hensgen, Finkel and Manber 1988).
+
+use super::{Pattern, Place, Signal, Unexpected};
+use crate::Combine;
+
+/// Rounds of signals around a ring. Some numbers are counted twice, which changes none of
+/// [`Combine`]'s results.
+#[derive(Clone, Debug, Default)]
+pub struct Dissemination {
+    place: usize,
+    size: usize,
+    combine: Option<Combine>,
+    /// What has come for each round.
+    heard: Vec<Option<u64>>,
+    /// What this member tells in the round that it is in; none before it arrives.
+    value: Option<u64>,
+    round: usize,
+}
+
+impl Dissemination {
+    fn before(&self, round: usize) -> usize {
+        (self.place + self.size - (1 << round)) % self.size
+    }
+
+    fn tell(&self, value: u64, out: &mut Vec<Signal>) {
+        if self.round < self.heard.len() {
+            out.push(Signal {
+                to: Place::One((self.place + (1 << self.round)) % self.size),
+                round: self.round as u16,
+                value,
+            });
+        }
+    }
+
+    fn go_on(&mut self, out: &mut Vec<Signal>) {
+        let combine = self.combine.expect("an epoch has begun");
+        while let (Some(value), Some(Some(heard))) = (self.value, self.heard.get(self.round)) {
+            let value = combine.of(value, *heard);
+            self.value = Some(value);
+            self.round += 1;
+            self.tell(value, out);
+        }
+    }
+}
+
+impl Pattern for Dissemination {
+    fn code(&self) -> u32 {
+        2 << 16
+    }
+
+    fn begin(&mut self, place: usize, size: usize, combine: Combine) {
+        let rounds = size.next_power_of_two().trailing_zeros() as usize;
+        (self.place, self.size, self.combine) = (place, size, Some(combine));
+        (self.value, self.round) = (None, 0);
+        self.heard.clear();
+        self.heard.resize(rounds, None);
+    }
+
+    fn arrive(&mut self, value: u64, out: &mut Vec<Signal>) {
+        self.value = Some(value);
+        self.tell(value, out);
+        self.go_on(out);
+    }
+
+    fn receive(
+        &mut self,
+        from: usize,
+        round: u16,
+        value: u64,
+        out: &mut Vec<Signal>,
+    ) -> Result<(), Unexpected> {
+        let round = usize::from(round);
+        if self.heard.get(round) != Some(&None) || from != self.before(round) {
+            return Err(Unexpected);
+        }
+        self.heard[round] = Some(value);
+        self.go_on(out);
+        Ok(())
+    }
+
+    fn result(&self) -> Option<u64> {
+        self.value.filter(|_| self.round == self.heard.len())
+    }
+
+    fn waits_for(&self) -> Vec<usize> {
+        let rounds = self.round..self.heard.len();
+        let missing = rounds.filter(|round| self.heard[*round].is_none());
+        missing.take(1).map(|round| self.before(round)).collect()
+    }
+}

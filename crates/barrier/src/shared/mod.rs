@@ -1,0 +1,364 @@
+//! Barriers in memory that the processes of one host share.
+//!
+//! Unlike the other kinds this one waits itself: there are no packets that anybody could carry.
+//! Members that die and that leave are provided for; one that joins is a matter of a new group.
+
+mod page;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mgn_sys::{cpu, futex, memory, Mapping, Protection};
+
+use crate::{Combine, Ended, Id, Lost, Misuse};
+use page::{Atomic, Outcome, Page, Place, Seat, MEMBERS_MAX};
+
+/// The beginning of the memory, so that nothing else is taken for it.
+const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar01");
+
+/// Bytes that one processor writes without disturbing those that others write.
+const LINE: usize = 64;
+
+const COUNT: usize = 8;
+const LOST: usize = LINE;
+const BELL: usize = 2 * LINE;
+const SLEEPERS: usize = BELL + 4;
+const VERDICTS: usize = 3 * LINE;
+const MEMBERS: usize = VERDICTS + 16 * MEMBERS_MAX;
+
+/// How long a member spins before it yields, and how long it yields before it sleeps: alone on its
+/// processor, and when there are more members than processors. Those then only yield.
+const SPIN: Duration = Duration::from_micros(20);
+const YIELD: Duration = Duration::from_micros(100);
+const YIELD_CROWDED: Duration = Duration::from_millis(1);
+
+/// Looks at the memory between two looks at the clock.
+const STRIDE: u32 = 64;
+
+/// Why there is no shared memory.
+#[derive(Debug, thiserror::Error)]
+pub enum SharedError {
+    #[error("a barrier in shared memory has 1 to {MEMBERS_MAX} members, not {0}")]
+    Count(usize),
+    #[error("member {member} of a barrier of {count}: members count from 0")]
+    Member { member: Id, count: usize },
+    #[error("this is not the memory of a barrier of this many members")]
+    Other,
+    #[error("the memory of a barrier cannot be had: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Why a wait ended without all having arrived.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WaitError {
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    #[error(transparent)]
+    Ended(#[from] Ended),
+    /// The epoch is as open as before: wait again.
+    #[error("these members have not arrived: {missing:?}")]
+    TimedOut { missing: Vec<Id> },
+    #[error("this member has not arrived: call `arrive` before `wait`")]
+    NotArrived,
+}
+
+/// One member of a group on one host.
+#[derive(Debug)]
+pub struct Shared {
+    page: Arc<Memory>,
+    seat: Seat,
+    ended: Option<Ended>,
+    is_crowded: bool,
+}
+
+/// Tells the members of a group that one of them is lost, from any thread.
+#[derive(Clone, Debug)]
+pub struct Reporter {
+    page: Arc<Memory>,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Memory(Mapping);
+
+impl Shared {
+    /// Memory for a group of so many members. It is gone when the last descriptor and the last
+    /// member are.
+    ///
+    /// # Errors
+    /// [`SharedError`]
+    pub fn create(count: usize) -> Result<OwnedFd, SharedError> {
+        if !(1..=MEMBERS_MAX).contains(&count) {
+            return Err(SharedError::Count(count));
+        }
+        let size = MEMBERS + count * LINE;
+        let fd = memory::create("mgn-barrier", size)?;
+        let mapping = Mapping::new(&fd, size, Protection::ReadWrite)?;
+        mapping.long(COUNT).store(count as u64, Ordering::Relaxed);
+        mapping.long(0).store(MAGIC, Ordering::Release);
+        Ok(fd)
+    }
+
+    /// Member `me` of the group, whose members count from 0. Each has one process, which takes its
+    /// place once.
+    ///
+    /// # Errors
+    /// [`SharedError`]
+    pub fn new(
+        fd: impl AsFd,
+        me: Id,
+        count: usize,
+        combine: Combine,
+    ) -> Result<Shared, SharedError> {
+        if !(1..=MEMBERS_MAX).contains(&count) {
+            return Err(SharedError::Count(count));
+        }
+        if me.0 as usize >= count {
+            return Err(SharedError::Member { member: me, count });
+        }
+        let mapping = Mapping::new(fd, MEMBERS + count * LINE, Protection::ReadWrite)?;
+        let word = |at| mapping.long(at).load(Ordering::Acquire);
+        if word(0) != MAGIC || word(COUNT) != count as u64 {
+            return Err(SharedError::Other);
+        }
+        mapping.populate();
+        Ok(Shared {
+            page: Arc::new(Memory(mapping)),
+            seat: Seat::new(me.0 as usize, count, combine),
+            ended: None,
+            is_crowded: count > cpu::cores(),
+        })
+    }
+
+    /// Arrives at the next epoch and brings `value` along. Gives the epoch.
+    ///
+    /// # Errors
+    /// [`Misuse`]
+    #[inline]
+    pub fn arrive(&mut self, value: u64) -> Result<u64, Misuse> {
+        if let Some(ended) = self.ended {
+            return Err(ended.into());
+        }
+        let epoch = self.seat.epoch;
+        if self.seat.has_arrived {
+            return Err(Misuse::Twice { epoch });
+        }
+        self.seat.arrive(&*self.page, value);
+        Ok(epoch)
+    }
+
+    /// Arrives, and waits until all others have arrived, too. Takes less time than
+    /// [`Shared::arrive`] and [`Shared::wait`] one after the other.
+    ///
+    /// # Errors
+    /// [`WaitError`]; a member that has arrived already only waits.
+    #[inline]
+    pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        if self.ended.is_none() && !self.seat.has_arrived {
+            if let Some(outcome) = self.seat.arrive_and_look(&*self.page, value) {
+                return self.give(outcome);
+            }
+        }
+        self.wait(timeout)
+    }
+
+    /// Waits until all have arrived, and gives what became of their numbers.
+    ///
+    /// # Errors
+    /// [`WaitError`]
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        if let Some(ended) = self.ended {
+            return Err(ended.into());
+        }
+        if !self.seat.has_arrived {
+            return Err(WaitError::NotArrived);
+        }
+        match self.spin(timeout) {
+            Some(outcome) => self.give(outcome),
+            None => self.sleep(timeout),
+        }
+    }
+
+    /// Leaves the group: the others wait for this member no more.
+    ///
+    /// # Errors
+    /// [`Misuse`]
+    pub fn leave(&mut self) -> Result<(), Misuse> {
+        if let Some(ended) = self.ended {
+            return Err(ended.into());
+        }
+        if self.seat.has_arrived {
+            let epoch = self.seat.epoch;
+            return Err(Misuse::Arrived { epoch });
+        }
+        self.seat.leave(&*self.page);
+        self.ended = Some(Ended::Left);
+        Ok(())
+    }
+
+    pub fn reporter(&self) -> Reporter {
+        Reporter {
+            page: self.page.clone(),
+            count: self.count(),
+        }
+    }
+
+    fn count(&self) -> usize {
+        (self.page.0.len() - MEMBERS) / LINE
+    }
+
+    fn spin(&mut self, timeout: Option<Duration>) -> Option<Outcome> {
+        let page = &*self.page;
+        let (spin, most) = match self.is_crowded {
+            true => (Duration::ZERO, YIELD_CROWDED),
+            false => (SPIN, SPIN + YIELD),
+        };
+        let most = timeout.map_or(most, |timeout| most.min(timeout));
+        let (mut start, mut spent) = (None, Duration::ZERO);
+        loop {
+            for _ in 0..if spent < spin { STRIDE } else { 1 } {
+                let outcome = self.seat.look(page);
+                if outcome.is_some() {
+                    return outcome;
+                }
+                std::hint::spin_loop();
+            }
+            // The clock is read late: most waits are over before.
+            spent = start.get_or_insert_with(Instant::now).elapsed();
+            if spent >= most {
+                return None;
+            }
+            if spent >= spin {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn sleep(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        let page = self.page.clone();
+        let start = Instant::now();
+        loop {
+            let bell = page::announce(&*page);
+            let outcome = self.seat.look(&*page);
+            let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+            if outcome.is_none() && left != Some(Duration::ZERO) {
+                let most = left.unwrap_or(Duration::from_secs(1 << 20));
+                futex::wait(page.0.word(BELL), bell, most);
+            }
+            page::awake(&*page);
+            match outcome {
+                Some(outcome) => return self.give(outcome),
+                None if left == Some(Duration::ZERO) => {
+                    let missing = self.seat.view & !self.seat.seen;
+                    let missing = members(missing);
+                    return Err(WaitError::TimedOut { missing });
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn give(&mut self, outcome: Outcome) -> Result<u64, WaitError> {
+        match outcome {
+            Outcome::Passed { value, .. } => Ok(value),
+            Outcome::Failed { epoch, lost } => {
+                let members = members(lost);
+                Err(Lost { epoch, members }.into())
+            }
+            Outcome::Excluded => {
+                self.ended = Some(Ended::Excluded);
+                Err(Ended::Excluded.into())
+            }
+        }
+    }
+}
+
+impl Reporter {
+    /// The process of a member has ended. The epoch that it has not arrived at fails for all
+    /// others, and those that follow are without it. Nothing happens if it has left before, or
+    /// if there is no such member. The process must have ended: one that goes on to arrive can
+    /// make an epoch pass for some that fails for others.
+    pub fn lost(&self, member: Id) {
+        if (member.0 as usize) < self.count {
+            page::lose(&*self.page, member.0 as usize);
+        }
+    }
+}
+
+fn members(mask: u64) -> Vec<Id> {
+    let all = 0..MEMBERS_MAX as u32;
+    all.filter(|member| mask >> member & 1 != 0)
+        .map(Id)
+        .collect()
+}
+
+macro_rules! atomic {
+    ($atomic:ty, $value:ty) => {
+        impl Atomic<$value> for $atomic {
+            #[inline]
+            fn load(&self, order: Ordering) -> $value {
+                <$atomic>::load(self, order)
+            }
+
+            #[inline]
+            fn store(&self, value: $value, order: Ordering) {
+                <$atomic>::store(self, value, order);
+            }
+
+            fn add(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_add(value, order)
+            }
+
+            fn or(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_or(value, order)
+            }
+
+            fn claim(&self, value: $value) -> $value {
+                let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+                match self.compare_exchange(0, value, success, failure) {
+                    Ok(there) | Err(there) => there,
+                }
+            }
+        }
+    };
+}
+
+atomic!(AtomicU32, u32);
+atomic!(AtomicU64, u64);
+
+impl Page for Memory {
+    type Long = AtomicU64;
+    type Word = AtomicU32;
+
+    #[inline]
+    fn long(&self, place: Place) -> &AtomicU64 {
+        self.0.long(match place {
+            Place::Lost => LOST,
+            Place::Verdict(view) => VERDICTS + 16 * view,
+            Place::Before(view) => VERDICTS + 16 * view + 8,
+            Place::Arrived(member) => MEMBERS + LINE * member,
+            Place::Value(member, parity) => MEMBERS + LINE * member + 8 + 8 * parity as usize,
+        })
+    }
+
+    #[inline]
+    fn bell(&self) -> &AtomicU32 {
+        self.0.word(BELL)
+    }
+
+    #[inline]
+    fn sleepers(&self) -> &AtomicU32 {
+        self.0.word(SLEEPERS)
+    }
+
+    fn fence() {
+        std::sync::atomic::fence(Ordering::SeqCst);
+    }
+
+    fn wake(&self) {
+        futex::wake_all(self.0.word(BELL));
+    }
+}

@@ -1,0 +1,432 @@
+//! The memory that the members of a group on one host share, and what each may conclude from it.
+//!
+//! Each member counts its arrivals in a cache line of its own. A counter stays what it is when its
+//! member dies, so whether all have arrived at an epoch is the same for all who look, at any time:
+//! that makes outcomes uniform without anybody who coordinates. Only the members that an epoch
+//! fails for are a matter of when one looks. The first who looks writes them down (a *verdict*).
+//!
+//! All of it is written once, for the processor's own atomics and for those of the model checker.
+
+use std::sync::atomic::Ordering;
+
+use crate::Combine;
+
+/// A verdict is a word with a bit for each member.
+pub(super) const MEMBERS_MAX: usize = 64;
+
+/// In a counter: the member has left, and has arrived at as many epochs as the other bits say.
+const LEFT: u64 = 1 << 63;
+
+pub(super) trait Atomic<T> {
+    fn load(&self, order: Ordering) -> T;
+    fn store(&self, value: T, order: Ordering);
+    fn add(&self, value: T, order: Ordering) -> T;
+    fn or(&self, value: T, order: Ordering) -> T;
+    /// Stores the value if there is 0, and gives what was there.
+    fn claim(&self, value: T) -> T;
+}
+
+/// One word of the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A bit for each member that is lost.
+    Lost,
+    /// Those for which the epoch failed that was the last in view `.0`.
+    Verdict(usize),
+    /// What the epoch before that one gave.
+    Before(usize),
+    /// At how many epochs a member has arrived.
+    Arrived(usize),
+    /// What it has brought along, to even and odd epochs.
+    Value(usize, u64),
+}
+
+pub(super) trait Page {
+    type Long: Atomic<u64>;
+    type Word: Atomic<u32>;
+
+    fn long(&self, place: Place) -> &Self::Long;
+
+    /// Changes when somebody who may sleep has to look.
+    fn bell(&self) -> &Self::Word;
+
+    /// How many may sleep.
+    fn sleepers(&self) -> &Self::Word;
+
+    fn fence();
+
+    /// Wakes all who sleep at the bell.
+    fn wake(&self);
+}
+
+/// What one member knows.
+#[derive(Debug)]
+pub(super) struct Seat {
+    pub me: usize,
+    combine: Combine,
+    /// A bit for each member that takes part.
+    pub view: u64,
+    /// How many views there have been.
+    views: usize,
+    pub epoch: u64,
+    pub has_arrived: bool,
+    /// Those who have been seen to have arrived at this epoch.
+    pub seen: u64,
+    /// Those of them who have left, and bring nothing along.
+    left: u64,
+    /// What the last epoch gave that passed.
+    last: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed {
+        epoch: u64,
+        value: u64,
+    },
+    /// With a bit for each lost member.
+    Failed {
+        epoch: u64,
+        lost: u64,
+    },
+    /// The others take this member for lost.
+    Excluded,
+}
+
+impl Seat {
+    pub fn new(me: usize, count: usize, combine: Combine) -> Seat {
+        Seat {
+            me,
+            combine,
+            view: u64::MAX >> (MEMBERS_MAX - count),
+            views: 0,
+            epoch: 0,
+            has_arrived: false,
+            seen: 0,
+            left: 0,
+            last: 0,
+        }
+    }
+
+    #[inline]
+    pub fn arrive<P: Page>(&mut self, page: &P, value: u64) {
+        self.put(page, value);
+        rouse(page);
+    }
+
+    /// Arrives, and looks at once. So the counters of others come while this member's own one is on
+    /// its way to them. It looks for those who sleep only then.
+    #[inline]
+    pub fn arrive_and_look<P: Page>(&mut self, page: &P, value: u64) -> Option<Outcome> {
+        self.put(page, value);
+        let outcome = self.look(page);
+        rouse(page);
+        outcome
+    }
+
+    #[inline]
+    fn put(&mut self, page: &impl Page, value: u64) {
+        self.has_arrived = true;
+        self.seen = 1 << self.me;
+        // Whoever finds it where an older one should be finds the verdict too that allowed it.
+        let place = page.long(Place::Value(self.me, self.epoch % 2));
+        place.store(value, Ordering::Release);
+        let counter = page.long(Place::Arrived(self.me));
+        counter.store(self.epoch + 1, Ordering::Release);
+    }
+
+    pub fn leave<P: Page>(&mut self, page: &P) {
+        let counter = page.long(Place::Arrived(self.me));
+        counter.store(LEFT | self.epoch, Ordering::Release);
+        rouse(page);
+    }
+
+    /// How the epoch ended that this member has arrived at, if it has.
+    #[inline]
+    pub fn look(&mut self, page: &impl Page) -> Option<Outcome> {
+        // Before the counters: those of lost members no longer change.
+        let lost = page.long(Place::Lost).load(Ordering::Acquire);
+        if lost & 1 << self.me != 0 {
+            return Some(Outcome::Excluded);
+        }
+        let mut missing = self.view & !self.seen;
+        while missing != 0 {
+            let member = missing.trailing_zeros() as usize;
+            let count = page.long(Place::Arrived(member)).load(Ordering::Acquire);
+            if count & !LEFT <= self.epoch {
+                if count & LEFT == 0 {
+                    break;
+                }
+                self.left |= 1 << member;
+            }
+            missing &= missing - 1;
+            self.seen |= 1 << member;
+        }
+        if missing == 0 {
+            return Some(self.pass(page));
+        }
+        match lost & self.view {
+            0 => None,
+            lost => self.fail(page, lost),
+        }
+    }
+
+    fn pass(&mut self, page: &impl Page) -> Outcome {
+        let mut values = None;
+        let mut view = self.view & !self.left;
+        while view != 0 {
+            let member = view.trailing_zeros() as usize;
+            view &= view - 1;
+            let place = page.long(Place::Value(member, self.epoch % 2));
+            let value = place.load(Ordering::Acquire);
+            values = Some(values.map_or(value, |sum| self.combine.of(sum, value)));
+        }
+        let mut value = values.expect("this member has not left");
+        // Others can be two epochs ahead only if the next one has failed for them.
+        if page
+            .long(Place::Verdict(self.views))
+            .load(Ordering::Acquire)
+            != 0
+        {
+            value = page.long(Place::Before(self.views)).load(Ordering::Acquire);
+        }
+        self.last = value;
+        let epoch = self.next();
+        Outcome::Passed { epoch, value }
+    }
+
+    #[cold]
+    fn fail(&mut self, page: &impl Page, lost: u64) -> Option<Outcome> {
+        let is_missing = |member: &usize| {
+            let count = page.long(Place::Arrived(*member)).load(Ordering::Acquire);
+            count & LEFT == 0 && count <= self.epoch
+        };
+        let lost = (0..MEMBERS_MAX).filter(|member| lost & 1 << member != 0);
+        let missing = lost.filter(is_missing);
+        let missing: u64 = missing.map(|member| 1 << member).sum();
+        if missing == 0 {
+            return None;
+        }
+        // All who write it write the same.
+        let before = page.long(Place::Before(self.views));
+        before.store(self.last, Ordering::Release);
+        let lost = match page.long(Place::Verdict(self.views)).claim(missing) {
+            0 => missing,
+            others => others,
+        };
+        self.view &= !lost;
+        self.views += 1;
+        let epoch = self.next();
+        Some(Outcome::Failed { epoch, lost })
+    }
+
+    /// Goes on to the next epoch, and gives the one before.
+    fn next(&mut self) -> u64 {
+        self.epoch += 1;
+        self.has_arrived = false;
+        (self.seen, self.left) = (0, 0);
+        self.epoch - 1
+    }
+}
+
+/// Says that a member is lost.
+pub(super) fn lose<P: Page>(page: &P, member: usize) {
+    page.long(Place::Lost).or(1 << member, Ordering::SeqCst);
+    ring(page);
+}
+
+/// After a change: wakes those who may have fallen asleep before they saw it. With the fence here
+/// and the one in [`announce`], either they see the change or this member sees that they may sleep.
+#[inline]
+fn rouse<P: Page>(page: &P) {
+    P::fence();
+    if page.sleepers().load(Ordering::SeqCst) > 0 {
+        ring(page);
+    }
+}
+
+fn ring(page: &impl Page) {
+    page.bell().add(1, Ordering::SeqCst);
+    page.wake();
+}
+
+/// Says that one may sleep: who changes something from now on rings. Gives the bell's value, with
+/// which it sleeps if there is nothing new after that.
+pub(super) fn announce<P: Page>(page: &P) -> u32 {
+    let bell = page.bell().load(Ordering::SeqCst);
+    page.sleepers().add(1, Ordering::SeqCst);
+    P::fence();
+    bell
+}
+
+pub(super) fn awake(page: &impl Page) {
+    page.sleepers().add(u32::MAX, Ordering::SeqCst);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loom::sync::atomic::{AtomicU32, AtomicU64};
+    use loom::sync::{Arc, Notify};
+    use loom::thread;
+
+    macro_rules! atomic {
+        ($atomic:ty, $value:ty) => {
+            impl Atomic<$value> for $atomic {
+                fn load(&self, order: Ordering) -> $value {
+                    <$atomic>::load(self, order)
+                }
+                fn store(&self, value: $value, order: Ordering) {
+                    <$atomic>::store(self, value, order);
+                }
+                fn add(&self, value: $value, order: Ordering) -> $value {
+                    self.fetch_add(value, order)
+                }
+                fn or(&self, value: $value, order: Ordering) -> $value {
+                    self.fetch_or(value, order)
+                }
+                fn claim(&self, value: $value) -> $value {
+                    let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+                    match self.compare_exchange(0, value, success, failure) {
+                        Ok(there) | Err(there) => there,
+                    }
+                }
+            }
+        };
+    }
+
+    atomic!(AtomicU32, u32);
+    atomic!(AtomicU64, u64);
+
+    /// A page in the model checker's memory.
+    struct Checked {
+        lost: AtomicU64,
+        verdicts: [[AtomicU64; 2]; 2],
+        members: Vec<[AtomicU64; 3]>,
+        bell: AtomicU32,
+        sleepers: AtomicU32,
+        beds: Vec<Notify>,
+    }
+
+    impl Checked {
+        fn new(count: usize) -> Arc<Checked> {
+            let long = || AtomicU64::new(0);
+            Arc::new(Checked {
+                lost: long(),
+                verdicts: [[long(), long()], [long(), long()]],
+                members: (0..count).map(|_| [long(), long(), long()]).collect(),
+                bell: AtomicU32::new(0),
+                sleepers: AtomicU32::new(0),
+                beds: (0..count).map(|_| Notify::new()).collect(),
+            })
+        }
+
+        fn wait(&self, seat: &mut Seat) -> Outcome {
+            loop {
+                if let Some(outcome) = seat.look(self) {
+                    return outcome;
+                }
+                let bell = announce(self);
+                let outcome = seat.look(self);
+                if outcome.is_none() && self.bell.load(Ordering::SeqCst) == bell {
+                    self.beds[seat.me].wait();
+                }
+                awake(self);
+                if let Some(outcome) = outcome {
+                    return outcome;
+                }
+            }
+        }
+    }
+
+    impl Page for Checked {
+        type Long = AtomicU64;
+        type Word = AtomicU32;
+
+        fn long(&self, place: Place) -> &AtomicU64 {
+            match place {
+                Place::Lost => &self.lost,
+                Place::Verdict(view) => &self.verdicts[view][0],
+                Place::Before(view) => &self.verdicts[view][1],
+                Place::Arrived(member) => &self.members[member][0],
+                Place::Value(member, parity) => &self.members[member][1 + parity as usize],
+            }
+        }
+
+        fn bell(&self) -> &AtomicU32 {
+            &self.bell
+        }
+
+        fn sleepers(&self) -> &AtomicU32 {
+            &self.sleepers
+        }
+
+        fn fence() {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+
+        fn wake(&self) {
+            self.beds.iter().for_each(Notify::notify);
+        }
+    }
+
+    fn check(waits: usize, run: impl Fn() + Sync + Send + 'static) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(waits);
+        model.check(run);
+    }
+
+    /// Every order of what two members do in two epochs: nobody sleeps for ever, and both get both
+    /// numbers.
+    #[test]
+    fn two_members_pass_in_every_order() {
+        check(3, || {
+            let page = Checked::new(2);
+            let run = |page: Arc<Checked>, me: usize| {
+                let mut seat = Seat::new(me, 2, Combine::Any);
+                for epoch in 0..2 {
+                    let outcome = seat.arrive_and_look(&*page, (1 + epoch * 4) << me);
+                    let outcome = outcome.unwrap_or_else(|| page.wait(&mut seat));
+                    let value = 3 + epoch * 12;
+                    assert_eq!(outcome, Outcome::Passed { epoch, value });
+                }
+            };
+            let there = page.clone();
+            let other = thread::spawn(move || run(there, 1));
+            run(page, 0);
+            other.join().unwrap();
+        });
+    }
+
+    /// One of three dies at its second epoch while the others wait. They are told in any order, and
+    /// one of them goes on to the epoch after the next before the other has looked.
+    #[test]
+    fn survivors_agree_in_every_order() {
+        check(2, || {
+            let page = Checked::new(3);
+            let mut dead = Seat::new(2, 3, Combine::Any);
+            dead.arrive(&*page, 4);
+            let run = |page: Arc<Checked>, me: usize| {
+                let mut seat = Seat::new(me, 3, Combine::Any);
+                let lost = 4;
+                let expected = [
+                    Outcome::Passed { epoch: 0, value: 7 },
+                    Outcome::Failed { epoch: 1, lost },
+                    Outcome::Passed {
+                        epoch: 2,
+                        value: 48,
+                    },
+                ];
+                for (outcome, value) in expected.into_iter().zip([1, 0, 16]) {
+                    seat.arrive(&*page, value << me);
+                    assert_eq!(page.wait(&mut seat), outcome);
+                }
+            };
+            let there = page.clone();
+            let other = thread::spawn(move || run(there, 1));
+            lose(&*page, 2);
+            run(page, 0);
+            other.join().unwrap();
+        });
+    }
+}

@@ -1,0 +1,324 @@
+//! A star over datagrams, which may be lost, come twice, late or in another order.
+//!
+//! Arrivals and releases are single datagrams. A member sends its arrival again until it is
+//! released, and the root answers an arrival at the epoch that it has passed last with that
+//! release. What is said when the view changes goes through a [`Channel`] to each member.
+//!
+//! Each packet ends with a code that only holders of the group's secret can make. A packet without
+//! it changes nothing and is not answered. Others are answered with one packet at most that is no
+//! longer than 64 bytes, besides what a change of the view has each member say once.
+
+mod channel;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use subtle::ConstantTimeEq;
+
+use crate::packet::{decode, encode, Body};
+use crate::view::ViewId;
+use crate::{
+    Barrier, Combine, Event, Group, Id, Member, Misuse, Refused, Star, To, Transmit, View,
+    ViewError,
+};
+use channel::Channel;
+
+/// Bytes of the code at a packet's end.
+const CODE: usize = 16;
+
+/// Times that a packet is sent to one that is no member any more.
+const FAREWELLS: u32 = 50;
+
+/// When packets are sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resending {
+    /// The first time, after this. Should be longer than a packet and its answer take.
+    pub first: Duration,
+    /// Then after twice as long each time, up to this.
+    pub most: Duration,
+}
+
+impl Default for Resending {
+    fn default() -> Resending {
+        Resending {
+            first: Duration::from_millis(2),
+            most: Duration::from_millis(200),
+        }
+    }
+}
+
+/// A member whose packets are datagrams.
+#[derive(Debug)]
+pub struct Udp {
+    member: Member<Star>,
+    group: Group,
+    key: Key,
+    resending: Resending,
+    channels: BTreeMap<Id, Channel>,
+    timers: BTreeSet<(Duration, Id)>,
+    /// The arrival that has not been answered, when it is sent again, and how long after that.
+    arrival: Option<(ViewId, u64)>,
+    arrival_at: Duration,
+    arrival_pause: Duration,
+    out: std::collections::VecDeque<(To, Body)>,
+}
+
+/// Keeps the secret out of what is printed.
+struct Key([u8; 32]);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+impl Key {
+    fn new(secret: &[u8], group: Group) -> Key {
+        let mut hasher = blake3::Hasher::new_derive_key("manganese barrier datagrams 1");
+        hasher.update(&group.0.to_le_bytes());
+        hasher.update(secret);
+        Key(hasher.finalize().into())
+    }
+
+    fn code(&self, packet: &[u8]) -> [u8; CODE] {
+        let hash = blake3::keyed_hash(&self.0, packet);
+        hash.as_bytes()[..CODE]
+            .try_into()
+            .expect("a hash is longer")
+    }
+
+    fn open<'p>(&self, packet: &'p [u8]) -> Option<&'p [u8]> {
+        let (packet, code) = packet.split_at_checked(packet.len().checked_sub(CODE)?)?;
+        bool::from(self.code(packet).ct_eq(code)).then_some(packet)
+    }
+}
+
+impl Udp {
+    /// A member of a new group. The secret is one that only processes of the job know. A group that
+    /// comes after another with the same secret has another name: packets of the old one could be
+    /// repeated by anybody.
+    ///
+    /// # Errors
+    /// As for [`Member::new`].
+    pub fn new(
+        group: Group,
+        me: Id,
+        view: &View,
+        combine: Combine,
+        secret: &[u8],
+        resending: Resending,
+    ) -> Result<Udp, ViewError> {
+        let member = Member::new(group, me, view, Star::default(), combine)?;
+        Ok(Udp::with(member, group, secret, resending))
+    }
+
+    /// A member that joins a group, as with [`Member::join`].
+    ///
+    /// # Errors
+    /// As for [`Member::join`].
+    pub fn join(
+        group: Group,
+        me: Id,
+        contacts: &[Id],
+        combine: Combine,
+        secret: &[u8],
+        resending: Resending,
+    ) -> Result<Udp, ViewError> {
+        let member = Member::join(group, me, contacts, Star::default(), combine)?;
+        let mut udp = Udp::with(member, group, secret, resending);
+        udp.after(Duration::ZERO);
+        Ok(udp)
+    }
+
+    fn with(mut member: Member<Star>, group: Group, secret: &[u8], resending: Resending) -> Udp {
+        member.answer_again();
+        Udp {
+            member,
+            group,
+            key: Key::new(secret, group),
+            resending,
+            channels: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            arrival: None,
+            arrival_at: Duration::ZERO,
+            arrival_pause: Duration::ZERO,
+            out: std::collections::VecDeque::new(),
+        }
+    }
+
+    /// Sorts what the member has to say, and sets the timers.
+    fn after(&mut self, now: Duration) {
+        while let Some((to, body)) = self.member.poll_body() {
+            match (&to, &body) {
+                (_, Body::Signal { .. }) | (To::All(_), _) => self.out.push_back((to, body)),
+                // It sends again what this answers.
+                (To::Member(other), _) if self.member.is_lost(*other) => {
+                    self.out.push_back((to, body));
+                }
+                (To::Member(other), _) => {
+                    let packet = encode(self.group, self.member.id(), &body);
+                    self.channels.entry(*other).or_default().push(&packet);
+                    self.flush(now, *other);
+                }
+            }
+        }
+        let arrival = self
+            .member
+            .unanswered()
+            .map(|(view, epoch, ..)| (view, epoch));
+        if arrival != self.arrival {
+            self.arrival = arrival;
+            self.arrival_pause = self.resending.first;
+            self.arrival_at = now + self.arrival_pause;
+        }
+    }
+
+    fn flush(&mut self, now: Duration, other: Id) {
+        let Some(channel) = self.channels.get_mut(&other) else {
+            return;
+        };
+        let before = channel.timer;
+        channel.flush(now, self.resending, |body| {
+            self.out.push_back((To::Member(other), body));
+        });
+        let after = channel.timer;
+        self.set_timer(other, before, after);
+    }
+
+    fn set_timer(&mut self, other: Id, before: Option<Duration>, after: Option<Duration>) {
+        if before != after {
+            self.timers
+                .retain(|(at, id)| Some(*at) != before || *id != other);
+            self.timers.extend(after.map(|at| (at, other)));
+        }
+    }
+
+    fn forget(&mut self, other: Id) {
+        if let Some(channel) = self.channels.remove(&other) {
+            self.set_timer(other, channel.timer, None);
+        }
+    }
+
+    fn on_part(&mut self, now: Duration, from: Id, body: Body) -> Result<(), Refused> {
+        let channel = self.channels.entry(from).or_default();
+        let before = channel.timer;
+        let mut message = None;
+        match body {
+            Body::Part {
+                number,
+                received,
+                is_last,
+                bytes,
+            } => {
+                channel.acknowledged(received);
+                message = channel.receive(number, is_last, &bytes);
+                let received = channel.received();
+                self.out
+                    .push_back((To::Member(from), Body::Received { received }));
+            }
+            Body::Received { received } => channel.acknowledged(received),
+            _ => {}
+        }
+        let after = channel.timer;
+        self.set_timer(from, before, after);
+        self.flush(now, from);
+        let Some(message) = message else {
+            return Ok(());
+        };
+        let (told, body) = decode(&message, self.group)?;
+        if told != from {
+            return Err(Refused::Sender { told, from });
+        }
+        self.member.on_body(from, body)
+    }
+}
+
+impl Barrier for Udp {
+    fn id(&self) -> Id {
+        self.member.id()
+    }
+
+    fn view(&self) -> &View {
+        self.member.view()
+    }
+
+    fn arrive(&mut self, now: Duration, value: u64) -> Result<u64, Misuse> {
+        let epoch = self.member.arrive(now, value);
+        self.after(now);
+        epoch
+    }
+
+    fn leave(&mut self, now: Duration) -> Result<(), Misuse> {
+        let left = self.member.leave(now);
+        self.after(now);
+        left
+    }
+
+    fn receive(&mut self, now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {
+        let packet = self.key.open(packet).ok_or(Refused::Forged)?;
+        let (told, body) = decode(packet, self.group)?;
+        if told != from {
+            return Err(Refused::Sender { told, from });
+        }
+        let is_part = matches!(body, Body::Part { .. } | Body::Received { .. });
+        let taken = match is_part && !self.member.is_lost(from) {
+            true => self.on_part(now, from, body),
+            false => self.member.on_body(from, body),
+        };
+        self.after(now);
+        taken
+    }
+
+    fn lost(&mut self, now: Duration, member: Id) {
+        self.member.lost(now, member);
+        self.forget(member);
+        self.after(now);
+    }
+
+    fn timeout(&mut self, now: Duration) {
+        while let Some((_, other)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
+            self.timers.pop_first();
+            let channel = self.channels.get_mut(&other);
+            let tries = channel.map_or(0, |channel| channel.expired(self.resending));
+            let is_over = tries > FAREWELLS && !self.member.counts_on(other);
+            if self.member.is_lost(other) || is_over {
+                self.forget(other);
+            } else {
+                self.flush(now, other);
+            }
+        }
+        if self.arrival.is_some() && self.arrival_at <= now {
+            self.arrival_pause = (2 * self.arrival_pause).min(self.resending.most);
+            self.arrival_at = now + self.arrival_pause;
+            if let Some((_, _, root, body)) = self.member.unanswered() {
+                self.out.push_back((To::Member(root), body));
+            }
+        }
+        self.after(now);
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        let channel = self.timers.first().map(|(at, _)| *at);
+        let arrival = self.arrival.map(|_| self.arrival_at);
+        [channel, arrival].into_iter().flatten().min()
+    }
+
+    fn poll_transmit(&mut self) -> Option<Transmit> {
+        let (to, body) = self.out.pop_front()?;
+        let mut packet = encode(self.group, self.member.id(), &body);
+        packet.extend(self.key.code(&packet));
+        Some(Transmit { to, packet })
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.member.poll_event()
+    }
+
+    fn waits_for(&self) -> Vec<Id> {
+        self.member.waits_for()
+    }
+
+    fn is_settled(&self) -> bool {
+        self.timers.is_empty() && self.out.is_empty()
+    }
+}

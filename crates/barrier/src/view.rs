@@ -1,0 +1,149 @@
+//! The names of groups and members, and a view: the members at one time.
+
+use std::sync::Arc;
+
+use crate::ViewError;
+
+/// A member's name within its group. It is used once: a process that comes back after it has left
+/// or was lost takes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(pub u32);
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The name of a group. Packets of other groups are refused, so two groups that exist at the same
+/// time, or one after the other on the same links, have different names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group(pub u64);
+
+/// What becomes of the numbers that members bring along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Combine {
+    /// The bits that any member has set.
+    Any = 0,
+    /// The bits that all members have set.
+    All = 1,
+    Min = 2,
+    Max = 3,
+}
+
+impl Combine {
+    pub const EACH: [Combine; 4] = [Combine::Any, Combine::All, Combine::Min, Combine::Max];
+
+    pub fn of(self, one: u64, other: u64) -> u64 {
+        match self {
+            Combine::Any => one | other,
+            Combine::All => one & other,
+            Combine::Min => one.min(other),
+            Combine::Max => one.max(other),
+        }
+    }
+}
+
+/// Tells views apart. Later views have larger numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ViewId {
+    pub number: u64,
+    /// The member that has made the view. Two that make one with the same number, because one
+    /// takes the other for lost, make different views.
+    pub by: Id,
+}
+
+impl ViewId {
+    /// Earlier than all views: that of a member that has not joined yet.
+    pub const NONE: ViewId = ViewId {
+        number: 0,
+        by: Id(0),
+    };
+    pub const FIRST: ViewId = ViewId {
+        number: 1,
+        by: Id(0),
+    };
+}
+
+/// The members of a group at one time, by seniority: those who join are last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    members: Arc<[Id]>,
+    /// By name, with the place in `members`.
+    sorted: Arc<[(Id, u32)]>,
+}
+
+impl View {
+    /// # Errors
+    /// [`ViewError`] for a view without members, or with one member twice.
+    pub fn new(members: impl IntoIterator<Item = Id>) -> Result<View, ViewError> {
+        let members: Arc<[Id]> = members.into_iter().collect();
+        if members.is_empty() {
+            return Err(ViewError::Empty);
+        }
+        let places = members.iter().zip(0..).map(|(id, place)| (*id, place));
+        let mut sorted: Vec<(Id, u32)> = places.collect();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some(pair) => Err(ViewError::Twice { member: pair[0].0 }),
+            None => Ok(View {
+                members,
+                sorted: sorted.into(),
+            }),
+        }
+    }
+
+    pub(crate) fn none() -> View {
+        View {
+            members: Arc::new([]),
+            sorted: Arc::new([]),
+        }
+    }
+
+    pub fn members(&self) -> &[Id] {
+        &self.members
+    }
+
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Where a member stands in [`View::members`].
+    pub fn place(&self, member: Id) -> Option<usize> {
+        // Most groups are the ranks of a job, in order.
+        if self.members.get(member.0 as usize) == Some(&member) {
+            return Some(member.0 as usize);
+        }
+        let at = self.sorted.binary_search_by_key(&member, |(id, _)| *id);
+        at.ok().map(|at| self.sorted[at].1 as usize)
+    }
+
+    pub fn contains(&self, member: Id) -> bool {
+        self.place(member).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_know_places() {
+        let view = View::new([5, 1, 9].map(Id)).unwrap();
+        assert_eq!([5, 9, 1].map(|id| view.place(Id(id)).unwrap()), [0, 2, 1]);
+        assert_eq!(view.place(Id(0)), None);
+        assert_eq!(View::new([]), Err(ViewError::Empty));
+        let twice = View::new([3, 4, 3].map(Id));
+        assert_eq!(twice, Err(ViewError::Twice { member: Id(3) }));
+    }
+
+    #[test]
+    fn numbers_are_combined() {
+        let all = Combine::EACH.map(|combine| combine.of(0b0110, 0b0011));
+        assert_eq!(all, [0b0111, 0b0010, 0b0011, 0b0110]);
+    }
+}

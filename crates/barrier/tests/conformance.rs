@@ -1,0 +1,348 @@
+//! What every barrier does, whatever carries its packets.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use mgn_barrier::{
+    Barrier, Combine, Dissemination, Ended, Event, Group, Id, Lost, Member, Misuse, Pattern,
+    Refused, Resending, Star, To, Tree, Udp, View, ViewError,
+};
+
+const NOW: Duration = Duration::ZERO;
+const GROUP: Group = Group(9);
+const SECRET: &[u8] = b"the job's";
+
+/// Makes a member of a new group, or one that joins.
+type New = fn(Group, Id, &View, Combine) -> Box<dyn Barrier>;
+type Join = fn(Group, Id, &[Id], Combine) -> Box<dyn Barrier>;
+
+/// Each implementation under its name.
+fn each() -> Vec<(&'static str, New, Join)> {
+    fn new<P: Pattern + 'static>(g: Group, me: Id, v: &View, p: P, c: Combine) -> Box<dyn Barrier> {
+        Box::new(Member::new(g, me, v, p, c).unwrap())
+    }
+    fn join<P: Pattern + 'static>(
+        g: Group,
+        me: Id,
+        to: &[Id],
+        p: P,
+        c: Combine,
+    ) -> Box<dyn Barrier> {
+        Box::new(Member::join(g, me, to, p, c).unwrap())
+    }
+    vec![
+        (
+            "star",
+            |g, me, v, c| new(g, me, v, Star::default(), c),
+            |g, me, to, c| join(g, me, to, Star::default(), c),
+        ),
+        (
+            "tree",
+            |g, me, v, c| new(g, me, v, Tree::new(2), c),
+            |g, me, to, c| join(g, me, to, Tree::new(2), c),
+        ),
+        (
+            "dissemination",
+            |g, me, v, c| new(g, me, v, Dissemination::default(), c),
+            |g, me, to, c| join(g, me, to, Dissemination::default(), c),
+        ),
+        (
+            "udp",
+            |g, me, v, c| Box::new(Udp::new(g, me, v, c, SECRET, Resending::default()).unwrap()),
+            |g, me, to, c| Box::new(Udp::join(g, me, to, c, SECRET, Resending::default()).unwrap()),
+        ),
+    ]
+}
+
+/// Members whose packets come at once and in order.
+struct Net {
+    members: Vec<(Box<dyn Barrier>, bool)>,
+    flying: VecDeque<(Id, Id, Vec<u8>)>,
+}
+
+impl Net {
+    fn new(new: New, count: u32, combine: Combine) -> Net {
+        let view = View::new((0..count).map(Id)).unwrap();
+        let members = view.members().iter();
+        Net {
+            members: members
+                .map(|me| (new(GROUP, *me, &view, combine), true))
+                .collect(),
+            flying: VecDeque::new(),
+        }
+    }
+
+    fn at(&mut self, at: usize) -> &mut dyn Barrier {
+        &mut *self.members[at].0
+    }
+
+    fn collect(&mut self) {
+        for (member, is_alive) in &mut self.members {
+            while let Some(transmit) = member.poll_transmit() {
+                let to = match transmit.to {
+                    To::Member(to) => vec![to],
+                    To::All(view) => view.members().to_vec(),
+                };
+                for to in to.into_iter().filter(|to| *is_alive && *to != member.id()) {
+                    let packet = transmit.packet.clone();
+                    self.flying.push_back((member.id(), to, packet));
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        self.collect();
+        while let Some((from, to, packet)) = self.flying.pop_front() {
+            let (member, is_alive) = &mut self.members[to.0 as usize];
+            if *is_alive {
+                // Some may be late, and are refused then.
+                let _ = member.receive(NOW, from, &packet);
+            }
+            self.collect();
+        }
+    }
+
+    fn kill(&mut self, dead: usize) {
+        self.members[dead].1 = false;
+        let id = Id(dead as u32);
+        for (member, is_alive) in &mut self.members {
+            if *is_alive {
+                member.lost(NOW, id);
+            }
+        }
+        self.settle();
+    }
+
+    fn events(&mut self, at: usize) -> Vec<Event> {
+        let member = &mut self.members[at].0;
+        std::iter::from_fn(|| member.poll_event()).collect()
+    }
+}
+
+fn passed(epoch: u64, value: u64) -> Vec<Event> {
+    vec![Event::Passed { epoch, value }]
+}
+
+#[test]
+fn all_pass_after_the_last_has_arrived_with_what_became_of_their_numbers() {
+    for (name, new, _) in each() {
+        for combine in Combine::EACH {
+            let mut net = Net::new(new, 5, combine);
+            for epoch in 0..4 {
+                let values = [12, 6, 7, 14, 5];
+                for (at, value) in values.into_iter().enumerate() {
+                    assert_eq!(net.at(at).arrive(NOW, value), Ok(epoch));
+                    if at < 4 {
+                        net.settle();
+                        (0..5).for_each(|at| assert_eq!(net.events(at), [], "{name}"));
+                    }
+                }
+                net.settle();
+                let value = values.into_iter().reduce(|a, b| combine.of(a, b)).unwrap();
+                (0..5).for_each(|at| assert_eq!(net.events(at), passed(epoch, value), "{name}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_group_of_one_passes_at_once() {
+    for (name, new, _) in each() {
+        let mut net = Net::new(new, 1, Combine::Max);
+        for epoch in 0..3 {
+            assert_eq!(net.at(0).arrive(NOW, 4), Ok(epoch));
+            assert_eq!(net.events(0), passed(epoch, 4), "{name}");
+        }
+    }
+}
+
+#[test]
+fn who_is_missing_is_named() {
+    for (name, new, _) in each() {
+        let mut net = Net::new(new, 4, Combine::Any);
+        for at in [0, 1, 3] {
+            net.at(at).arrive(NOW, 0).unwrap();
+        }
+        net.settle();
+        let waits = |net: &mut Net, at: usize| net.at(at).waits_for();
+        assert!((0..4).any(|at| waits(&mut net, at) == [Id(2)]), "{name}");
+        assert_eq!(waits(&mut net, 2), []);
+    }
+}
+
+#[test]
+fn programs_mistakes_change_nothing() {
+    for (name, new, _) in each() {
+        let mut net = Net::new(new, 2, Combine::Any);
+        net.at(0).arrive(NOW, 1).unwrap();
+        assert_eq!(net.at(0).arrive(NOW, 8), Err(Misuse::Twice { epoch: 0 }));
+        assert_eq!(net.at(0).leave(NOW), Err(Misuse::Arrived { epoch: 0 }));
+        net.at(1).arrive(NOW, 2).unwrap();
+        net.settle();
+        (0..2).for_each(|at| assert_eq!(net.events(at), passed(0, 3), "{name}"));
+    }
+    assert_eq!(View::new([]), Err(ViewError::Empty));
+    let view = View::new([Id(1)]).unwrap();
+    let outside = Member::new(GROUP, Id(0), &view, Star::default(), Combine::Any);
+    assert_eq!(outside.unwrap_err(), ViewError::Outside { member: Id(0) });
+}
+
+#[test]
+fn the_epoch_in_which_one_dies_fails_for_all_and_the_next_passes() {
+    for (name, new, _) in each() {
+        for dead in 0..4 {
+            let mut net = Net::new(new, 4, Combine::Any);
+            let alive: Vec<usize> = (0..4).filter(|at| *at != dead).collect();
+            // One of the living arrives only after it has heard of the loss.
+            for at in &alive[..2] {
+                net.at(*at).arrive(NOW, 0).unwrap();
+            }
+            net.settle();
+            net.kill(dead);
+            let members = vec![Id(dead as u32)];
+            let failed = Event::Failed(Lost { epoch: 0, members });
+            let view = View::new(alive.iter().map(|at| Id(*at as u32))).unwrap();
+            let changed = Event::Changed { view };
+            for at in &alive[..2] {
+                assert_eq!(net.events(*at), [failed.clone(), changed.clone()], "{name}");
+            }
+            assert_eq!(net.events(alive[2]), [changed], "{name}");
+            assert_eq!(net.at(alive[2]).arrive(NOW, 0), Ok(0));
+            assert_eq!(net.events(alive[2]), [failed], "{name}");
+            for at in &alive {
+                assert_eq!(net.at(*at).arrive(NOW, 1 << at), Ok(1));
+            }
+            net.settle();
+            for at in &alive {
+                assert_eq!(net.events(*at), passed(1, 15 & !(1 << dead)), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_die_at_once_and_the_rest_goes_on() {
+    for (name, new, _) in each() {
+        let mut net = Net::new(new, 4, Combine::Any);
+        for at in 0..4 {
+            net.at(at).arrive(NOW, 0).unwrap();
+        }
+        net.members[0].1 = false;
+        net.kill(1);
+        net.kill(0);
+        for at in [2, 3] {
+            let events = net.events(at);
+            let failed = |event: &Event| matches!(event, Event::Failed(lost) if lost.epoch == 0);
+            assert_eq!(events.iter().filter(|e| failed(e)).count(), 1, "{name}");
+            assert_eq!(net.at(at).view().members(), [Id(2), Id(3)]);
+            net.at(at).arrive(NOW, 1).unwrap();
+        }
+        net.settle();
+        (2..4).for_each(|at| assert_eq!(net.events(at), passed(1, 1), "{name}"));
+    }
+}
+
+#[test]
+fn members_leave_and_join_without_a_failure() {
+    for (name, new, join) in each() {
+        for leaver in [0, 1, 2] {
+            let mut net = Net::new(new, 3, Combine::Any);
+            let stay: Vec<usize> = (0..3).filter(|at| *at != leaver).collect();
+            net.at(stay[0]).arrive(NOW, 1).unwrap();
+            net.at(leaver).leave(NOW).unwrap();
+            assert_eq!(net.at(leaver).arrive(NOW, 0), Err(Misuse::Leaving));
+            net.settle();
+            assert_eq!(net.events(leaver), [Event::Ended(Ended::Left)], "{name}");
+            assert_eq!(net.at(leaver).arrive(NOW, 0), Err(Ended::Left.into()));
+            let contacts: Vec<Id> = stay.iter().map(|at| Id(*at as u32)).collect();
+            let joiner = join(GROUP, Id(3), &contacts[1..], Combine::Any);
+            net.members.push((joiner, true));
+            assert_eq!(net.at(3).arrive(NOW, 0), Err(Misuse::Joining));
+            net.settle();
+            let joined = net.events(3);
+            assert!(
+                matches!(joined[..], [Event::Joined { epoch: 0, .. }]),
+                "{name}"
+            );
+            net.at(stay[1]).arrive(NOW, 2).unwrap();
+            net.settle();
+            let early = |event: &Event| matches!(event, Event::Passed { .. });
+            (0..4).for_each(|at| assert!(!net.events(at).iter().any(early), "{name}"));
+            net.at(3).arrive(NOW, 4).unwrap();
+            net.settle();
+            for at in stay.into_iter().chain([3]) {
+                assert_eq!(net.events(at), passed(0, 7), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_that_the_others_take_for_lost_is_told() {
+    for (name, new, _) in each() {
+        let mut net = Net::new(new, 3, Combine::Any);
+        net.at(0).lost(NOW, Id(2));
+        net.settle();
+        net.at(2).arrive(NOW, 0).unwrap();
+        net.settle();
+        let events = net.events(2);
+        assert_eq!(events, [Event::Ended(Ended::Excluded)], "{name}");
+    }
+}
+
+#[test]
+fn a_joiner_whose_contacts_are_lost_is_alone() {
+    for (name, _, join) in each() {
+        let mut joiner = join(GROUP, Id(3), &[Id(0), Id(1)], Combine::Any);
+        joiner.lost(NOW, Id(0));
+        assert_eq!(joiner.poll_event(), None, "{name}");
+        joiner.lost(NOW, Id(1));
+        assert_eq!(joiner.poll_event(), Some(Event::Ended(Ended::Alone)));
+    }
+}
+
+/// Packets of other groups, of an epoch before or far ahead, copies, and noise.
+#[test]
+fn strange_packets_do_no_harm() {
+    for (name, new, _) in each() {
+        let mut net = Net::new(new, 3, Combine::Any);
+        let view = View::new((0..3).map(Id)).unwrap();
+        let mut strange = Vec::new();
+        let mut other = new(Group(10), Id(1), &view, Combine::Any);
+        let mut differs = new(GROUP, Id(1), &view, Combine::Min);
+        for member in [&mut other, &mut differs] {
+            member.arrive(NOW, 255).unwrap();
+            strange.extend(std::iter::from_fn(|| member.poll_transmit()));
+        }
+        assert_eq!(strange.len(), 2);
+        let first = strange[0].packet.clone();
+        let is_refused = |e: &Refused| matches!(e, Refused::Group { .. } | Refused::Forged);
+        for at in [0, 2] {
+            let refused = net.at(at).receive(NOW, Id(1), &first).unwrap_err();
+            assert!(is_refused(&refused), "{name}: {refused}");
+            let different = net.at(at).receive(NOW, Id(1), &strange[1].packet);
+            assert_eq!(different, Err(Refused::Different { member: Id(1) }));
+            for len in 0..first.len() {
+                assert!(net.at(at).receive(NOW, Id(1), &first[..len]).is_err());
+            }
+            assert!(net.at(at).poll_transmit().is_none(), "{name} answers");
+        }
+        let mut old = Vec::new();
+        for epoch in 0..3 {
+            for at in 0..3 {
+                assert_eq!(net.at(at).arrive(NOW, 1 << at), Ok(epoch));
+                net.collect();
+                old.extend(net.flying.iter().cloned());
+            }
+            // All that has been sent before comes once more.
+            for (from, to, packet) in old.clone() {
+                if epoch > 0 {
+                    let _ = net.at(to.0 as usize).receive(NOW, from, &packet);
+                }
+            }
+            net.settle();
+            (0..3).for_each(|at| assert_eq!(net.events(at), passed(epoch, 7), "{name}"));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Many barriers with random delays, deaths, leaves and joins on a virtual clock. Nobody is early,
+//! nobody is stuck, and all survivors agree.
+//!
+//! `MGN_BARRIERS` sets how many barriers each test passes at least; a seed that fails is printed
+//! with its terms.
+
+mod simulated;
+
+use std::time::Duration;
+
+use mgn_barrier::{
+    Barrier, Combine, Dissemination, Group, Id, Member, Pattern, Resending, Star, Tree, Udp,
+};
+use simulated::{Make, Start, Terms, World};
+
+const GROUP: Group = Group(12);
+
+pub fn member<P: Pattern + 'static>(me: Id, start: Start<'_>, pattern: P) -> Box<dyn Barrier> {
+    let member = match start {
+        Start::New(view) => Member::new(GROUP, me, view, pattern, Combine::Any),
+        Start::Join(contacts) => Member::join(GROUP, me, contacts, pattern, Combine::Any),
+    };
+    Box::new(member.unwrap())
+}
+
+fn barriers() -> u64 {
+    let set = std::env::var("MGN_BARRIERS").ok();
+    set.map_or(20_000, |set| set.parse().expect("MGN_BARRIERS is a number"))
+}
+
+/// Terms of all kinds, from a seed.
+fn terms(seed: u64) -> Terms {
+    let mut random = mgn_fuzzing::Random::new(seed);
+    let delay = 1000;
+    let members = match random.below(20) {
+        0 => 13 + random.below(40),
+        1 => 1,
+        _ => 2 + random.below(9),
+    };
+    let is_calm = random.below(4) == 0;
+    let mut up_to = |most: usize| match is_calm {
+        true => 0,
+        false => random.below(most + 1) as u32,
+    };
+    let (deaths, leaves, joins) = (up_to(members), up_to(3), up_to(4));
+    Terms {
+        seed,
+        members: members as u32,
+        epochs: 4 + random.below(40) as u64,
+        delay,
+        work: [1, 300, 3000, 30_000][random.below(4)],
+        deaths,
+        leaves,
+        joins,
+        loss: 0,
+        twice: 0,
+        keeps_order: true,
+        bound: 60 * delay,
+    }
+}
+
+/// Terms of links that lose and double packets, and keep no order.
+fn lossy(seed: u64) -> Terms {
+    let mut random = mgn_fuzzing::Random::new(seed ^ 1 << 60);
+    Terms {
+        loss: [0, 10, 100, 300][random.below(4)],
+        twice: [0, 10, 200][random.below(3)],
+        keeps_order: false,
+        // Some packets are lost a dozen times on end.
+        bound: 2_000_000,
+        ..terms(seed)
+    }
+}
+
+fn run(make: Make<'_>, terms: fn(u64) -> Terms, first: u64) {
+    let (mut passed, mut failed, mut seed) = (0, 0, first);
+    while passed < barriers() {
+        let mut world = World::new(terms(seed), make);
+        world.run();
+        passed += world.passed.div_ceil(u64::from(terms(seed).members));
+        failed += world.failed;
+        seed += 1;
+    }
+    assert!(failed > 0, "nothing has ever failed");
+}
+
+#[test]
+fn a_star() {
+    run(
+        &|me, start| member(me, start, Star::default()),
+        terms,
+        1 << 32,
+    );
+}
+
+#[test]
+fn trees() {
+    let make = |me, start: Start<'_>| member(me, start, Tree::new(2));
+    run(&make, terms, 2 << 32);
+    let make = |me, start: Start<'_>| member(me, start, Tree::new(1));
+    run(&make, terms, 3 << 32);
+}
+
+#[test]
+fn dissemination() {
+    let make = |me, start: Start<'_>| member(me, start, Dissemination::default());
+    run(&make, terms, 4 << 32);
+}
+
+#[test]
+fn datagrams() {
+    let resending = Resending {
+        first: Duration::from_nanos(2500),
+        most: Duration::from_nanos(40_000),
+    };
+    let make = |me, start: Start<'_>| -> Box<dyn Barrier> {
+        let (combine, secret) = (Combine::Any, b"a secret");
+        let udp = match start {
+            Start::New(view) => Udp::new(GROUP, me, view, combine, secret, resending),
+            Start::Join(contacts) => Udp::join(GROUP, me, contacts, combine, secret, resending),
+        };
+        Box::new(udp.unwrap())
+    };
+    run(&make, lossy, 5 << 32);
+}

@@ -1,0 +1,513 @@
+//! Members in one process on a virtual clock: links with random delays, programs that arrive,
+//! leave and join, and deaths, also between two packets of one step. What has to hold is checked
+//! at each event.
+
+#![allow(dead_code, reason = "each test program needs a part of it")]
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::time::Duration;
+
+use mgn_barrier::{Barrier, Ended, Event, Id, To, View};
+use mgn_fuzzing::Random;
+
+/// Makes the barriers of a member: of a new group with a view, or one that joins these contacts.
+pub type Make<'m> = &'m dyn Fn(Id, Start<'_>) -> Box<dyn Barrier>;
+
+pub enum Start<'v> {
+    New(&'v View),
+    Join(&'v [Id]),
+}
+
+/// What a run is like. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    pub seed: u64,
+    pub members: u32,
+    pub epochs: u64,
+    /// The longest that a packet takes.
+    pub delay: u64,
+    /// The longest that a program works between two barriers.
+    pub work: u64,
+    /// Members that die, that leave, and that join: at most.
+    pub deaths: u32,
+    pub leaves: u32,
+    pub joins: u32,
+    /// Of 1000 packets, those which are lost, and which come twice. With either, links keep no
+    /// order.
+    pub loss: u32,
+    pub twice: u32,
+    pub keeps_order: bool,
+    /// The longest from the last arrival, or the last death, to the outcome.
+    pub bound: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Passed(u64),
+    Failed(Vec<Id>),
+}
+
+pub struct Node {
+    pub barrier: Box<dyn Barrier>,
+    pub is_alive: bool,
+    /// The first epoch, once it has joined.
+    pub first: Option<u64>,
+    pub has_asked_to_leave: bool,
+    pub ended: Option<Ended>,
+    /// The epoch that it has arrived at and knows no outcome of.
+    pub pending: Option<u64>,
+    pub outcomes: BTreeMap<u64, Outcome>,
+    /// Dies after so many more packets.
+    doom: Option<u32>,
+    timer: Option<u64>,
+    /// Closes its connections as soon as the others have what it had to say.
+    is_closing: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Packet(Id, Id, Vec<u8>),
+    Lost(Id, Id),
+    Arrive(Id),
+    Timer(Id),
+    Kill(Id),
+    Join(Id),
+}
+
+pub struct World<'m> {
+    terms: Terms,
+    make: Make<'m>,
+    random: Random,
+    pub now: u64,
+    count: u64,
+    queue: BinaryHeap<Reverse<(u64, u64, What)>>,
+    pub nodes: BTreeMap<Id, Node>,
+    last_due: BTreeMap<(Id, Id), u64>,
+    /// Who has arrived at each epoch, when the last did, and with which bits.
+    arrivals: BTreeMap<u64, (BTreeSet<Id>, u64, u64)>,
+    /// When last a member died, left or joined.
+    disturbed: u64,
+    leaves: u32,
+    pub packets: u64,
+    pub refused: u64,
+    pub passed: u64,
+    pub failed: u64,
+}
+
+/// A bit of each member, so that a number tells who has arrived.
+fn bit(id: Id) -> u64 {
+    1 << (id.0 % 64)
+}
+
+impl<'m> World<'m> {
+    pub fn new(terms: Terms, make: Make<'m>) -> World<'m> {
+        let mut world = World {
+            terms,
+            make,
+            random: Random::new(terms.seed),
+            now: 0,
+            count: 0,
+            queue: BinaryHeap::new(),
+            nodes: BTreeMap::new(),
+            last_due: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
+            disturbed: 0,
+            leaves: terms.leaves,
+            packets: 0,
+            refused: 0,
+            passed: 0,
+            failed: 0,
+        };
+        let ids: Vec<Id> = (0..terms.members).map(Id).collect();
+        let view = View::new(ids.iter().copied()).unwrap();
+        for id in &ids {
+            let barrier = (world.make)(*id, Start::New(&view));
+            world.add(*id, barrier, Some(0));
+            let work = world.below(terms.work);
+            world.at(work, What::Arrive(*id));
+        }
+        let length = terms.epochs * (terms.delay + terms.work / 2);
+        // In half of the runs all happens at about the same time.
+        let (start, length) = match world.below(2) {
+            0 => (0, length),
+            _ => (world.below(length), 4 * terms.delay),
+        };
+        for _ in 0..terms.deaths {
+            let id = Id(world.below(u64::from(terms.members + terms.joins)) as u32);
+            let time = start + world.below(length);
+            world.at(time, What::Kill(id));
+        }
+        for n in 0..terms.joins {
+            let time = start + world.below(length);
+            world.at(time, What::Join(Id(terms.members + n)));
+        }
+        world
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.random.next() % end.max(1)
+    }
+
+    fn add(&mut self, id: Id, barrier: Box<dyn Barrier>, first: Option<u64>) {
+        let node = Node {
+            barrier,
+            is_alive: true,
+            first,
+            has_asked_to_leave: false,
+            ended: None,
+            pending: None,
+            outcomes: BTreeMap::new(),
+            doom: None,
+            timer: None,
+            is_closing: false,
+        };
+        self.nodes.insert(id, node);
+    }
+
+    fn at(&mut self, time: u64, what: What) {
+        self.count += 1;
+        self.queue.push(Reverse((time, self.count, what)));
+    }
+
+    /// Runs to the end, and checks that nobody is stuck.
+    pub fn run(&mut self) {
+        // Timers go on without end.
+        let terms = self.terms;
+        let end = (terms.epochs + 10) * (terms.work + terms.bound);
+        while let Some(Reverse((time, _, what))) = self.queue.pop() {
+            assert!(time >= self.now);
+            self.now = time;
+            if self.now > end {
+                break;
+            }
+            self.step(what);
+            if self.is_over() {
+                break;
+            }
+            self.check_bound();
+        }
+        for (id, node) in &self.nodes {
+            let is_done = !node.is_alive || node.ended.is_some() || self.has_finished(node);
+            assert!(is_done, "{id} is stuck: {:?}\n{:?}", self.terms, self.nodes);
+        }
+        self.check_uniform();
+    }
+
+    fn has_finished(&self, node: &Node) -> bool {
+        let last = self.terms.epochs - 1;
+        let is_beyond = node.first.is_some_and(|first| first > last);
+        is_beyond || node.outcomes.contains_key(&last)
+    }
+
+    fn is_over(&self) -> bool {
+        let mut nodes = self.nodes.values();
+        let all = nodes.all(|n| !n.is_alive || n.ended.is_some() || self.has_finished(n));
+        // What still is to happen must not disturb the end of the run.
+        all && !self.nodes.values().any(|n| n.is_alive && n.is_closing)
+            && !self.queue.iter().any(|Reverse((_, _, what))| {
+                matches!(what, What::Join(_) | What::Kill(_) | What::Lost(..))
+            })
+    }
+
+    fn clock(&self) -> Duration {
+        Duration::from_nanos(self.now)
+    }
+
+    fn step(&mut self, what: What) {
+        let clock = self.clock();
+        let id = match what {
+            What::Packet(from, to, bytes) => {
+                let Some(node) = self.nodes.get_mut(&to).filter(|n| n.is_alive) else {
+                    return;
+                };
+                if node.barrier.receive(clock, from, &bytes).is_err() {
+                    self.refused += 1;
+                }
+                to
+            }
+            What::Lost(at, who) => {
+                let Some(node) = self.nodes.get_mut(&at).filter(|n| n.is_alive) else {
+                    return;
+                };
+                node.barrier.lost(clock, who);
+                at
+            }
+            What::Arrive(id) => {
+                self.arrive(id);
+                id
+            }
+            What::Timer(id) => {
+                let Some(node) = self.nodes.get_mut(&id).filter(|n| n.is_alive) else {
+                    return;
+                };
+                if node.timer != Some(self.now) {
+                    return;
+                }
+                node.timer = None;
+                node.barrier.timeout(clock);
+                id
+            }
+            What::Kill(id) => {
+                let doom = self.below(12) as u32;
+                if let Some(node) = self.nodes.get_mut(&id).filter(|n| n.is_alive) {
+                    node.doom.get_or_insert(doom);
+                    if doom == 0 {
+                        self.kill(id);
+                    }
+                }
+                return;
+            }
+            What::Join(id) => {
+                let living: Vec<Id> = self.living().collect();
+                if living.is_empty() {
+                    return;
+                }
+                self.disturbed = self.now;
+                let barrier = (self.make)(id, Start::Join(&living));
+                self.add(id, barrier, None);
+                let gone: Vec<Id> = self.nodes.keys().copied().collect();
+                for other in gone.into_iter().filter(|other| !living.contains(other)) {
+                    if other != id {
+                        self.nodes.get_mut(&id).unwrap().barrier.lost(clock, other);
+                    }
+                }
+                id
+            }
+        };
+        self.drain(id);
+    }
+
+    fn living(&self) -> impl Iterator<Item = Id> + '_ {
+        let nodes = self.nodes.iter();
+        let living = nodes.filter(|(_, n)| n.is_alive && n.ended.is_none());
+        living.map(|(id, _)| *id)
+    }
+
+    fn arrive(&mut self, id: Id) {
+        let clock = self.clock();
+        let chance = self.below(2 * self.terms.epochs);
+        let Some(node) = self.nodes.get_mut(&id) else {
+            return;
+        };
+        if !node.is_alive || node.ended.is_some() {
+            return;
+        }
+        if self.leaves > 0 && chance == 0 {
+            self.leaves -= 1;
+            node.has_asked_to_leave = true;
+            node.barrier.leave(clock).unwrap();
+            self.disturbed = self.now;
+            return;
+        }
+        let epoch = node.barrier.arrive(clock, bit(id)).unwrap();
+        node.pending = Some(epoch);
+        let arrivals = self.arrivals.entry(epoch).or_default();
+        arrivals.0.insert(id);
+        arrivals.1 = self.now;
+        arrivals.2 |= bit(id);
+    }
+
+    /// Takes out what a member has to say.
+    fn drain(&mut self, id: Id) {
+        loop {
+            let node = self.nodes.get_mut(&id).unwrap();
+            let Some(transmit) = node.barrier.poll_transmit() else {
+                break;
+            };
+            let to: Vec<Id> = match transmit.to {
+                To::Member(to) => vec![to],
+                To::All(view) => {
+                    let members = view.members().iter().copied();
+                    members.filter(|to| *to != id).collect()
+                }
+            };
+            for to in to {
+                match &mut self.nodes.get_mut(&id).unwrap().doom {
+                    Some(0) => {
+                        self.kill(id);
+                        return;
+                    }
+                    Some(left) => *left -= 1,
+                    None => {}
+                }
+                self.send(id, to, &transmit.packet);
+            }
+        }
+        let node = self.nodes.get_mut(&id).unwrap();
+        let mut events = Vec::new();
+        while let Some(event) = node.barrier.poll_event() {
+            events.push(event);
+        }
+        let timer = node.barrier.poll_timeout().map(|at| at.as_nanos() as u64);
+        let timer = timer.map(|at| at.max(self.now));
+        if timer != node.timer {
+            node.timer = timer;
+            if let Some(at) = timer {
+                self.at(at, What::Timer(id));
+            }
+        }
+        for event in events {
+            self.on_event(id, event);
+        }
+        let node = self.nodes.get_mut(&id).unwrap();
+        if node.is_closing && node.barrier.is_settled() {
+            node.is_closing = false;
+            self.disconnect(id);
+        }
+    }
+
+    fn send(&mut self, from: Id, to: Id, packet: &[u8]) {
+        self.packets += 1;
+        let times = match self.below(1000) as u32 {
+            n if n < self.terms.loss => 0,
+            n if n < self.terms.loss + self.terms.twice => 2,
+            _ => 1,
+        };
+        for _ in 0..times {
+            let mut due = self.now + 1 + self.below(self.terms.delay);
+            if self.terms.keeps_order {
+                let last = self.last_due.entry((from, to)).or_default();
+                due = due.max(*last);
+                *last = due;
+            }
+            self.at(due, What::Packet(from, to, packet.to_vec()));
+        }
+    }
+
+    /// The others are told, each after all that the dead one has sent to it.
+    fn kill(&mut self, id: Id) {
+        self.nodes.get_mut(&id).unwrap().is_alive = false;
+        self.disconnect(id);
+    }
+
+    fn disconnect(&mut self, id: Id) {
+        self.disturbed = self.now;
+        let others: Vec<Id> = self.nodes.keys().copied().collect();
+        for other in others.into_iter().filter(|other| *other != id) {
+            let sent = self.last_due.get(&(id, other)).copied().unwrap_or(0);
+            let due = (self.now + 1 + self.below(2 * self.terms.delay)).max(sent);
+            self.at(due, What::Lost(other, id));
+        }
+    }
+
+    fn on_event(&mut self, id: Id, event: Event) {
+        let terms = self.terms;
+        let node = self.nodes.get_mut(&id).unwrap();
+        match event {
+            Event::Passed { epoch, value } => {
+                self.passed += 1;
+                self.outcome(id, epoch, Outcome::Passed(value));
+                self.check_pass(id, epoch, value);
+            }
+            Event::Failed(lost) => {
+                self.failed += 1;
+                assert!(!lost.members.is_empty());
+                for member in &lost.members {
+                    let there = &self.nodes[member];
+                    assert!(!there.is_alive || there.ended.is_some(), "{member} lives");
+                }
+                self.outcome(id, lost.epoch, Outcome::Failed(lost.members));
+            }
+            Event::Joined { epoch, view } => {
+                assert!(node.first.is_none() && view.contains(id));
+                node.first = Some(epoch);
+                self.disturbed = self.now;
+                if epoch < terms.epochs {
+                    let due = self.now + self.below(terms.work);
+                    self.at(due, What::Arrive(id));
+                }
+            }
+            Event::Changed { view } => {
+                assert!(view.contains(id));
+                self.disturbed = self.now;
+            }
+            Event::Ended(why) => {
+                match why {
+                    Ended::Left => assert!(node.has_asked_to_leave),
+                    Ended::Alone => assert!(node.first.is_none()),
+                    Ended::Excluded => panic!("{id} was excluded, but lives: {terms:?}"),
+                }
+                node.ended = Some(why);
+                node.pending = None;
+                node.is_closing = true;
+            }
+        }
+    }
+
+    fn outcome(&mut self, id: Id, epoch: u64, outcome: Outcome) {
+        let node = self.nodes.get_mut(&id).unwrap();
+        assert_eq!(node.pending.take(), Some(epoch));
+        assert!(node.outcomes.insert(epoch, outcome).is_none());
+        // A virtual clock can look at each outcome: none comes late.
+        let since = self.arrivals[&epoch].1.max(self.disturbed);
+        assert!(self.now - since <= self.terms.bound, "{id} {epoch} is late");
+        if epoch + 1 < self.terms.epochs {
+            let due = self.now + self.below(self.terms.work);
+            self.at(due, What::Arrive(id));
+        }
+    }
+
+    /// Nobody is early.
+    fn check_pass(&self, id: Id, epoch: u64, value: u64) {
+        let (arrived, _, bits) = &self.arrivals[&epoch];
+        assert!(value & !bits == 0, "somebody unknown in {value:x}");
+        for (other, node) in &self.nodes {
+            let is_in = node.first.is_some_and(|first| first <= epoch);
+            let counts = node.is_alive && node.ended.is_none() && !node.has_asked_to_leave;
+            if is_in && counts {
+                let is_there = arrived.contains(other);
+                let terms = self.terms;
+                assert!(is_there, "{id} passed {epoch} before {other}: {terms:?}");
+                assert!(value & bit(*other) != 0, "{other} is not in {value:x}");
+            }
+        }
+    }
+
+    /// Nobody waits longer than the bound, where all have arrived.
+    fn check_bound(&self) {
+        if self.count % 64 != 0 {
+            return;
+        }
+        let living = self.nodes.values().filter(|n| n.is_alive);
+        let Some(epoch) = living.filter_map(|n| n.pending).min() else {
+            return;
+        };
+        let (arrived, last, _) = &self.arrivals[&epoch];
+        let all = self.nodes.iter().all(|(id, node)| {
+            let counts = node.is_alive && node.ended.is_none() && !node.has_asked_to_leave;
+            !counts || arrived.contains(id)
+        });
+        let since = (*last).max(self.disturbed);
+        let is_late = all && self.now - since > self.terms.bound;
+        assert!(!is_late, "epoch {epoch} has no outcome: {:?}", self.terms);
+    }
+
+    /// All who were not killed agree about each epoch.
+    fn check_uniform(&self) {
+        let mut agreed: BTreeMap<u64, (Id, &Outcome)> = BTreeMap::new();
+        for (id, node) in self.nodes.iter().filter(|(_, node)| node.is_alive) {
+            for (epoch, outcome) in &node.outcomes {
+                let (other, there) = agreed.entry(*epoch).or_insert((*id, outcome));
+                let terms = self.terms;
+                assert_eq!(
+                    *there, outcome,
+                    "epoch {epoch} of {other} and {id}: {terms:?}"
+                );
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("\nNode")
+            .field("is_alive", &self.is_alive)
+            .field("ended", &self.ended)
+            .field("first", &self.first)
+            .field("leaves", &self.has_asked_to_leave)
+            .field("pending", &self.pending)
+            .field("barrier", &self.barrier)
+            .finish_non_exhaustive()
+    }
+}
