@@ -121,7 +121,7 @@ mod tests {
         }
         for member in &members {
             assert_eq!(member.result(), expected, "{member:?}");
-            assert_eq!(member.waits_for(), []);
+            assert!(member.waits_for().is_empty());
         }
     }
 
