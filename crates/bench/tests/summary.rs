@@ -73,11 +73,11 @@ fn good_and_bad_are_said() {
     ]);
     let lines = report::summary(&all);
     let expected = [
-        "Beside the best of others' libraries and programs, at 6 points: better by more than 10 % at 3, within 10 % at 2, worse by more than 10 % at 1.",
+        "Compared with the best other library or program at 6 points: better by more than 10 % at 3, within 10 % at 2, worse by more than 10 % at 1.",
         "Better: latency, 8 B: 0.180 µs by shm, 0.360 by Open MPI (2.0 times as good).",
         "Better: drawing, 64 B: 4 µs by render, 2 by virgl (2.0 times as good).",
         "Worse: latency, 64 B: 0.207 µs by shm, 0.108 by Open MPI (0.52 times as good).",
-        "Beside what the machine can do without any library, at 6 points: 80 % of that in the middle.",
+        "Compared with the limits of the machine at 6 points: 80 % in the median.",
         "Nearest: latency, 8 B: 9 µs by tcp, 8.10 by plain tcp (90 % of it).",
         "Farthest: latency, 64 B: 0.207 µs by shm, 0.0900 by a cache line (43 % of it).",
     ];

@@ -25,8 +25,8 @@ pub struct mgn_brick {
 /// brick, and order_length is set to the number of ranks. Ranks without bricks are left out: they
 /// have nothing to show. Of ranks that do not hide each other, the lower comes first. Gives
 /// MGN_ERR_ARGUMENT if the bricks have no such order, because two of different ranks overlap or
-/// several hide each other in turn; mgn_last_error names them. Needs no job: call it before or after
-/// mgn_init.
+/// several hide each other in turn; mgn_last_error names them. Needs no job: call it before or
+/// after mgn_init.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_front_to_back(
     eye: *const f64,

@@ -409,8 +409,11 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
             all.extend(rest);
             refuses(&all, status, words);
         };
-        refused(&["nop", "print"], &["nop ends a chain", "print"]);
-        refused(&["render", "print"], &["render ends a chain", "print"]);
+        refused(&["nop", "print"], &["nop must be the last stage", "print"]);
+        refused(
+            &["render", "print"],
+            &["render must be the last stage", "print"],
+        );
         refused(&["tilesort"], &["tilesort says where", "--client-spu"]);
         let missing = "print:file=/no/such/dir/trace";
         refused(&[missing], &["print cannot write /no/such/dir/trace"]);

@@ -1,5 +1,5 @@
-//! Where frames go: into the program's window ([`Window`]), into windows of our own ([`Head`], [`Pane`]),
-//! or into image files ([`Saver`]).
+//! Where frames go: into the program's window ([`Window`]), into windows of our own ([`Head`],
+//! [`Pane`]), or into image files ([`Saver`]).
 //!
 //! All are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
 //! its memory may be used again.

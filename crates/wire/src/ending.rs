@@ -143,7 +143,7 @@ mod tests {
         for (fault, blame, words) in [
             (Fault::NoContext, Blame::Client, "the client misbehaved: "),
             (
-                Fault::refused("the server is shutting down"),
+                Fault::refused("not for you"),
                 Blame::Client,
                 "the client misbehaved: ",
             ),
@@ -162,7 +162,7 @@ mod tests {
                 Blame::Network,
                 "the connection failed: reset",
             ),
-            (Fault::Over, Blame::Nobody, "the server ends"),
+            (Fault::Over, Blame::Nobody, "the server is shutting down"),
             (
                 Fault::peers("all wait"),
                 Blame::Peers,

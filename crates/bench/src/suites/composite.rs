@@ -1,6 +1,6 @@
 //! Sort-last compositing, like the VG Cluster's tables: eight renderers, each of which draws its
-//! picture anew in each frame, and a display, which gets the merged one. By size of the picture, and
-//! by number of renderers.
+//! picture anew in each frame, and a display, which gets the merged one. By size of the picture,
+//! and by number of renderers.
 
 use std::thread;
 use std::time::{Duration, Instant};
