@@ -80,7 +80,7 @@ fn a_frame_that_differs_is_told_and_kept() {
         &["2 of 3 frames differ", out.to_str().unwrap()],
     );
     let first = outcome.stdout.lines().next().unwrap_or_default();
-    for word in ["frame-000002.ppm", "pixels", "the first at", "directly"] {
+    for word in ["frame-000002.ppm", "pixels", "the first is at", "directly"] {
         assert!(first.contains(word), "{first}");
     }
     for kind in ["direct", "ours", "difference"] {
