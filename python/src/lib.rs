@@ -299,7 +299,10 @@ impl Inner {
         terms: &Terms,
         merged: (Range<usize>, PictureRef<'_>),
     ) -> PyResult<Option<Merged>> {
-        if let Some(attached) = lock(&self.attached).clone() {
+        // Not in the condition, which would keep the lock while the program runs: a thread that
+        // attaches another outlet waits for it with Python's lock.
+        let attached = lock(&self.attached).clone();
+        if let Some(attached) = attached {
             let shown = py.detach(|| attached.show(self.rank, terms, &merged));
             shown.map_err(|error| outlet::of_attached(&error))?;
         }

@@ -23,10 +23,11 @@ pub struct mgn_brick {
 /// blends. eye is the position of the eye in the coordinates of the bricks or, with is_direction,
 /// the direction of a parallel projection into the scene. order has space for one number for each
 /// brick, and order_length is set to the number of ranks. Ranks without bricks are left out: they
-/// have nothing to show. Of ranks that do not hide each other, the lower comes first. Gives
-/// MGN_ERR_ARGUMENT if the bricks have no such order, because two of different ranks overlap or
-/// several hide each other in turn; mgn_last_error names them. Needs no job: call it before or
-/// after mgn_init.
+/// have nothing to show. If there are no bricks at all, do not composite, because an order that is
+/// null means all ranks. Where several ranks may come next, the lowest does. Gives MGN_ERR_ARGUMENT
+/// for coordinates that make no box or no eye, and if the bricks have no such order, because two of
+/// different ranks overlap or several hide each other in turn; mgn_last_error names them. Needs no
+/// job: call it before or after mgn_init.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_front_to_back(
     eye: *const f64,

@@ -46,9 +46,9 @@ enum Hides {
     Second,
 }
 
-/// The ranks of these bricks from front to back, for [`Terms::order`](crate::Terms::order). Of
-/// ranks that do not hide each other, the lower comes first. Ranks without bricks are left out:
-/// they have nothing to show. Takes time that grows with the square of the number of bricks.
+/// The ranks of these bricks from front to back, for [`Terms::order`](crate::Terms::order). Where
+/// several may come next, the lowest does. Ranks without bricks are left out: they have nothing to
+/// show. Takes time that grows with the square of the number of bricks.
 ///
 /// # Errors
 /// [`VisibilityError`].
@@ -95,7 +95,11 @@ pub fn front_to_back(eye: Eye, bricks: &[Brick]) -> Result<Vec<usize>, Visibilit
 fn hides(eye: Eye, first: &Brick, second: &Brick) -> Option<Hides> {
     let mut found = None;
     for axis in 0..3 {
-        let hides = if first.max[axis] <= second.min[axis] {
+        let is_before = first.max[axis] <= second.min[axis];
+        let hides = if is_before && second.max[axis] <= first.min[axis] {
+            // Both are as thin as a plane, and the same one.
+            Hides::Neither
+        } else if is_before {
             lower_hides(
                 eye,
                 axis,
@@ -130,18 +134,18 @@ fn hides(eye: Eye, first: &Brick, second: &Brick) -> Option<Hides> {
 /// of the upper one.
 fn lower_hides(eye: Eye, axis: usize, end: f64, start: f64, lower: Hides, upper: Hides) -> Hides {
     match eye {
-        // Between the bricks: the eye sees each in another direction.
-        Eye::At(place) if end < place[axis] && place[axis] < start => Hides::Neither,
-        Eye::At(place) if place[axis] <= end => lower,
-        Eye::At(_) => upper,
+        Eye::At(place) if place[axis] < end => lower,
+        Eye::At(place) if place[axis] > start => upper,
+        // Between the bricks, or on a plane that both touch: each is in another direction.
+        Eye::At(_) => Hides::Neither,
         Eye::Along(direction) if direction[axis] > 0.0 => lower,
         Eye::Along(direction) if direction[axis] < 0.0 => upper,
         Eye::Along(_) => Hides::Neither,
     }
 }
 
-/// Numbers in an order in which each comes before those behind it, and otherwise by size. The
-/// error holds the numbers that are on cycles, or behind and in front of one.
+/// Numbers in an order in which each comes before those behind it. The next is the smallest of those
+/// that nothing left is in front of. The error holds the numbers on cycles, and between cycles.
 fn sort(behind: &[Vec<bool>]) -> Result<Vec<usize>, Vec<usize>> {
     let count = behind.len();
     let mut in_front: Vec<usize> = (0..count)
@@ -163,7 +167,20 @@ fn sort(behind: &[Vec<bool>]) -> Result<Vec<usize>, Vec<usize>> {
     }
     match order.len() == count {
         true => Ok(order),
-        false => Err((0..count).filter(|at| in_front[*at] > 0).collect()),
+        false => Err(cyclic(behind, |at| in_front[at] > 0)),
+    }
+}
+
+/// The numbers that are left, without those that have nothing left behind them.
+fn cyclic(behind: &[Vec<bool>], is_left: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..behind.len()).filter(|at| is_left(*at)).collect();
+    loop {
+        let (kept, last): (Vec<usize>, Vec<usize>) =
+            (left.iter()).partition(|at| left.iter().any(|other| behind[**at][*other]));
+        if last.is_empty() {
+            return kept;
+        }
+        left = kept;
     }
 }
 
@@ -234,7 +251,11 @@ mod tests {
                 bricks[at].max[axis] = cut;
                 bricks.push(upper);
             }
-            let place = [0; 3].map(|_: i32| random() * 3.0 - 1.0);
+            // In some cases the eye is on planes between bricks.
+            let place = [0, 1, 2].map(|axis| match random() {
+                on if on < 0.3 => bricks[(on * 40.0) as usize].min[axis],
+                _ => random() * 3.0 - 1.0,
+            });
             let order = front_to_back(Eye::At(place), &bricks).unwrap();
             assert_eq!(order.len(), bricks.len());
             for _ in 0..20 {
@@ -260,6 +281,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn an_eye_on_a_plane_sees_no_cycle() {
+        let bricks = [
+            brick(0, [-2.0, 0.0, 0.0], [-1.0, 1.0, 1.0]),
+            brick(1, [-1.0, 0.0, 0.0], [0.0, 1.0, 1.0]),
+            brick(2, [-2.0, 1.0, 0.0], [0.0, 2.0, 1.0]),
+            brick(3, [0.0, 0.0, 0.0], [1.0, 2.0, 1.0]),
+        ];
+        let order = front_to_back(Eye::At([0.0, -10.0, 0.5]), &bricks).unwrap();
+        let at = |rank| order.iter().position(|other| *other == rank);
+        assert!(at(0) < at(2) && at(1) < at(2), "{order:?}");
+        // A sheet between two of another rank in the same plane.
+        let sheet = |rank, x: f64| brick(rank, [x, 0.0, 0.0], [x + 1.0, 1.0, 0.0]);
+        let sheets = [sheet(0, 0.0), sheet(1, 1.0), sheet(0, 2.0)];
+        let seen = front_to_back(Eye::At([5.0, 5.0, 5.0]), &sheets).unwrap();
+        assert_eq!(seen, [0, 1]);
     }
 
     #[test]

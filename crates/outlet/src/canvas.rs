@@ -42,7 +42,7 @@ impl<'a> Canvas<'a> {
     pub fn put(&mut self, place: &Rectangle, picture: PictureRef<'_>) {
         let pixel = self.pixel();
         let row = place.columns.len() * pixel;
-        if row == 0 {
+        if place.columns.is_empty() || place.rows.is_empty() {
             return;
         }
         let [width, height] = [self.place.columns.len(), self.place.rows.len()];

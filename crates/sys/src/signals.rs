@@ -9,8 +9,10 @@ use std::ptr::null_mut;
 /// in other languages that load us.
 #[derive(Debug)]
 pub struct NoPipeSignal {
-    /// Nothing has changed: the thread had blocked the signal before.
+    /// Nothing is unblocked: the thread had blocked the signal before.
     was_blocked: bool,
+    /// The signal waited before, so it is not ours to take.
+    was_pending: bool,
     /// The guard belongs to the thread that it was made by.
     _thread: PhantomData<*const ()>,
 }
@@ -25,6 +27,7 @@ impl NoPipeSignal {
         let was_blocked = unsafe { libc::sigismember(&before, libc::SIGPIPE) } == 1;
         NoPipeSignal {
             was_blocked: was_blocked || failed != 0,
+            was_pending: is_pending(),
             _thread: PhantomData,
         }
     }
@@ -32,18 +35,28 @@ impl NoPipeSignal {
 
 impl Drop for NoPipeSignal {
     fn drop(&mut self) {
-        if self.was_blocked {
-            return;
-        }
         let now = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,
         };
         // The signal that a write has raised waits in this thread, and is taken.
         // SAFETY: the set and the time are plain memory here; nobody asks for details.
-        while unsafe { libc::sigtimedwait(&pipe(), null_mut(), &now) } == libc::SIGPIPE {}
-        // SAFETY: the set is plain memory here; what was blocked before is not wanted.
-        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &pipe(), null_mut()) };
+        while !self.was_pending
+            && unsafe { libc::sigtimedwait(&pipe(), null_mut(), &now) } == libc::SIGPIPE
+        {}
+        if !self.was_blocked {
+            // SAFETY: the set is plain memory here; what was blocked before is not wanted.
+            unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &pipe(), null_mut()) };
+        }
+    }
+}
+
+/// Whether the signal waits for this thread or process.
+fn is_pending() -> bool {
+    // SAFETY: the set is plain memory, which the first call fills in.
+    unsafe {
+        let mut waiting: libc::sigset_t = zeroed();
+        libc::sigpending(&mut waiting) == 0 && libc::sigismember(&waiting, libc::SIGPIPE) == 1
     }
 }
 
@@ -91,6 +104,16 @@ mod tests {
             // The signal would have come here.
             assert!(!is_blocked());
         }
+        // A thread that had blocked it finds nothing that waits.
+        // SAFETY: the set is plain memory here.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &pipe(), null_mut()) };
+        let guard = NoPipeSignal::block();
+        let error = ours.write(b"x").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+        drop(guard);
+        assert!(is_blocked() && !is_pending());
+        // SAFETY: likewise.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &pipe(), null_mut()) };
         // SAFETY: as above.
         unsafe { libc::signal(libc::SIGPIPE, before) };
     }
