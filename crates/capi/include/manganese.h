@@ -71,8 +71,8 @@ const char *mgn_last_error(void);
 
 /* The job --------------------------------------------------------------------------------------- */
 
-// Joins the job that the environment describes: by MGN_HOSTFILE, the mpiexec of MPICH or Open MPI,
-// or Slurm. Without any of these, the process is a job of one.
+// Joins the job that the environment describes: by MGN_RANK with MGN_HOSTFILE or MGN_SIZE, the
+// mpiexec of MPICH or Open MPI, or Slurm. Without any of these, the process is a job of one.
 int mgn_init(void);
 
 // Joins a job that the program describes: size processes, of which this is number rank, counted
@@ -404,7 +404,7 @@ typedef int (*mgn_show)(void *context, uint32_t tile, const mgn_rectangle *place
 // mgn_composite.
 int mgn_compositor_open(int timeout, mgn_compositor *compositor);
 
-// Gives how many hosts the processes of a compositor are on, as they see it: those that share
+// Returns the number of hosts on which the processes of a compositor run. Processes that share
 // memory are on one host. A process that cannot share memory counts as a host of its own.
 int mgn_compositor_hosts(mgn_compositor compositor);
 
@@ -480,10 +480,10 @@ typedef struct {
 
 // Opens an outlet that writes pictures to image files in a folder, which is made if it is missing:
 // frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null: png. Only each
-// every-th picture is written: 1 for all of them. The numbers count all pictures.
+// every-th picture is written: 1 for all of them. The numbers in the names count all pictures.
 //
 // MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: there is no such
-// folder, and it cannot be made. Whether files can be written there shows with the first one.
+// folder, and it cannot be made. If files cannot be written there, the first picture fails.
 int mgn_outlet_files(const char *folder, const char *format, uint64_t every, mgn_outlet *outlet);
 
 // Opens an outlet that shows pictures in a window with a title. display is the X server, as :0;
@@ -501,14 +501,14 @@ int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet
 int mgn_outlet_show(mgn_outlet outlet, const mgn_picture *picture);
 
 // Gives 1 if the user has closed the outlet's window, and 0 otherwise. That is no error: pictures
-// for it are dropped. The window disappears with this call or the next picture, so a program that
-// seldom shows one calls this now and then.
+// for it are dropped. The window disappears at this call or at the next picture. A program that
+// shows pictures rarely should therefore call this now and then.
 int mgn_outlet_is_closed(mgn_outlet outlet);
 
 // From now on, the library shows in outlet each whole picture that this process gets by
-// mgn_composite and mgn_composite_drawn. Of mgn_composite_tiles it shows the tiles that this
-// process gets, after the last one, as one picture: the smallest rectangle around them, black
-// where none is. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
+// mgn_composite and mgn_composite_drawn. After mgn_composite_tiles, it shows all tiles that
+// this process gets as one picture: the smallest rectangle around them, black where there is no
+// tile. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
 // outlet may have several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown.
 // If a picture was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; what
 // they give is valid, and the compositor stays usable.
@@ -532,10 +532,11 @@ typedef struct {
 // blends. eye is the position of the eye in the coordinates of the bricks or, with is_direction,
 // the direction of a parallel projection into the scene. order has space for one number for each
 // brick, and order_length is set to the number of ranks. Ranks without bricks are left out: they
-// have nothing to show. Of ranks that do not hide each other, the lower comes first. Gives
-// MGN_ERR_ARGUMENT if the bricks have no such order, because two of different ranks overlap or
-// several hide each other in turn; mgn_last_error names them. Needs no job: call it before or
-// after mgn_init.
+// have nothing to show. If there are no bricks at all, do not composite, because an order that is
+// null means all ranks. Where several ranks may come next, the lowest does. Gives MGN_ERR_ARGUMENT
+// for coordinates that make no box or no eye, and if the bricks have no such order, because two of
+// different ranks overlap or several hide each other in turn; mgn_last_error names them. Needs no
+// job: call it before or after mgn_init.
 int mgn_front_to_back(const double *eye, int is_direction, const mgn_brick *bricks, size_t count, uint32_t *order, uint32_t *order_length);
 
 #ifdef __cplusplus

@@ -176,7 +176,7 @@ pub unsafe extern "C" fn mgn_compositor_open(
     })
 }
 
-/// Gives how many hosts the processes of a compositor are on, as they see it: those that share
+/// Returns the number of hosts on which the processes of a compositor run. Processes that share
 /// memory are on one host. A process that cannot share memory counts as a host of its own.
 #[no_mangle]
 pub extern "C" fn mgn_compositor_hosts(compositor: mgn_compositor) -> c_int {

@@ -8,8 +8,8 @@ use crate::arguments::{copy_text, text};
 use crate::fault::call;
 use crate::library::Library;
 
-/// Joins the job that the environment describes: by MGN_HOSTFILE, the mpiexec of MPICH or Open MPI,
-/// or Slurm. Without any of these, the process is a job of one.
+/// Joins the job that the environment describes: by MGN_RANK with MGN_HOSTFILE or MGN_SIZE, the
+/// mpiexec of MPICH or Open MPI, or Slurm. Without any of these, the process is a job of one.
 #[no_mangle]
 pub extern "C" fn mgn_init() -> c_int {
     call(|| Library::begin(Job::find).map(|()| 0))

@@ -41,10 +41,10 @@ pub struct mgn_picture {
 
 /// Opens an outlet that writes pictures to image files in a folder, which is made if it is missing:
 /// frame-000001.png and so on. format is png, or jpeg for frame-000001.jpg; null: png. Only each
-/// every-th picture is written: 1 for all of them. The numbers count all pictures.
+/// every-th picture is written: 1 for all of them. The numbers in the names count all pictures.
 ///
 /// MGN_ERR_ARGUMENT: there is no such format, or every is 0. MGN_ERR_OUTLET: there is no such
-/// folder, and it cannot be made. Whether files can be written there shows with the first one.
+/// folder, and it cannot be made. If files cannot be written there, the first picture fails.
 #[no_mangle]
 pub unsafe extern "C" fn mgn_outlet_files(
     folder: *const c_char,
@@ -132,8 +132,8 @@ pub unsafe extern "C" fn mgn_outlet_show(outlet: mgn_outlet, picture: *const mgn
 }
 
 /// Gives 1 if the user has closed the outlet's window, and 0 otherwise. That is no error: pictures
-/// for it are dropped. The window disappears with this call or the next picture, so a program that
-/// seldom shows one calls this now and then.
+/// for it are dropped. The window disappears at this call or at the next picture. A program that
+/// shows pictures rarely should therefore call this now and then.
 #[no_mangle]
 pub extern "C" fn mgn_outlet_is_closed(outlet: mgn_outlet) -> c_int {
     call(|| {
@@ -144,9 +144,9 @@ pub extern "C" fn mgn_outlet_is_closed(outlet: mgn_outlet) -> c_int {
 }
 
 /// From now on, the library shows in outlet each whole picture that this process gets by
-/// mgn_composite and mgn_composite_drawn. Of mgn_composite_tiles it shows the tiles that this
-/// process gets, after the last one, as one picture: the smallest rectangle around them, black
-/// where none is. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
+/// mgn_composite and mgn_composite_drawn. After mgn_composite_tiles, it shows all tiles that
+/// this process gets as one picture: the smallest rectangle around them, black where there is no
+/// tile. direction is MGN_TOP_DOWN or MGN_BOTTOM_UP. A compositor has one outlet, and an
 /// outlet may have several compositors. With outlet 0, or after mgn_outlet_close, nothing is shown.
 /// If a picture was composited but cannot be shown, the functions above return MGN_ERR_OUTLET; what
 /// they give is valid, and the compositor stays usable.
