@@ -364,6 +364,28 @@ class Jobs(unittest.TestCase):
                 wanted[place] = pixels(7)[place]
             self.assertTrue((png(second / "frame-000002.png") == wanted[2:10, 4:17]).all())
 
+    def test_a_thread_may_attach_an_outlet_while_another_composites(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.expect(
+            1,
+            f"""
+            import threading
+
+            outlet = manganese.Outlet.files({folder.name!r})
+            compositor.attach(outlet)
+
+            def composite() -> None:
+                for _ in range(20):
+                    compositor.composite(numpy.zeros((200, 200, 4), numpy.uint8))
+
+            thread = threading.Thread(target=composite)
+            thread.start()
+            while thread.is_alive():
+                compositor.attach(outlet)
+            """,
+        )
+
     def test_an_attached_outlet_stays_open(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             self.expect(

@@ -500,8 +500,9 @@ int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet
 // close it.
 int mgn_outlet_show(mgn_outlet outlet, const mgn_picture *picture);
 
-// Gives 1 if the user has closed the outlet's window, and 0 otherwise. That is no error: pictures
-// for it are dropped. The window disappears at this call or at the next picture. A program that
+// Returns 1 if the user has closed the outlet's window, and 0 otherwise. Closing is no error:
+// pictures for the window are dropped. Also returns 1 if the X server has ended; pictures give
+// MGN_ERR_OUTLET then. The window disappears at this call or at the next picture. A program that
 // shows pictures rarely should therefore call this now and then.
 int mgn_outlet_is_closed(mgn_outlet outlet);
 

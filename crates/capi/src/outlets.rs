@@ -131,8 +131,9 @@ pub unsafe extern "C" fn mgn_outlet_show(outlet: mgn_outlet, picture: *const mgn
     })
 }
 
-/// Gives 1 if the user has closed the outlet's window, and 0 otherwise. That is no error: pictures
-/// for it are dropped. The window disappears at this call or at the next picture. A program that
+/// Returns 1 if the user has closed the outlet's window, and 0 otherwise. Closing is no error:
+/// pictures for the window are dropped. Also returns 1 if the X server has ended; pictures give
+/// MGN_ERR_OUTLET then. The window disappears at this call or at the next picture. A program that
 /// shows pictures rarely should therefore call this now and then.
 #[no_mangle]
 pub extern "C" fn mgn_outlet_is_closed(outlet: mgn_outlet) -> c_int {

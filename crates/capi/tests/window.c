@@ -47,7 +47,8 @@ int main(int argc, char **argv)
         draw(pixels, width, frame, direction);
         mgn_picture picture = {.width = (uint32_t)width, .height = HEIGHT, .direction = direction, .pixels = pixels};
         if (frame > 1 && argc > 2) {
-            say(mgn_outlet_show(outlet, &picture) == MGN_ERR_OUTLET ? "lost" : "shown");
+            int is_gone = mgn_outlet_is_closed(outlet) == 1;
+            say(is_gone && mgn_outlet_show(outlet, &picture) == MGN_ERR_OUTLET ? "lost" : "shown");
             continue;
         }
         CHECK(mgn_outlet_show(outlet, &picture));

@@ -43,7 +43,14 @@ pub fn run(mut args: Run) -> ExitCode {
     match done {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
-            crate::complain(&error);
+            let interrupted = matches!(
+                error.downcast_ref(),
+                Some(mgn_launch::Error::Interrupted(_))
+            );
+            // The process that started this rank has said why it ends it.
+            if !(interrupted && args.ranks.ranked.is_some()) {
+                crate::complain(&error);
+            }
             ExitCode::from(error.downcast_ref().map_or(FAILED, own_status))
         }
     }

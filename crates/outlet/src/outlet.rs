@@ -57,11 +57,12 @@ impl Outlet {
         }
     }
 
-    /// Whether somebody has closed the window. Pictures are dropped then.
+    /// Whether there is no window any more: somebody has closed it, and pictures are dropped; or its
+    /// X server has ended, and pictures are errors.
     pub fn is_closed(&mut self) -> bool {
         match &mut self.place {
             Place::Files(_) => false,
-            Place::Window(pane) => pane.is_closed(),
+            Place::Window(pane) => pane.is_closed() || pane.is_lost() || self.failed.is_some(),
         }
     }
 

@@ -109,10 +109,11 @@ impl Target for Saver {
 }
 
 /// What a file is called while it is written: half a picture is worse than none, whoever is killed
-/// or looks meanwhile.
+/// or looks meanwhile. Each process has a name of its own, so that two that save to one folder do
+/// not publish each other's halves.
 fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".part");
+    name.push(format!(".{}.part", std::process::id()));
     name.into()
 }
 

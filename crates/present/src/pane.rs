@@ -33,6 +33,7 @@ pub struct Pane {
     delete: u32,
     open: Option<Open>,
     is_closed: bool,
+    is_lost: bool,
 }
 
 /// The window, and a smaller one in it whose background the picture is. With a single one, the X
@@ -76,14 +77,22 @@ impl Pane {
             delete,
             open: None,
             is_closed: false,
+            is_lost: false,
         })
     }
 
     /// Whether somebody has closed the window. It goes away with the first call that sees so.
     pub fn is_closed(&mut self) -> bool {
         let _guard = NoPipeSignal::block();
-        // That the connection is lost is said by the next picture.
-        while let Ok(Some(event)) = self.display.connection.poll_for_event() {
+        loop {
+            let event = match self.display.connection.poll_for_event() {
+                Ok(Some(event)) => event,
+                Ok(None) => break,
+                Err(_) => {
+                    self.is_lost = true;
+                    break;
+                }
+            };
             self.is_closed |= match event {
                 Event::ClientMessage(message) => self.is_delete(&message),
                 Event::DestroyNotify(event) => self
@@ -97,6 +106,12 @@ impl Pane {
             self.close();
         }
         self.is_closed
+    }
+
+    /// Whether the connection to the X server was lost, as far as [`Pane::is_closed`] has seen. The
+    /// next picture is an error then.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
     }
 
     fn is_delete(&self, message: &ClientMessageEvent) -> bool {

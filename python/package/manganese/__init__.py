@@ -154,6 +154,8 @@ class Outlet:
     def is_closed(self) -> bool:
         """Whether the user has closed the window. Pictures are dropped then, without an error.
 
+        It is also true if the X server has ended; pictures then raise OutletError.
+
         The window disappears when this is asked, or with the next picture.
         """
         return self._native.is_closed()
@@ -190,8 +192,8 @@ class Compositor:
 
         `draw_tiles` shows the tiles of this process as one picture: the smallest rectangle around
         them, black where none is. `bottom_up` is as for `Outlet.show`, for all pictures. If a
-        picture was composited but cannot be shown, methods raise OutletError, and the compositor
-        stays usable. Nothing is shown any more once the outlet is closed.
+        picture was composited but cannot be shown, methods raise OutletError instead of returning
+        it, and the compositor stays usable; attach None to go on without. Nothing is shown any more once the outlet is closed.
         """
         self._ready().attach(None if outlet is None else outlet._native, bottom_up)
         self._outlet = outlet

@@ -32,7 +32,7 @@ fn what_is_drawn_is_where_it_belongs() {
     // Colours are rounded differently in some pixels, of which no frame has many.
     let close = |line: &str| {
         let count = line.split_whitespace().nth(1).and_then(|n| n.parse().ok());
-        line.contains(" by up to 1,") && count.is_some_and(|n: u32| n < 50)
+        line.contains(" by up to 1;") && count.is_some_and(|n: u32| n < 50)
     };
     let mut frames = outcome
         .stdout
