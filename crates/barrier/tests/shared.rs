@@ -119,6 +119,18 @@ fn one_that_leaves_is_waited_for_no_more_and_its_last_number_counts() {
     }
 }
 
+/// Also if others that come after it have arrived, or left.
+#[test]
+fn only_members_that_are_missing_are_named() {
+    let mut members = group(4, Combine::Any);
+    members[3].leave().unwrap();
+    members[0].arrive(0).unwrap();
+    members[2].arrive(0).unwrap();
+    let missing = vec![Id(1)];
+    let late = members[0].wait(Some(Duration::from_millis(5)));
+    assert_eq!(late, Err(WaitError::TimedOut { missing }));
+}
+
 #[test]
 fn mistakes_are_told() {
     let mut members = group(2, Combine::Any);

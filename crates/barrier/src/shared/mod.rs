@@ -252,8 +252,7 @@ impl Shared {
             match outcome {
                 Some(outcome) => return self.give(outcome),
                 None if left == Some(Duration::ZERO) => {
-                    let missing = self.seat.view & !self.seat.seen;
-                    let missing = members(missing);
+                    let missing = members(self.seat.missing(&*self.page));
                     return Err(WaitError::TimedOut { missing });
                 }
                 None => {}

@@ -171,6 +171,20 @@ impl Seat {
         }
     }
 
+    /// The members that have neither arrived at this epoch nor left, one bit each. [`Seat::look`]
+    /// stops at the first of them.
+    pub fn missing(&self, page: &impl Page) -> u64 {
+        let is_missing = |member: &usize| {
+            let count = page.long(Place::Arrived(*member)).load(Ordering::Acquire);
+            count & LEFT == 0 && count <= self.epoch
+        };
+        let unseen = self.view & !self.seen;
+        let unseen = (0..u64::BITS as usize).filter(|member| unseen & 1 << member != 0);
+        unseen
+            .filter(is_missing)
+            .fold(0, |all, member| all | 1 << member)
+    }
+
     fn pass(&mut self, page: &impl Page) -> Outcome {
         let mut values = None;
         let mut view = self.view & !self.left;
