@@ -39,11 +39,10 @@ impl Drop for NoPipeSignal {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // The signal that a write has raised waits in this thread, and is taken.
         // SAFETY: the set and the time are plain memory here; nobody asks for details.
-        while !self.was_pending
-            && unsafe { libc::sigtimedwait(&pipe(), null_mut(), &now) } == libc::SIGPIPE
-        {}
+        let take = || unsafe { libc::sigtimedwait(&pipe(), null_mut(), &now) };
+        // The signal that a write has raised waits in this thread, and is taken.
+        while !self.was_pending && take() == libc::SIGPIPE {}
         if !self.was_blocked {
             // SAFETY: the set is plain memory here; what was blocked before is not wanted.
             unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &pipe(), null_mut()) };
