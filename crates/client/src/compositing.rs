@@ -112,6 +112,11 @@ impl Composite {
         self.say_farewell(&[&[1], why.as_bytes()].concat());
     }
 
+    /// The same of a reason that nobody has told the user: the launcher may know a better one.
+    fn fail_untold(&self, why: &str) {
+        self.say_farewell(&[&[2], why.as_bytes()].concat());
+    }
+
     /// Tells them that the program has come to its end, and leaves the job.
     pub fn leave(&self) {
         // Others may still read the last picture, which dropping the group waits for. It is in use
@@ -159,8 +164,9 @@ impl Composite {
                     let bytes = message.to_vec();
                     let text = bytes.get(1..).unwrap_or_default();
                     let why = String::from_utf8_lossy(text).into_owned();
-                    let why = (bytes.first() == Some(&1)).then_some(why);
-                    return Some(Farewell { rank, why });
+                    let why = matches!(bytes.first(), Some(1 | 2)).then_some(why);
+                    let is_told = bytes.first() != Some(&2);
+                    return Some(Farewell { rank, why, is_told });
                 }
             }
             if Instant::now() >= deadline {
@@ -175,6 +181,8 @@ struct Farewell {
     rank: usize,
     /// None: the program has come to its end.
     why: Option<String>,
+    /// Whether the user has been told the reason.
+    is_told: bool,
 }
 
 /// A picture of this program.
@@ -455,14 +463,19 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
         Failure::Group(error @ CompositeError::Different { rank, .. }) => {
             (rank, Some(error.to_string()))
         }
-        Failure::Group(error) => return failed(&error),
-        Failure::Late(who) => (who, None),
-        Failure::Lost(who, error) => (
+        // Between frames, or in the middle of one.
+        Failure::Lost(who, error)
+        | Failure::Group(CompositeError::Lost {
+            rank: who,
+            source: error,
+        }) => (
             who,
             Some(format!(
                 "rank {who} was lost after {frames} frames: {error}"
             )),
         ),
+        Failure::Group(error) => return failed(&error),
+        Failure::Late(who) => (who, None),
     };
     // Who is lost may have said why; who is late, in the meantime.
     let farewell = of.farewell(match why {
@@ -472,19 +485,31 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     // One says what all have found.
     let speaks = |who: usize| !of.is_supervised || rank == u32::from(who == 0);
     let (why, is_told, status) = match (farewell, why) {
-        (Some(Farewell { rank: 0, why: None }), _) => return Outcome::Over,
+        (
+            Some(Farewell {
+                rank: 0, why: None, ..
+            }),
+            _,
+        ) => return Outcome::Over,
         (
             Some(Farewell {
                 rank: who,
                 why: None,
+                ..
             }),
             _,
         ) => {
             let why = format!("rank {who} has ended after {frames} frames, and rank {rank} draws more: all ranks must swap as often");
             (why, speaks(who), TOLD)
         }
-        // Who leaves with a reason has told it.
-        (Some(Farewell { why: Some(why), .. }), _) => (why, !of.is_supervised, TOLD),
+        (
+            Some(Farewell {
+                why: Some(why),
+                is_told,
+                ..
+            }),
+            _,
+        ) => (why, !of.is_supervised, if is_told { TOLD } else { UNTOLD }),
         (None, Some(why)) => (why, !of.is_supervised, UNTOLD),
         (None, None) => {
             let (frame, waited) = (frames + 1, of.patience);
@@ -492,7 +517,10 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
             (why, speaks(who), TOLD)
         }
     };
-    of.fail(&why);
+    match status {
+        UNTOLD if !is_told => of.fail_untold(&why),
+        _ => of.fail(&why),
+    }
     Outcome::Failed(is_told.then_some(why), status)
 }
 

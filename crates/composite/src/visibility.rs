@@ -144,8 +144,9 @@ fn lower_hides(eye: Eye, axis: usize, end: f64, start: f64, lower: Hides, upper:
     }
 }
 
-/// Numbers in an order in which each comes before those behind it. The next is the smallest of those
-/// that nothing left is in front of. The error holds the numbers on cycles, and between cycles.
+/// Numbers in an order in which each comes before those behind it. The next is the smallest of
+/// those that nothing left is in front of. The error holds the numbers on cycles, and between
+/// cycles.
 fn sort(behind: &[Vec<bool>]) -> Result<Vec<usize>, Vec<usize>> {
     let count = behind.len();
     let mut in_front: Vec<usize> = (0..count)

@@ -147,7 +147,7 @@ fn processes_that_end_or_stop_are_errors_for_the_others() {
     };
     for (words, status, reason) in [
         (&["die=2"][..], 9, "rank 2 was lost"),
-        (&["stop=2", "stop_for=14"], 0, "rank 2 has not come"),
+        (&["stop=2", "stop_for=14"], 0, "rank 2 has not arrived"),
         (&["other=2"], 0, "pictures of another size"),
     ] {
         let ended = composite(words);

@@ -57,8 +57,8 @@ impl Outlet {
         }
     }
 
-    /// Whether there is no window any more: somebody has closed it, and pictures are dropped; or its
-    /// X server has ended, and pictures are errors.
+    /// Whether there is no window any more: somebody has closed it, and pictures are dropped; or
+    /// its X server has ended, and pictures are errors.
     pub fn is_closed(&mut self) -> bool {
         match &mut self.place {
             Place::Files(_) => false,
