@@ -52,7 +52,7 @@ pub trait Barrier: std::fmt::Debug {
 
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// The members that this one waits for, as far as it knows: for messages to people.
+    /// The members for which this one waits, as far as it knows. Programs show it to their users.
     fn waits_for(&self) -> Vec<Id>;
 
     /// Whether the others have got, as far as that can be known, what this member had to say for

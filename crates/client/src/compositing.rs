@@ -107,14 +107,11 @@ impl Composite {
         }
     }
 
-    /// Tells the others why there will be no more pictures from here.
-    pub fn fail(&self, why: &str) {
-        self.say_farewell(&[&[1], why.as_bytes()].concat());
-    }
-
-    /// The same of a reason that nobody has told the user: the launcher may know a better one.
-    fn fail_untold(&self, why: &str) {
-        self.say_farewell(&[&[2], why.as_bytes()].concat());
+    /// Tells the others why there will be no more pictures from here, and whether the user has been
+    /// told. If not, the launcher may know a better reason.
+    pub fn fail(&self, why: &str, is_told: bool) {
+        let kind = if is_told { 1 } else { 2 };
+        self.say_farewell(&[&[kind], why.as_bytes()].concat());
     }
 
     /// Tells them that the program has come to its end, and leaves the job.
@@ -455,7 +452,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
         let why = format!("rank {rank} cannot composite its pictures: {why}");
         // Rank 0 may have found the same, and says it for all.
         let is_told = of.is_supervised && rank > 0 && of.farewell(MOMENT).is_some();
-        of.fail(&why);
+        of.fail(&why, true);
         Outcome::Failed((!is_told).then_some(why), TOLD)
     };
     let (who, why) = match failure {
@@ -517,10 +514,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
             (why, speaks(who), TOLD)
         }
     };
-    match status {
-        UNTOLD if !is_told => of.fail_untold(&why),
-        _ => of.fail(&why),
-    }
+    of.fail(&why, is_told || status == TOLD);
     Outcome::Failed(is_told.then_some(why), status)
 }
 

@@ -501,7 +501,7 @@ impl Session {
     pub fn lose(&self, why: impl Display) {
         let why = format!("the render server is lost: {why}");
         if let Some(composite) = self.composite.filter(|_| !self.is_lost()) {
-            composite.fail(&why);
+            composite.fail(&why, true);
         }
         self.end(Some(&why), 1);
     }

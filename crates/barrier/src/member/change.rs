@@ -6,12 +6,12 @@
 //! is as open as before, if members only left or joined. The new view begins with the epoch after
 //! that, in each member when the decision ([`Install`]) reaches it.
 //!
-//! Survivors refuse the decision of a coordinator that they take for lost, and report to the next
-//! one. That one learns of a decision which only some have heard from their reports, and its own
-//! includes it. Whoever takes a member for lost says so in all that it reports or collects, and
-//! the others then do likewise. So a coordinator decides only when all of its new view have
-//! refused all others. It admits only those of whom every report speaks, so that the next
-//! coordinator asks them, too.
+//! Survivors refuse the decision of a coordinator that they believe lost, and report to the next
+//! one. If only some members have heard a decision, the next coordinator learns it from their
+//! reports, and includes it in its own. A member that believes another lost names it in each report
+//! and question, and the receivers then believe it, too. A coordinator admits only members that
+//! every report names, so that the next coordinator asks them, too. `docs/barriers.md` lists the
+//! cases in which two coordinators can still decide differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub(super) struct Change {
     pub is_going_on: bool,
     /// What the coordinator has been told.
     reports: BTreeMap<Id, Report>,
-    /// Whom it has asked, and how many were lost then.
+    /// The members that it has asked, and the number of lost members at that time.
     asked: BTreeMap<Id, usize>,
     /// The coordinator that this member has reported to, and how many were lost then.
     told: Option<(Id, usize)>,
@@ -40,7 +40,7 @@ pub(super) struct Change {
     leaving: BTreeSet<Id>,
     /// Before this member has joined: how many were lost when it asked last.
     seen: usize,
-    /// Whom this member asks to let it join.
+    /// The members that this one asks to let it join.
     pub contacts: BTreeSet<Id>,
 }
 
@@ -327,7 +327,7 @@ impl<P: Pattern> Member<P> {
             false => reports.get(id).is_some_and(|report| report.is_leaving),
         };
         let joining = self.change.joining.iter().copied();
-        // If this member dies, the next coordinator has to know whom it has admitted. Others wait
+        // If this member dies, the next coordinator must know its new members. Others wait
         // for the next change, which follows at once.
         let is_known = |id: &Id| {
             let mut reports = reports.values().filter(|r| r.view != ViewId::NONE);

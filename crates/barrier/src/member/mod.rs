@@ -37,8 +37,8 @@ pub struct Member<P> {
     value: Option<u64>,
     /// How epochs ended at which the program has not arrived yet.
     unclaimed: VecDeque<(u64, Outcome)>,
-    /// How epochs ended, from the last that passed on. Whoever passes an epoch knows that all have
-    /// arrived there, and so know the outcomes before it.
+    /// How epochs ended, from the last that passed on. A member that passes an epoch knows that all
+    /// have arrived there, and so know the outcomes before it.
     tail: Vec<(u64, Outcome)>,
     early: Vec<Early>,
     lost: BTreeSet<Id>,
@@ -293,7 +293,7 @@ impl<P: Pattern> Member<P> {
 
     pub(crate) fn on_body(&mut self, from: Id, body: Body) -> Result<(), Refused> {
         if self.ended.is_some() {
-            // Whoever counts on this member has to hear that it can't.
+            // The member that sent this must learn that this one takes no part.
             if matches!(body, Body::Collect { .. } | Body::Report(_)) {
                 let tail = self.tail.clone();
                 self.send(from, Body::Gone { tail });
@@ -351,7 +351,7 @@ impl<P: Pattern> Member<P> {
         self.answers_again = true;
     }
 
-    /// In a star: the arrival that has to be sent until it is answered, and to whom.
+    /// In a star: the arrival that is sent until an answer comes, and its receiver.
     pub(crate) fn unanswered(&self) -> Option<(ViewId, u64, Id, Body)> {
         let value = self.value?;
         let root = *self.view.members().first()?;

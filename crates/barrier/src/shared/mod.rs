@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use mgn_sys::{cpu, futex, memory, Mapping, Protection};
 
 use crate::{Combine, Ended, Id, Lost, Misuse};
-use page::{Atomic, Outcome, Page, Place, Seat, MEMBERS_MAX};
+use page::{atomic, Atomic, Outcome, Page, Place, Seat, MEMBERS_MAX};
 
 /// The beginning of the memory, so that nothing else is taken for it.
 const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar01");
@@ -292,37 +292,6 @@ fn members(mask: u64) -> Vec<Id> {
     all.filter(|member| mask >> member & 1 != 0)
         .map(Id)
         .collect()
-}
-
-macro_rules! atomic {
-    ($atomic:ty, $value:ty) => {
-        impl Atomic<$value> for $atomic {
-            #[inline]
-            fn load(&self, order: Ordering) -> $value {
-                <$atomic>::load(self, order)
-            }
-
-            #[inline]
-            fn store(&self, value: $value, order: Ordering) {
-                <$atomic>::store(self, value, order);
-            }
-
-            fn add(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_add(value, order)
-            }
-
-            fn or(&self, value: $value, order: Ordering) -> $value {
-                self.fetch_or(value, order)
-            }
-
-            fn claim(&self, value: $value) -> $value {
-                let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-                match self.compare_exchange(0, value, success, failure) {
-                    Ok(there) | Err(there) => there,
-                }
-            }
-        }
-    };
 }
 
 atomic!(AtomicU32, u32);

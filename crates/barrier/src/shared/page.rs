@@ -128,7 +128,8 @@ impl Seat {
     fn put(&mut self, page: &impl Page, value: u64) {
         self.has_arrived = true;
         self.seen = 1 << self.me;
-        // Whoever finds it where an older one should be finds the verdict too that allowed it.
+        // A member that finds it in the place of an older value also finds the verdict that allowed
+        // it.
         let place = page.long(Place::Value(self.me, self.epoch % 2));
         place.store(value, Ordering::Release);
         let counter = page.long(Place::Arrived(self.me));
@@ -277,37 +278,45 @@ pub(super) fn awake(page: &impl Page) {
     page.sleepers().add(u32::MAX, Ordering::SeqCst);
 }
 
+/// `Atomic` for a type of std's, or of the model checker's.
+macro_rules! atomic {
+    ($atomic:ty, $value:ty) => {
+        impl Atomic<$value> for $atomic {
+            #[inline]
+            fn load(&self, order: Ordering) -> $value {
+                <$atomic>::load(self, order)
+            }
+
+            #[inline]
+            fn store(&self, value: $value, order: Ordering) {
+                <$atomic>::store(self, value, order);
+            }
+
+            fn add(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_add(value, order)
+            }
+
+            fn or(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_or(value, order)
+            }
+
+            fn claim(&self, value: $value) -> $value {
+                let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+                match self.compare_exchange(0, value, success, failure) {
+                    Ok(there) | Err(there) => there,
+                }
+            }
+        }
+    };
+}
+pub(super) use atomic;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use loom::sync::atomic::{AtomicU32, AtomicU64};
     use loom::sync::{Arc, Notify};
     use loom::thread;
-
-    macro_rules! atomic {
-        ($atomic:ty, $value:ty) => {
-            impl Atomic<$value> for $atomic {
-                fn load(&self, order: Ordering) -> $value {
-                    <$atomic>::load(self, order)
-                }
-                fn store(&self, value: $value, order: Ordering) {
-                    <$atomic>::store(self, value, order);
-                }
-                fn add(&self, value: $value, order: Ordering) -> $value {
-                    self.fetch_add(value, order)
-                }
-                fn or(&self, value: $value, order: Ordering) -> $value {
-                    self.fetch_or(value, order)
-                }
-                fn claim(&self, value: $value) -> $value {
-                    let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-                    match self.compare_exchange(0, value, success, failure) {
-                        Ok(there) | Err(there) => there,
-                    }
-                }
-            }
-        };
-    }
 
     atomic!(AtomicU32, u32);
     atomic!(AtomicU64, u64);
