@@ -40,8 +40,9 @@ pub trait Barrier: std::fmt::Debug {
     /// [`Refused`], for the log: the packet did no harm.
     fn receive(&mut self, now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused>;
 
-    /// A member is lost: its connection has ended, or its owner has given it up. All survivors that
-    /// have a connection to it are told so, in any order and at any time.
+    /// A member is lost: its connection has ended, its owner has given it up, or a packet that
+    /// [`Barrier::poll_transmit`] gave cannot be sent to it. All survivors that have a connection
+    /// to it must be told, in any order and at any time, also if it has left.
     fn lost(&mut self, now: Duration, member: Id);
 
     fn timeout(&mut self, now: Duration);
@@ -55,9 +56,8 @@ pub trait Barrier: std::fmt::Debug {
     /// The members for which this one waits, as far as it knows. Programs show it to their users.
     fn waits_for(&self) -> Vec<Id>;
 
-    /// Whether the others have got, as far as that can be known, what this member had to say for
-    /// sure. One that has left goes on until then: if it goes earlier, it may be a lost one to
-    /// others, and an epoch that it has passed may fail for them.
+    /// Whether the others have received everything that this member had to tell them. A member that
+    /// has left runs until then.
     fn is_settled(&self) -> bool;
 }
 
@@ -73,6 +73,15 @@ pub enum To {
     Member(Id),
     /// All members of this view but the sender: by multicast where there is one.
     All(View),
+}
+
+impl To {
+    pub(crate) fn member(&self) -> Option<Id> {
+        match self {
+            To::Member(id) => Some(*id),
+            To::All(_) => None,
+        }
+    }
 }
 
 /// What has happened.

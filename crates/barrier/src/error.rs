@@ -31,7 +31,7 @@ pub struct Lost {
 pub enum Ended {
     #[error("this member has left its group")]
     Left,
-    #[error("the others go on without this member, which they take for lost: join again")]
+    #[error("the others believe that this member is lost, and go on without it: join again")]
     Excluded,
     #[error("all members that could have admitted this one are lost")]
     Alone,
@@ -55,7 +55,7 @@ pub enum Misuse {
 /// A packet that was ignored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    #[error("a packet that is no packet of barriers, or is damaged")]
+    #[error("this is not a packet of a barrier, or it is damaged")]
     Malformed,
     #[error("a packet of release {theirs} of the protocol; this is release {ours}")]
     Release { theirs: u16, ours: u16 },
@@ -63,13 +63,17 @@ pub enum Refused {
     Group { theirs: Group, ours: Group },
     #[error("a packet of member {told} came from member {from}")]
     Sender { told: Id, from: Id },
+    #[error("a packet for member {told} came to member {me}")]
+    Receiver { told: Id, me: Id },
     #[error("a packet of member {member}, which is not in this group or was lost")]
     Stranger { member: Id },
-    #[error("member {member} uses another pattern or combines numbers otherwise")]
+    #[error("member {member} uses another pattern, or combines numbers in another way")]
     Different { member: Id },
     #[error("member {member} sent a packet of epoch {theirs}; this member is at {ours}")]
     Epoch { member: Id, theirs: u64, ours: u64 },
-    #[error("member {member} sent what is not expected of it, or was sent before")]
+    #[error(
+        "member {member} sent a packet that is not expected of it, or that it had sent before"
+    )]
     Unexpected { member: Id },
     #[error("a packet whose code was not made with the secret of this group")]
     Forged,

@@ -1,7 +1,7 @@
 //! Packets: a header that says which group, member and release they belong to, and a body.
 //! Integers are little-endian.
 
-use crate::view::ViewId;
+use crate::view::{Roster, ViewId};
 use crate::{Group, Id, Refused};
 
 const MAGIC: [u8; 4] = *b"mgnB";
@@ -10,7 +10,13 @@ const MAGIC: [u8; 4] = *b"mgnB";
 const RELEASE: u16 = 1;
 
 /// Bytes before the body.
-const HEADER: usize = 20;
+const HEADER: usize = 24;
+
+/// In place of a receiver: the packet is for all members of a view.
+const ALL: u32 = u32::MAX;
+
+/// Larger numbers of views and epochs are refused, so that counting on never overflows.
+const NUMBER_MAX: u64 = 1 << 62;
 
 /// How an epoch ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,27 +25,47 @@ pub(crate) enum Outcome {
     Lost(Vec<Id>),
 }
 
-/// What a member tells the coordinator of a change. It passes nothing until the change is made, so
-/// that this stays true.
+/// A participant's answer to a proposer. The participant has promised to accept no earlier
+/// proposal, and passes no epoch until it has a new view, so all of this stays true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
+    /// The proposal that this answers.
+    pub proposal: ViewId,
+    /// The latest proposal that the participant has promised to wait for. If it is another one,
+    /// the participant refuses the proposal that this answers.
+    pub promised: ViewId,
     pub view: ViewId,
-    pub members: Vec<Id>,
+    /// Left out if it is the view that the proposer has named.
+    pub roster: Option<Roster>,
     /// The epoch that has no outcome yet.
     pub next: u64,
     /// How epochs ended, from the last that passed on.
     pub tail: Vec<(u64, Outcome)>,
+    /// Participants of the view that are lost.
     pub lost: Vec<Id>,
-    /// Those who have asked to join.
+    /// Processes that have asked to join.
     pub joining: Vec<Id>,
     pub is_leaving: bool,
+}
+
+/// What a participant would have a coordinator do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// Participants of the view that are lost.
+    pub lost: Vec<Id>,
+    /// Processes that have asked to join.
+    pub joining: Vec<Id>,
+    pub is_leaving: bool,
+    /// The sender, or another participant, needs a new view because it will never get the present
+    /// one, or because it waits for a proposer that is lost.
+    pub is_stuck: bool,
 }
 
 /// A new view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Install {
     pub view: ViewId,
-    pub members: Vec<Id>,
+    pub roster: Roster,
     pub next: u64,
     pub tail: Vec<(u64, Outcome)>,
 }
@@ -49,31 +75,25 @@ pub(crate) enum Body {
     Signal {
         view: ViewId,
         epoch: u64,
-        /// What the pattern is, and how numbers are combined.
+        /// The pattern, and how numbers are combined.
         terms: u32,
         round: u16,
         value: u64,
     },
-    /// A coordinator wants reports.
-    Collect {
+    Wish {
         view: ViewId,
-        lost: Vec<Id>,
-        /// Those who have asked to join. All members know of each that a view admits.
-        joining: Vec<Id>,
+        wish: Wish,
+    },
+    /// A proposer wants a report.
+    Collect {
+        /// The latest view that the proposer knows.
+        view: ViewId,
+        proposal: ViewId,
     },
     Report(Report),
     Install(Install),
-    Join {
-        member: Id,
-        /// It has asked before, and one that may have admitted it is lost.
-        is_again: bool,
-    },
-    Leave,
     /// The sender takes part no more.
-    Gone {
-        /// How epochs ended as far as it knows.
-        tail: Vec<(u64, Outcome)>,
-    },
+    Gone,
     /// The sender goes on without the receiver.
     Excluded,
     /// Over links that lose packets: a part of a packet that must not be lost, and how many parts
@@ -87,6 +107,8 @@ pub(crate) enum Body {
     Received {
         received: u32,
     },
+    /// The sender waits for the receiver, and would like to know if that is in vain.
+    Probe,
 }
 
 /// The group of a packet, as it says itself.
@@ -101,13 +123,15 @@ pub fn sender_of(packet: &[u8]) -> Option<Id> {
     Some(Id(u32::from_le_bytes(bytes.try_into().ok()?)))
 }
 
-pub(crate) fn encode(group: Group, from: Id, body: &Body) -> Vec<u8> {
+/// Without a receiver, the packet is for all members of a view.
+pub(crate) fn encode(group: Group, from: Id, receiver: Option<Id>, body: &Body) -> Vec<u8> {
     let mut to = Writer(Vec::with_capacity(HEADER + 40));
     to.0.extend(MAGIC);
     to.0.extend(RELEASE.to_le_bytes());
     to.0.extend(kind(body).to_le_bytes());
     to.long(group.0);
     to.word(from.0);
+    to.word(receiver.map_or(ALL, |id| id.0));
     match body {
         Body::Signal {
             view,
@@ -122,18 +146,25 @@ pub(crate) fn encode(group: Group, from: Id, body: &Body) -> Vec<u8> {
             to.word((*round).into());
             to.long(*value);
         }
-        Body::Collect {
-            view,
-            lost,
-            joining,
-        } => {
+        Body::Wish { view, wish } => {
             to.view(*view);
-            to.ids(lost);
-            to.ids(joining);
+            to.ids(&wish.lost);
+            to.ids(&wish.joining);
+            to.word(wish.is_leaving.into());
+            to.word(wish.is_stuck.into());
+        }
+        Body::Collect { view, proposal } => {
+            to.view(*view);
+            to.view(*proposal);
         }
         Body::Report(report) => {
+            to.view(report.proposal);
+            to.view(report.promised);
             to.view(report.view);
-            to.ids(&report.members);
+            to.word(report.roster.is_some().into());
+            if let Some(roster) = &report.roster {
+                to.roster(roster);
+            }
             to.long(report.next);
             to.tail(&report.tail);
             to.ids(&report.lost);
@@ -142,16 +173,11 @@ pub(crate) fn encode(group: Group, from: Id, body: &Body) -> Vec<u8> {
         }
         Body::Install(install) => {
             to.view(install.view);
-            to.ids(&install.members);
+            to.roster(&install.roster);
             to.long(install.next);
             to.tail(&install.tail);
         }
-        Body::Join { member, is_again } => {
-            to.word(member.0);
-            to.word((*is_again).into());
-        }
-        Body::Gone { tail } => to.tail(tail),
-        Body::Leave | Body::Excluded => {}
+        Body::Gone | Body::Excluded | Body::Probe => {}
         Body::Part {
             number,
             received,
@@ -168,8 +194,9 @@ pub(crate) fn encode(group: Group, from: Id, body: &Body) -> Vec<u8> {
     to.0
 }
 
-/// Any bytes at all can be passed. Allocates no more than a small multiple of their number.
-pub(crate) fn decode(packet: &[u8], group: Group) -> Result<(Id, Body), Refused> {
+/// Decodes a packet that has come to member `me`. Any bytes at all can be passed. Allocates no more
+/// than a small multiple of their number.
+pub(crate) fn decode(packet: &[u8], group: Group, me: Id) -> Result<(Id, Body), Refused> {
     let (theirs, from) = group_of(packet)
         .zip(sender_of(packet))
         .ok_or(Refused::Malformed)?;
@@ -187,22 +214,29 @@ pub(crate) fn decode(packet: &[u8], group: Group) -> Result<(Id, Body), Refused>
         });
     }
     let kind = u16::from_le_bytes([packet[6], packet[7]]);
-    let body = body(kind, Reader(&packet[HEADER..])).ok_or(Refused::Malformed)?;
-    Ok((from, body))
+    let mut rest = Reader(packet.get(20..).ok_or(Refused::Malformed)?);
+    let to = rest.word().ok_or(Refused::Malformed)?;
+    let body = body(kind, rest).ok_or(Refused::Malformed)?;
+    match to {
+        ALL if matches!(body, Body::Signal { .. }) => Ok((from, body)),
+        ALL => Err(Refused::Malformed),
+        to if to == me.0 => Ok((from, body)),
+        to => Err(Refused::Receiver { told: Id(to), me }),
+    }
 }
 
 fn kind(body: &Body) -> u16 {
     match body {
         Body::Signal { .. } => 0,
-        Body::Collect { .. } => 1,
-        Body::Report(_) => 2,
-        Body::Install(_) => 3,
-        Body::Join { .. } => 4,
-        Body::Leave => 5,
-        Body::Gone { .. } => 6,
-        Body::Excluded => 7,
-        Body::Part { .. } => 8,
-        Body::Received { .. } => 9,
+        Body::Wish { .. } => 1,
+        Body::Collect { .. } => 2,
+        Body::Report(_) => 3,
+        Body::Install(_) => 4,
+        Body::Gone => 5,
+        Body::Excluded => 6,
+        Body::Part { .. } => 7,
+        Body::Received { .. } => 8,
+        Body::Probe => 9,
     }
 }
 
@@ -210,47 +244,56 @@ fn body(kind: u16, mut from: Reader<'_>) -> Option<Body> {
     let body = match kind {
         0 => Body::Signal {
             view: from.view()?,
-            epoch: from.long()?,
+            epoch: from.number()?,
             terms: from.word()?,
             round: from.word()?.try_into().ok()?,
             value: from.long()?,
         },
-        1 => Body::Collect {
+        1 => Body::Wish {
             view: from.view()?,
-            lost: from.ids()?,
-            joining: from.ids()?,
+            wish: Wish {
+                lost: from.ids()?,
+                joining: from.ids()?,
+                is_leaving: from.flag()?,
+                is_stuck: from.flag()?,
+            },
         },
-        2 => Body::Report(Report {
+        2 => Body::Collect {
             view: from.view()?,
-            members: from.ids()?,
-            next: from.long()?,
+            proposal: from.view()?,
+        },
+        3 => Body::Report(Report {
+            proposal: from.view()?,
+            promised: from.view()?,
+            view: from.view()?,
+            roster: match from.flag()? {
+                true => Some(from.roster()?),
+                false => None,
+            },
+            next: from.number()?,
             tail: from.tail()?,
             lost: from.ids()?,
             joining: from.ids()?,
             is_leaving: from.flag()?,
         }),
-        3 => Body::Install(Install {
+        4 => Body::Install(Install {
             view: from.view()?,
-            members: from.ids()?,
-            next: from.long()?,
+            roster: from.roster()?,
+            next: from.number()?,
             tail: from.tail()?,
         }),
-        4 => Body::Join {
-            member: Id(from.word()?),
-            is_again: from.flag()?,
-        },
-        5 => Body::Leave,
-        6 => Body::Gone { tail: from.tail()? },
-        7 => Body::Excluded,
-        8 => Body::Part {
+        5 => Body::Gone,
+        6 => Body::Excluded,
+        7 => Body::Part {
             number: from.word()?,
             received: from.word()?,
             is_last: from.flag()?,
             bytes: std::mem::take(&mut from.0).to_vec(),
         },
-        9 => Body::Received {
+        8 => Body::Received {
             received: from.word()?,
         },
+        9 => Body::Probe,
         _ => return None,
     };
     from.0.is_empty().then_some(body)
@@ -270,6 +313,12 @@ impl Writer {
     fn view(&mut self, view: ViewId) {
         self.long(view.number);
         self.word(view.by.0);
+    }
+
+    fn roster(&mut self, roster: &Roster) {
+        self.ids(roster.members.members());
+        self.ids(&roster.joining);
+        self.ids(&roster.leaving);
     }
 
     fn ids(&mut self, ids: &[Id]) {
@@ -320,11 +369,20 @@ impl Reader<'_> {
         }
     }
 
+    /// The number of a view or of an epoch.
+    fn number(&mut self) -> Option<u64> {
+        self.long().filter(|number| *number <= NUMBER_MAX)
+    }
+
     fn view(&mut self) -> Option<ViewId> {
         Some(ViewId {
-            number: self.long()?,
+            number: self.number()?,
             by: Id(self.word()?),
         })
+    }
+
+    fn roster(&mut self) -> Option<Roster> {
+        Roster::new(self.ids()?, self.ids()?, self.ids()?)
     }
 
     fn ids(&mut self) -> Option<Vec<Id>> {
@@ -343,7 +401,7 @@ impl Reader<'_> {
         }
         let mut tail = Vec::with_capacity(count);
         for _ in 0..count {
-            let epoch = self.long()?;
+            let epoch = self.number()?;
             let outcome = match self.word()? {
                 0 => Outcome::Passed(self.long()?),
                 1 => Outcome::Lost(self.ids()?),
@@ -371,6 +429,24 @@ mod tests {
             (4, Outcome::Passed(9)),
             (5, Outcome::Lost(vec![Id(7), Id(8)])),
         ];
+        let roster = Roster::new(vec![Id(4), Id(1)], vec![Id(11)], vec![Id(9)]).unwrap();
+        let report = Report {
+            proposal: view,
+            promised: view,
+            view,
+            roster: Some(roster.clone()),
+            next: 6,
+            tail: tail.clone(),
+            lost: vec![Id(9)],
+            joining: vec![Id(11)],
+            is_leaving: true,
+        };
+        let wish = Wish {
+            lost: vec![Id(1)],
+            joining: vec![Id(6)],
+            is_leaving: true,
+            is_stuck: false,
+        };
         vec![
             Body::Signal {
                 view,
@@ -379,32 +455,23 @@ mod tests {
                 round: 7,
                 value: u64::MAX,
             },
+            Body::Wish { view, wish },
             Body::Collect {
                 view,
-                lost: vec![Id(1)],
-                joining: vec![Id(6)],
+                proposal: view,
             },
             Body::Report(Report {
-                view,
-                members: vec![Id(4), Id(1)],
-                next: 6,
-                tail: tail.clone(),
-                lost: vec![Id(9)],
-                joining: vec![Id(11)],
-                is_leaving: true,
+                roster: None,
+                ..report.clone()
             }),
+            Body::Report(report),
             Body::Install(Install {
                 view,
-                members: Vec::new(),
+                roster,
                 next: 6,
-                tail: tail.clone(),
+                tail,
             }),
-            Body::Join {
-                member: Id(3),
-                is_again: true,
-            },
-            Body::Leave,
-            Body::Gone { tail: tail.clone() },
+            Body::Gone,
             Body::Excluded,
             Body::Part {
                 number: 1,
@@ -413,43 +480,64 @@ mod tests {
                 bytes: b"part".to_vec(),
             },
             Body::Received { received: 12 },
+            Body::Probe,
         ]
     }
 
     #[test]
     fn packets_are_read_as_they_are_written() {
+        let (from, to) = (Id(5), Id(8));
         for body in each() {
-            let packet = encode(GROUP, Id(5), &body);
-            assert_eq!(decode(&packet, GROUP), Ok((Id(5), body)));
+            let packet = encode(GROUP, from, Some(to), &body);
+            assert_eq!(decode(&packet, GROUP, to), Ok((from, body.clone())));
             assert_eq!(group_of(&packet), Some(GROUP));
-            assert_eq!(sender_of(&packet), Some(Id(5)));
-            let other = decode(&packet, Group(78));
+            assert_eq!(sender_of(&packet), Some(from));
+            let other = decode(&packet, Group(78), to);
             assert!(matches!(other, Err(Refused::Group { .. })));
+            let (told, me) = (to, Id(9));
+            let elsewhere = decode(&packet, GROUP, me);
+            assert_eq!(elsewhere, Err(Refused::Receiver { told, me }));
+            let all = decode(&encode(GROUP, from, None, &body), GROUP, me);
+            assert_eq!(all.is_ok(), matches!(body, Body::Signal { .. }));
             let mut later = packet.clone();
             later[4] += 1;
-            let later = decode(&later, GROUP);
+            let later = decode(&later, GROUP, to);
             assert!(matches!(later, Err(Refused::Release { theirs: 2, .. })));
         }
     }
 
     #[test]
+    fn numbers_that_would_overflow_and_processes_named_twice_are_refused() {
+        let view = ViewId {
+            number: NUMBER_MAX + 1,
+            by: Id(0),
+        };
+        let proposal = ViewId::FIRST;
+        let packet = encode(GROUP, Id(5), Some(Id(8)), &Body::Collect { view, proposal });
+        assert_eq!(decode(&packet, GROUP, Id(8)), Err(Refused::Malformed));
+        assert_eq!(Roster::new(vec![Id(1)], vec![Id(2)], vec![Id(1)]), None);
+        assert_eq!(Roster::new(vec![Id(1), Id(1)], vec![], vec![]), None);
+    }
+
+    #[test]
     fn damaged_packets_are_refused_or_read_but_never_panic() {
+        let (from, to) = (Id(5), Id(8));
         let mut random = Random::new(3);
         for body in each() {
-            let packet = encode(GROUP, Id(5), &body);
+            let packet = encode(GROUP, from, Some(to), &body);
             for len in 0..packet.len() {
                 let is_part = matches!(body, Body::Part { .. });
-                assert!(decode(&packet[..len], GROUP).is_err() || is_part);
+                assert!(decode(&packet[..len], GROUP, to).is_err() || is_part);
             }
             let longer = [&packet[..], &[0]].concat();
-            assert!(decode(&longer, GROUP).is_err() || matches!(body, Body::Part { .. }));
+            assert!(decode(&longer, GROUP, to).is_err() || matches!(body, Body::Part { .. }));
             for _ in 0..2000 {
                 let mut bytes = packet.clone();
                 for _ in 0..=random.below(4) {
                     let at = random.below(bytes.len());
                     bytes[at] = random.next() as u8;
                 }
-                let _ = decode(&bytes, GROUP);
+                let _ = decode(&bytes, GROUP, to);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::ViewError;
 
 /// A member's name within its group. It is used once: a process that comes back after it has left
 /// or was lost takes another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub u32);
 
 impl std::fmt::Display for Id {
@@ -44,17 +44,16 @@ impl Combine {
     }
 }
 
-/// Tells views apart. Later views have larger numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Identifies a view, and the proposal that led to it. Later proposals have larger numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ViewId {
     pub number: u64,
-    /// The member that has made the view. Two that make one with the same number, because one
-    /// takes the other for lost, make different views.
+    /// The proposer. It makes proposals with the same number different, and orders them.
     pub by: Id,
 }
 
 impl ViewId {
-    /// Earlier than all views: that of a member that has not joined yet.
+    /// Earlier than all views: a process that has not been admitted yet has this one.
     pub const NONE: ViewId = ViewId {
         number: 0,
         by: Id(0),
@@ -124,6 +123,55 @@ impl View {
 
     pub fn contains(&self, member: Id) -> bool {
         self.place(member).is_some()
+    }
+}
+
+/// All processes that take part in the changes of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Roster {
+    /// The members: barriers are among these.
+    pub members: View,
+    /// These become members with the next view.
+    pub joining: Vec<Id>,
+    /// These were members, and may go with the next view.
+    pub leaving: Vec<Id>,
+}
+
+impl Roster {
+    pub fn of_members(members: View) -> Roster {
+        Roster {
+            members,
+            joining: Vec::new(),
+            leaving: Vec::new(),
+        }
+    }
+
+    /// None if a process is named twice.
+    pub fn new(members: Vec<Id>, joining: Vec<Id>, leaving: Vec<Id>) -> Option<Roster> {
+        let all = members.iter().chain(&joining).chain(&leaving);
+        match View::new(all.copied()) {
+            Ok(_) | Err(ViewError::Empty) => Some(Roster {
+                // Without members if the last of them is leaving.
+                members: View::new(members).unwrap_or_else(|_| View::none()),
+                joining,
+                leaving,
+            }),
+            Err(_) => None,
+        }
+    }
+
+    pub fn participants(&self) -> impl Iterator<Item = Id> + '_ {
+        let members = self.members.members().iter();
+        members.chain(&self.leaving).chain(&self.joining).copied()
+    }
+
+    pub fn contains(&self, id: Id) -> bool {
+        self.members.contains(id) || self.joining.contains(&id) || self.leaving.contains(&id)
+    }
+
+    /// Whether the view has barriers: in others, processes join or leave.
+    pub fn is_settled(&self) -> bool {
+        self.joining.is_empty() && self.leaving.is_empty()
     }
 }
 

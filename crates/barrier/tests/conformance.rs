@@ -279,15 +279,19 @@ fn members_leave_and_join_without_a_failure() {
 }
 
 #[test]
-fn one_that_the_others_take_for_lost_is_told() {
+fn a_member_that_others_believe_lost_is_told() {
     for (name, new, _) in each() {
-        let mut net = Net::new(new, 3, Combine::Any);
-        net.at(0).lost(NOW, Id(2));
-        net.settle();
-        net.at(2).arrive(NOW, 0).unwrap();
-        net.settle();
-        let events = net.events(2);
-        assert_eq!(events, [Event::Ended(Ended::Excluded)], "{name}");
+        for has_arrived in [true, false] {
+            let mut net = Net::new(new, 3, Combine::Any);
+            if has_arrived {
+                net.at(2).arrive(NOW, 0).unwrap();
+                net.settle();
+            }
+            net.at(0).lost(NOW, Id(2));
+            net.settle();
+            let events = net.events(2);
+            assert_eq!(events, [Event::Ended(Ended::Excluded)], "{name}");
+        }
     }
 }
 
@@ -321,8 +325,15 @@ fn strange_packets_do_no_harm() {
         for at in [0, 2] {
             let refused = net.at(at).receive(NOW, Id(1), &first).unwrap_err();
             assert!(is_refused(&refused), "{name}: {refused}");
-            let different = net.at(at).receive(NOW, Id(1), &strange[1].packet);
-            assert_eq!(different, Err(Refused::Different { member: Id(1) }));
+            let refused = net.at(at).receive(NOW, Id(1), &strange[1].packet);
+            let (member, told, me) = (Id(1), Id(2 - at as u32), Id(at as u32));
+            assert_eq!(
+                refused,
+                Err(match strange[1].to == To::Member(me) {
+                    true => Refused::Different { member },
+                    false => Refused::Receiver { told, me },
+                })
+            );
             for len in 0..first.len() {
                 assert!(net.at(at).receive(NOW, Id(1), &first[..len]).is_err());
             }

@@ -147,4 +147,8 @@ fn mistakes_are_told() {
     assert!(matches!(wrong(3, 3), SharedError::Member { .. }));
     assert!(matches!(wrong(0, 2), SharedError::Other));
     assert!(matches!(wrong(0, 9), SharedError::System(_)));
+    let _first = Shared::new(&fd, Id(1), 3, Combine::Max).unwrap();
+    let again = Shared::new(&fd, Id(1), 3, Combine::Max).unwrap_err();
+    assert!(matches!(again, SharedError::Taken(Id(1))));
+    assert!(matches!(wrong(0, 3), SharedError::Combine));
 }

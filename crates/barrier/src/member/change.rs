@@ -1,145 +1,160 @@
 //! The passage to another view, when members are lost, leave or join.
 //!
-//! The most senior survivor coordinates it. It collects a [`Report`] of each survivor, which passes
-//! nothing from then on, so that the reports stay true. If any survivor has passed an epoch, all
-//! had arrived there, and all pass it. The epoch after it fails for all, if members were lost; it
-//! is as open as before, if members only left or joined. The new view begins with the epoch after
-//! that, in each member when the decision ([`Install`]) reaches it.
+//! A participant that is lost, or that wants to join or leave, makes a change necessary. The most
+//! senior participant that lives (the *coordinator*) then proposes a new view. Others tell it what
+//! they know and want ([`Wish`]). A proposal has a number, which is also that of the new view. The
+//! proposer asks all participants for a [`Report`]. With its report, a participant promises to
+//! accept no proposal with a lower number, and it passes no epoch until it has a new view. When all
+//! have reported, the proposer decides, and sends the decision ([`Install`]).
 //!
-//! Survivors refuse the decision of a coordinator that they believe lost, and report to the next
-//! one. If only some members have heard a decision, the next coordinator learns it from their
-//! reports, and includes it in its own. A member that believes another lost names it in each report
-//! and question, and the receivers then believe it, too. A coordinator admits only members that
-//! every report names, so that the next coordinator asks them, too. `docs/barriers.md` lists the
-//! cases in which two coordinators can still decide differently.
+//! If two processes believe that they coordinate, or one dies between decision and report, this is
+//! safe for the reason that Paxos is (Lamport 1998): a participant that has accepted a view names
+//! it in each later report, so later proposers start from it; and one that has promised a later
+//! proposal refuses the view. So all survivors accept the same views in the same order, and no
+//! outcome of an epoch that a survivor knows is forgotten. A proposer that learns of a later
+//! proposal waits for that one, and proposes again only if the other proposer is lost.
+//!
+//! A decision contains how epochs ended. If any survivor has passed an epoch, all had arrived
+//! there, and all pass it. The epoch after it fails for all if members were lost. It stays open if
+//! members only left or joined.
+//!
+//! Processes join and leave in two steps. The first view names them as joining or leaving. It has
+//! no barriers, and another change follows at once. When all participants have reported from this
+//! view, the second one admits and releases them. So a process that has left knows nothing that
+//! the others do not know, and each member is known to all that may coordinate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Member;
-use crate::packet::{Body, Install, Outcome, Report};
-use crate::view::ViewId;
+use crate::packet::{Body, Install, Outcome, Report, Wish};
+use crate::view::{Roster, ViewId};
 use crate::{Ended, Event, Id, Pattern, Refused, View};
 
 #[derive(Debug, Default)]
 pub(super) struct Change {
-    /// Nothing passes until the new view is there.
-    pub is_going_on: bool,
-    /// What the coordinator has been told.
-    reports: BTreeMap<Id, Report>,
-    /// The members that it has asked, and the number of lost members at that time.
-    asked: BTreeMap<Id, usize>,
-    /// The coordinator that this member has reported to, and how many were lost then.
-    told: Option<(Id, usize)>,
-    /// A view that this member has not heard of, and that is to be changed already.
-    ahead: Option<ViewId>,
-    /// How epochs ended that this member has not passed, by the word of those who have left.
-    heard: BTreeMap<u64, Outcome>,
-    /// Those who have asked to join.
+    /// The latest proposal that this participant has made or answered, or the view that it has.
+    /// If it is later than the view, a change is under way.
+    pub promised: ViewId,
+    /// This participant's own proposal, whose number is `promised`.
+    proposal: Option<Proposal>,
+    /// What this participant has told which coordinator since it has the present view.
+    told: Option<(Id, Wish)>,
+    /// Processes that have asked to join, and are not in the view.
     joining: BTreeSet<Id>,
-    /// Those who have asked to leave.
+    /// Members that have asked to leave.
     leaving: BTreeSet<Id>,
-    /// Before this member has joined: how many were lost when it asked last.
-    seen: usize,
-    /// The members that this one asks to let it join.
+    /// A participant cannot get the present view.
+    is_stuck: bool,
+    /// A participant with a later view takes this one for the coordinator, which it is in that view.
+    is_called: bool,
+    /// The members that this process asks to let it join.
     pub contacts: BTreeSet<Id>,
 }
 
-impl Change {
-    /// Whether one that is no member has to do with this change.
-    pub fn involves(&self, other: Id) -> bool {
-        self.joining.contains(&other) || self.contacts.contains(&other)
-    }
+#[derive(Debug, Default)]
+struct Proposal {
+    asked: BTreeSet<Id>,
+    reports: BTreeMap<Id, Report>,
+    /// The views that reports name, except the proposer's own.
+    rosters: BTreeMap<ViewId, Roster>,
 }
 
 impl<P: Pattern> Member<P> {
-    /// The most senior member that lives as far as this one knows.
+    /// Whether this process is a participant of any view.
+    fn has_view(&self) -> bool {
+        self.view_id != ViewId::NONE
+    }
+
+    /// Whether this participant waits for a new view, and passes nothing until then.
+    pub(super) fn is_changing(&self) -> bool {
+        self.change.promised > self.view_id || !self.roster.is_settled()
+    }
+
+    /// The most senior participant that lives as far as this one knows. Processes that are joining
+    /// do not count: two of them may not know each other.
     fn coordinator(&self) -> Option<Id> {
-        let mut members = self.view.members().iter();
-        members.find(|id| !self.lost.contains(id)).copied()
+        let roster = &self.roster;
+        let mut seniors = roster.members.members().iter().chain(&roster.leaving);
+        seniors.find(|id| !self.lost.contains(id)).copied()
     }
 
-    fn begin_change(&mut self) {
-        self.change.is_going_on = true;
-        self.consider();
-    }
-
-    /// After more has become known: begins a change, or goes on with one.
-    fn consider(&mut self) {
+    /// After more has become known: goes on with a change, begins one, or asks for one.
+    pub(super) fn consider(&mut self) {
         if self.ended.is_some() {
             return;
         }
-        if !self.has_joined() {
-            let mut members = self.latest().1.iter();
-            let first = members.find(|id| !self.lost.contains(id));
-            if first == Some(&self.me) {
-                // It has been admitted by one that was lost since, and so were all before it.
-                self.coordinate();
-            } else if self.change.contacts.is_subset(&self.lost) {
+        if !self.has_view() {
+            if self.change.contacts.is_subset(&self.lost) {
                 self.end(Ended::Alone);
-            } else if std::mem::replace(&mut self.change.seen, self.lost.len()) < self.lost.len() {
-                // It may be in a view already of which only the others have heard.
-                self.ask_to_join(true);
             }
             return;
         }
-        let is_lost = |id: &Id| self.lost.contains(id);
-        self.change.is_going_on |= self.view.members().iter().any(is_lost);
-        if !self.change.is_going_on {
+        if self.change.proposal.is_some() {
+            self.go_on_with_proposal();
             return;
         }
-        let Some(coordinator) = self.coordinator() else {
+        let promised = self.change.promised;
+        if promised > self.view_id && !self.lost.contains(&promised.by) {
+            // Its proposer is at work.
             return;
-        };
-        if coordinator == self.me {
-            self.coordinate();
-        } else if self.change.told != Some((coordinator, self.lost.len())) {
-            self.report_to(coordinator);
+        }
+        match self.coordinator() {
+            None => self.end(Ended::Alone),
+            Some(_) if self.change.is_called => self.propose(),
+            Some(other) if other != self.me => self.wish(other),
+            Some(_) if self.needs_change() => self.propose(),
+            Some(_) => {}
         }
     }
 
-    fn report_to(&mut self, coordinator: Id) {
-        self.change.told = Some((coordinator, self.lost.len()));
-        let report = Report {
-            view: self.view_id,
-            members: self.view.members().to_vec(),
-            next: self.next,
-            tail: self.known(),
-            lost: self.lost.iter().copied().collect(),
+    fn needs_change(&self) -> bool {
+        let change = &self.change;
+        let mut participants = self.roster.participants();
+        self.is_changing()
+            || self.is_leaving
+            || change.is_stuck
+            || !change.joining.is_empty()
+            || !change.leaving.is_empty()
+            || participants.any(|id| self.lost.contains(&id))
+    }
+
+    fn lost_participants(&self) -> Vec<Id> {
+        let participants = self.roster.participants();
+        participants.filter(|id| self.lost.contains(id)).collect()
+    }
+
+    fn wish(&mut self, coordinator: Id) {
+        // If the maker of a view without barriers lives, the coordinator gets the view, too.
+        let is_unfinished = !self.roster.is_settled() && self.lost.contains(&self.view_id.by);
+        let wish = Wish {
+            lost: self.lost_participants(),
             joining: self.change.joining.iter().copied().collect(),
-            is_leaving: self.is_leaving,
+            is_leaving: self.is_leaving && self.roster.members.contains(self.me),
+            is_stuck: self.change.is_stuck || self.change.promised > self.view_id || is_unfinished,
         };
-        self.send(coordinator, Body::Report(report));
-    }
-
-    /// How epochs ended, as far as this member knows.
-    fn known(&self) -> Vec<(u64, Outcome)> {
-        let heard = self.change.heard.iter();
-        let heard = heard.map(|(epoch, outcome)| (*epoch, outcome.clone()));
-        self.tail.iter().cloned().chain(heard).collect()
-    }
-
-    /// If the coordinator that has let this member go dies, nobody else may know how epochs ended.
-    /// All hear that from this member before they hear, from it or from others, that it is gone.
-    pub(super) fn say_farewell(&mut self) {
-        let tail = self.tail.clone();
-        for member in self.view.clone().members() {
-            if *member != self.me && !self.lost.contains(member) {
-                let tail = tail.clone();
-                self.send(*member, Body::Gone { tail });
-            }
+        let told = Some((coordinator, wish));
+        if told == self.change.told {
+            return;
         }
+        if let Some((_, wish)) = told.clone().filter(|(_, wish)| *wish != Wish::default()) {
+            let view = self.view_id;
+            self.send(coordinator, Body::Wish { view, wish });
+        }
+        self.change.told = told;
     }
 
-    /// Takes others' word for who is lost.
+    /// Takes others' word about lost participants.
     fn adopt(&mut self, lost: &[Id]) {
         if lost.contains(&self.me) {
-            self.end(Ended::Excluded);
+            self.end_outside();
             return;
         }
         for member in lost {
-            if self.lost.insert(*member) {
-                self.change.reports.remove(member);
-                self.change.joining.remove(member);
+            self.lost.insert(*member);
+            self.change.joining.remove(member);
+            self.change.leaving.remove(member);
+            if let Some(proposal) = &mut self.change.proposal {
+                proposal.reports.remove(member);
             }
         }
     }
@@ -151,161 +166,185 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    pub(super) fn on_gone(&mut self, from: Id, tail: Vec<(u64, Outcome)>) {
-        let counts = self.view.contains(from) || self.change.joining.contains(&from);
-        if self.view.contains(from) {
-            let news = tail.into_iter().filter(|(epoch, _)| *epoch >= self.next);
-            self.change.heard.extend(news);
-        }
-        if counts || self.change.contacts.contains(&from) {
-            self.on_lost(from);
-        }
+    /// The others go on without this member.
+    fn end_outside(&mut self) {
+        self.end(match self.is_leaving {
+            true => Ended::Left,
+            false => Ended::Excluded,
+        });
     }
 
     pub(super) fn on_excluded(&mut self, from: Id) {
-        if self.view.contains(from) || !self.has_joined() {
-            self.end(Ended::Excluded);
+        if self.roster.contains(from) || !self.has_view() {
+            self.end_outside();
         }
     }
 
-    pub(super) fn on_collect(&mut self, from: Id, view: ViewId, lost: &[Id], joining: &[Id]) {
-        self.adopt(lost);
+    pub(super) fn on_wish(&mut self, from: Id, view: ViewId, wish: &Wish) {
+        self.adopt(&wish.lost);
         if self.ended.is_some() {
             return;
         }
-        for member in joining {
+        for member in &wish.joining {
             self.note_joining(*member);
         }
-        let is_missed = view.number > self.view_id.number && !self.lost.contains(&view.by);
-        if is_missed {
-            // That view is still to come, if it is one with this member. When its maker is lost,
-            // this member refuses it and reports.
-            self.change.ahead = self.change.ahead.max(Some(view));
-            if self.has_joined() {
-                self.consider();
-                return;
-            }
+        // One that joins by a view which nobody else has got has to be admitted once more.
+        self.note_joining(from);
+        if wish.is_leaving {
+            self.change.leaving.insert(from);
         }
-        // One that has left by a view which it has not heard of may ask too. It learns that from
-        // the report, and decides nothing.
-        let is_asked = view == self.view_id || self.view.contains(from);
-        self.change.is_going_on |= self.has_joined() && is_asked;
-        self.report_to(from);
+        // The sender refuses the present view if it believes that its maker is lost.
+        let is_behind = view < self.view_id && wish.lost.contains(&self.view_id.by);
+        self.change.is_stuck |= self.has_view() && (wish.is_stuck || is_behind);
+        self.change.is_called |= self.has_view() && view > self.view_id;
         self.consider();
     }
 
-    pub(super) fn on_report(&mut self, from: Id, report: Report) -> Result<(), Refused> {
-        let stranger = Err(Refused::Stranger { member: from });
-        if !self.has_joined() && !report.members.contains(&self.me) {
-            return stranger;
+    fn note_joining(&mut self, member: Id) {
+        let is_known = self.roster.contains(member) || self.is_gone(member);
+        if member != self.me && !is_known {
+            self.change.joining.insert(member);
         }
-        let (theirs, ours) = (report.view, self.view_id);
-        let is_later = theirs.number > ours.number;
-        if is_later && !report.members.contains(&self.me) {
-            // The decision that this member missed is one without it.
-            self.end(match self.is_leaving {
-                true => Ended::Left,
-                false => Ended::Excluded,
-            });
-            return Ok(());
-        }
-        let is_known = self.view.contains(from) || self.change.joining.contains(&from);
-        let is_true = match theirs == ours || is_later {
-            true => true,
-            // It has not heard of this view, and never will if it takes the view's maker for lost.
-            // If not, it reports once more when it has.
-            false => theirs.number < ours.number && is_known && report.lost.contains(&ours.by),
+    }
+
+    pub(super) fn take_joining(&mut self) -> BTreeSet<Id> {
+        std::mem::take(&mut self.change.joining)
+    }
+
+    pub(super) fn ask_to_join(&mut self) {
+        let wish = Wish {
+            joining: vec![self.me],
+            ..Wish::default()
         };
-        let is_joining = theirs == ViewId::NONE && self.change.joining.contains(&from);
-        if !is_true && !is_joining {
-            if !is_known {
-                match theirs.number < ours.number {
-                    true => self.report_to(from),
-                    false => self.send(from, Body::Excluded),
-                }
-                return stranger;
-            }
-            return Ok(());
+        for contact in self.change.contacts.clone() {
+            let (view, wish) = (ViewId::NONE, wish.clone());
+            self.send(contact, Body::Wish { view, wish });
+        }
+    }
+
+    pub(super) fn on_collect(
+        &mut self,
+        from: Id,
+        view: ViewId,
+        proposal: ViewId,
+    ) -> Result<(), Refused> {
+        if proposal.by != from {
+            return Err(Refused::Unexpected { member: from });
+        }
+        if !self.roster.contains(from) && view <= self.view_id {
+            return Err(Refused::Stranger { member: from });
+        }
+        if proposal > self.change.promised {
+            self.change.promised = proposal;
+            self.change.proposal = None;
+        }
+        let report = Report {
+            proposal,
+            promised: self.change.promised,
+            view: self.view_id,
+            roster: (view != self.view_id).then(|| self.roster.clone()),
+            next: self.next,
+            tail: self.tail.clone(),
+            lost: self.lost_participants(),
+            joining: self.change.joining.iter().copied().collect(),
+            is_leaving: self.is_leaving,
+        };
+        self.send(from, Body::Report(report));
+        Ok(())
+    }
+
+    fn propose(&mut self) {
+        self.change.promised = ViewId {
+            number: self.change.promised.number + 1,
+            by: self.me,
+        };
+        self.change.proposal = Some(Proposal::default());
+        self.go_on_with_proposal();
+    }
+
+    pub(super) fn on_report(&mut self, from: Id, report: Report) -> Result<(), Refused> {
+        if self.change.proposal.is_none() || report.proposal != self.change.promised {
+            return Err(Refused::Unexpected { member: from });
         }
         self.adopt(&report.lost);
-        if self.ended.is_some() {
-            return Ok(());
+        let joining = report.roster.iter().flat_map(|roster| &roster.joining);
+        let joining: Vec<Id> = joining.chain(&report.joining).copied().collect();
+        for member in joining {
+            self.note_joining(member);
         }
-        for member in &report.joining {
-            self.note_joining(*member);
+        if report.promised > self.change.promised {
+            self.change.promised = report.promised;
+            self.change.proposal = None;
         }
-        self.change.is_going_on |= self.has_joined();
-        self.change.reports.insert(from, report);
+        if let Some(proposal) = &mut self.change.proposal {
+            if let Some(roster) = &report.roster {
+                proposal.rosters.insert(report.view, roster.clone());
+            }
+            proposal.reports.insert(from, report);
+        }
         self.consider();
         Ok(())
     }
 
-    /// Those whose reports this coordinator misses, or the coordinator.
-    pub(super) fn unreported(&self) -> Vec<Id> {
-        if !self.has_joined() {
-            let contacts = self.change.contacts.iter();
-            return contacts
-                .filter(|id| !self.lost.contains(id))
-                .copied()
-                .collect();
-        }
-        match self.coordinator() {
-            Some(other) if other != self.me => vec![other],
-            _ => self.missing(self.latest().1),
+    /// The latest view that the proposer or a participant that has reported has.
+    fn latest(&self, proposal: &Proposal) -> (ViewId, Roster) {
+        let views = proposal.reports.values().map(|report| report.view);
+        let latest = views.fold(self.view_id, ViewId::max);
+        let roster = proposal.rosters.get(&latest);
+        // Without a roster it is the proposer's own view, or nonsense.
+        match roster.filter(|_| latest != self.view_id) {
+            Some(roster) => (latest, roster.clone()),
+            None => (self.view_id, self.roster.clone()),
         }
     }
 
-    /// The latest view that anybody knows.
-    fn latest(&self) -> (ViewId, &[Id]) {
-        let reports = self.change.reports.values();
-        let views = reports.map(|report| (report.view, &report.members[..]));
-        let own = (self.view_id, self.view.members());
-        views.fold(own, |one, other| match other.0 > one.0 {
-            true => other,
-            false => one,
-        })
-    }
-
-    fn missing(&self, members: &[Id]) -> Vec<Id> {
-        let joining = self.change.joining.iter();
-        let others = members.iter().chain(joining).filter(|id| {
-            let is_there = **id == self.me || self.lost.contains(id);
-            !is_there && !self.change.reports.contains_key(id)
+    fn missing(&self, proposal: &Proposal) -> Vec<Id> {
+        let (_, roster) = self.latest(proposal);
+        let missing = roster.participants().filter(|id| {
+            *id != self.me && !self.lost.contains(id) && !proposal.reports.contains_key(id)
         });
-        others.copied().collect()
+        missing.collect()
     }
 
-    fn coordinate(&mut self) {
-        let (view, members) = self.latest();
-        if !members.contains(&self.me) {
-            self.end(match self.is_leaving {
-                true => Ended::Left,
-                false => Ended::Excluded,
-            });
+    fn go_on_with_proposal(&mut self) {
+        let Some(mut proposal) = self.change.proposal.take() else {
             return;
-        }
-        let missing = self.missing(members);
+        };
+        let missing = self.missing(&proposal);
         if missing.is_empty() {
-            let (view, members) = (view, members.to_vec());
-            self.decide(view, &members);
+            self.decide(&proposal);
             return;
         }
-        let lost: Vec<Id> = self.lost.iter().copied().collect();
+        let (view, _) = self.latest(&proposal);
         for member in missing {
-            if self.change.asked.insert(member, lost.len()) != Some(lost.len()) {
-                let body = Body::Collect {
-                    view: self.view_id,
-                    lost: lost.clone(),
-                    joining: self.change.joining.iter().copied().collect(),
-                };
-                self.send(member, body);
+            if proposal.asked.insert(member) {
+                let proposal = self.change.promised;
+                self.send(member, Body::Collect { view, proposal });
             }
         }
+        self.change.proposal = Some(proposal);
     }
 
-    fn decide(&mut self, latest: ViewId, members: &[Id]) {
-        let reports = &self.change.reports;
-        let mut tail: BTreeMap<u64, Outcome> = self.known().into_iter().collect();
+    /// The processes for whose packets this one waits, during a change.
+    pub(super) fn waits_in_change(&self) -> Vec<Id> {
+        match &self.change.proposal {
+            Some(proposal) => self.missing(proposal),
+            None if !self.has_view() => {
+                let contacts = self.change.contacts.iter();
+                contacts
+                    .filter(|id| !self.lost.contains(id))
+                    .copied()
+                    .collect()
+            }
+            None if self.change.promised > self.view_id => vec![self.change.promised.by],
+            None => self.coordinator().into_iter().collect(),
+        }
+    }
+
+    fn decide(&mut self, proposal: &Proposal) {
+        let (latest, roster) = self.latest(proposal);
+        let reports = &proposal.reports;
+        let mut tail: BTreeMap<u64, Outcome> = self.tail.iter().cloned().collect();
         let mut next = self.next;
         for report in reports.values() {
             next = next.max(report.next);
@@ -314,60 +353,69 @@ impl<P: Pattern> Member<P> {
                 debug_assert_eq!(there, outcome, "epoch {epoch}");
             }
         }
-        let known = tail.last_key_value().map_or(0, |(epoch, _)| epoch + 1);
-        next = next.max(known);
-        let (lost, alive): (Vec<Id>, Vec<Id>) =
-            members.iter().partition(|id| self.lost.contains(id));
+        let is_lost = |id: &Id| self.lost.contains(id);
+        let (lost, mut members): (Vec<Id>, Vec<Id>) =
+            roster.members.members().iter().partition(|id| is_lost(id));
         if !lost.is_empty() {
             tail.insert(next, Outcome::Lost(lost));
             next += 1;
         }
-        let is_leaving = |id: &Id| match *id == self.me {
+        let living = |ids: &[Id]| -> Vec<Id> {
+            let living = ids.iter().filter(|id| !is_lost(id));
+            living.copied().collect()
+        };
+        let (mut joining, mut leaving) = (living(&roster.joining), living(&roster.leaving));
+        let mut views = reports.values().map(|report| report.view);
+        if self.view_id == latest && views.all(|view| view == latest) {
+            members.append(&mut joining);
+            leaving.clear();
+        }
+        let wants_to_leave = |id: &Id| match *id == self.me {
             true => self.is_leaving,
             false => reports.get(id).is_some_and(|report| report.is_leaving),
         };
-        let joining = self.change.joining.iter().copied();
-        // If this member dies, the next coordinator must know its new members. Others wait
-        // for the next change, which follows at once.
-        let is_known = |id: &Id| {
-            let mut reports = reports.values().filter(|r| r.view != ViewId::NONE);
-            reports.all(|report| report.joining.contains(id) || report.members.contains(id))
-        };
-        let joining = joining.filter(|id| !members.contains(id) && is_known(id));
-        let joining: Vec<Id> = joining.collect();
-        let stay = alive.iter().filter(|id| !is_leaving(id));
+        let (leavers, members): (Vec<Id>, Vec<Id>) = members.into_iter().partition(wants_to_leave);
+        leaving.extend(leavers);
+        let asked = self.change.joining.iter();
+        joining.extend(asked.filter(|id| !roster.contains(**id)));
         let install = Install {
-            view: ViewId {
-                number: latest.number + 1,
-                by: self.me,
-            },
-            members: stay.chain(&joining).copied().collect(),
+            view: self.change.promised,
+            roster: Roster::new(members, joining, leaving).expect("each is named once"),
             next,
             tail: tail.into_iter().collect(),
         };
-        // Also those who have left by a view that they have not heard of.
-        let mut recipients: BTreeSet<Id> = alive.into_iter().chain(joining).collect();
-        recipients.extend(self.view.members());
+        // Those that are not in the new view learn that they may go.
+        let all = install.roster.participants().chain(roster.participants());
+        let recipients: BTreeSet<Id> = all.chain(self.roster.participants()).collect();
         for member in recipients {
-            if member != self.me && !self.lost.contains(&member) {
-                self.send(member, Body::Install(install.clone()));
+            if member == self.me {
+                continue;
+            }
+            match self.lost.contains(&member) {
+                true => self.send(member, Body::Excluded),
+                false => self.send(member, Body::Install(install.clone())),
             }
         }
         self.install(install);
     }
 
     pub(super) fn on_install(&mut self, from: Id, install: Install) -> Result<(), Refused> {
-        let is_late = install.view.number <= self.view_id.number;
-        if is_late || self.has_joined() && !self.change.is_going_on || install.view.by != from {
+        if install.view <= self.view_id || install.view.by != from {
             return Err(Refused::Unexpected { member: from });
         }
-        let epochs: BTreeSet<u64> = install.tail.iter().map(|(epoch, _)| *epoch).collect();
-        let misses = self.has_joined() && {
-            let span = install.next.checked_sub(self.next);
-            let known = epochs.range(self.next..install.next.max(self.next)).count();
-            span != Some(known as u64)
+        if install.view < self.change.promised {
+            // This one has the view and does not know that it is refused.
+            self.change.told = None;
+            self.consider();
+            return Err(Refused::Unexpected { member: from });
+        }
+        let misses = self.roster.members.contains(self.me) && {
+            let epochs = install.tail.iter().map(|(epoch, _)| *epoch);
+            let span = self.next..install.next.max(self.next);
+            let known: BTreeSet<u64> = epochs.filter(|epoch| span.contains(epoch)).collect();
+            install.next.checked_sub(self.next) != Some(known.len() as u64)
         };
-        if misses || !install.members.is_empty() && View::new(install.members.clone()).is_err() {
+        if misses {
             return Err(Refused::Malformed);
         }
         self.install(install);
@@ -375,139 +423,68 @@ impl<P: Pattern> Member<P> {
     }
 
     fn install(&mut self, install: Install) {
-        let has_joined = self.has_joined();
-        if has_joined {
+        let id = install.view;
+        let was_member = self.roster.members.contains(self.me);
+        if was_member {
             for (epoch, outcome) in &install.tail {
                 if (self.next..install.next).contains(epoch) {
                     self.deliver(*epoch, outcome.clone());
                 }
             }
         }
-        if !install.members.contains(&self.me) {
-            self.tail = install.tail;
-            self.end(match self.is_leaving {
-                true => Ended::Left,
-                false => Ended::Excluded,
-            });
-            return;
-        }
+        let before = std::mem::replace(&mut self.roster, install.roster);
+        let were = before.members.members().iter().chain(&before.leaving);
+        let left = were.filter(|id| !self.roster.contains(**id) && **id != self.me);
+        self.left.extend(left);
+        // A later view can leave out a process that an earlier one admitted.
+        self.change.joining.extend(&before.joining);
         for (_, outcome) in &install.tail {
             if let Outcome::Lost(members) = outcome {
                 self.lost.extend(members);
             }
         }
-        self.view = View::new(install.members).expect("it was looked at");
-        let id = install.view;
         self.view_id = id;
         self.next = install.next;
         self.tail = install.tail;
-        let view = self.view.clone();
-        self.events.push_back(match has_joined {
-            true => Event::Changed { view },
-            false => {
-                self.at = self.next;
-                let epoch = self.next;
-                Event::Joined { epoch, view }
-            }
-        });
-        let change = &mut self.change;
-        let ahead = change.ahead.take_if(|view| view.number <= id.number);
-        change.heard = change.heard.split_off(&self.next);
-        change.told = None;
-        change.asked.clear();
-        change.contacts.clear();
-        // Some may know of a loss in this view already, and report it once.
-        let view = &self.view;
-        let lost = &self.lost;
-        change.reports.retain(|from, report| {
-            let is_of_it = report.view == id || report.view.number > id.number;
-            is_of_it && !lost.contains(from)
-        });
-        change.is_going_on = ahead == Some(id) || !change.reports.is_empty();
-        change
-            .joining
-            .retain(|member| !view.contains(*member) && !lost.contains(member));
-        change.leaving.retain(|member| view.contains(*member));
-        self.begin_epoch();
-        self.consider();
-        if self.view_id != id {
-            // The only member left has made another view already.
+        self.change = Change {
+            promised: id,
+            joining: std::mem::take(&mut self.change.joining),
+            leaving: std::mem::take(&mut self.change.leaving),
+            ..Change::default()
+        };
+        if !self.roster.contains(self.me) {
+            self.end_outside();
             return;
         }
-        if !self.change.is_going_on {
+        let (roster, lost) = (&self.roster, &self.lost);
+        let is_new = |id: &Id| !roster.contains(*id) && !lost.contains(id);
+        self.change.joining.retain(is_new);
+        let members = &self.roster.members;
+        self.change.leaving.retain(|id| members.contains(*id));
+        if members.contains(self.me) {
+            self.announce(before.members);
+            self.begin_epoch();
+        }
+        self.consider();
+        if self.view_id == id && self.ended.is_none() && !self.is_changing() {
             if let Some(value) = self.value {
                 self.pattern.arrive(value, &mut self.signals);
             }
             self.replay();
             self.go_on();
         }
-        self.hand_on();
-        if self.is_leaving {
-            self.ask_to_leave();
-        }
     }
 
-    pub(super) fn ask_to_leave(&mut self) {
-        if self.change.is_going_on || self.ended.is_some() {
-            // The report says so, or it is asked again in the next view.
-            return;
-        }
-        match self.coordinator() {
-            Some(other) if other != self.me => self.send(other, Body::Leave),
-            _ => self.begin_change(),
-        }
-    }
-
-    pub(super) fn on_leave(&mut self, from: Id) {
-        // It may know of a view already that this member coordinates.
-        self.change.leaving.insert(from);
-        let is_mine = self.coordinator() == Some(self.me) && self.view.contains(from);
-        if is_mine && !self.change.is_going_on {
-            self.begin_change();
-        }
-    }
-
-    fn note_joining(&mut self, member: Id) -> bool {
-        let is_new = member != self.me && !self.lost.contains(&member);
-        is_new && !self.view.contains(member) && self.change.joining.insert(member)
-    }
-
-    pub(super) fn ask_to_join(&mut self, is_again: bool) {
-        for contact in self.unreported() {
-            let member = self.me;
-            self.send(contact, Body::Join { member, is_again });
-        }
-    }
-
-    pub(super) fn on_join(&mut self, member: Id, is_again: bool) {
-        let is_unaware = is_again && self.view.contains(member) && member != self.me;
-        if !self.note_joining(member) && !is_unaware || !self.has_joined() {
-            return;
-        }
-        match self.coordinator() {
-            Some(other) if other != self.me => self.send(other, Body::Join { member, is_again }),
-            _ => {
-                self.change.asked.remove(&member);
-                self.begin_change();
-            }
-        }
-    }
-
-    /// The coordinator may have changed since others have asked to join or leave.
-    fn hand_on(&mut self) {
-        let change = &self.change;
-        let is_idle = change.joining.is_empty() && change.leaving.is_empty();
-        if is_idle || change.is_going_on || self.ended.is_some() {
-            return;
-        }
-        match self.coordinator() {
-            Some(other) if other != self.me => {
-                for member in self.change.joining.clone() {
-                    let is_again = false;
-                    self.send(other, Body::Join { member, is_again });
-                }
-            }
-            _ => self.begin_change(),
+    /// Tells the program about a view of which it is a member.
+    fn announce(&mut self, before: View) {
+        let view = self.roster.members.clone();
+        let epoch = self.next;
+        if !self.has_joined {
+            self.has_joined = true;
+            self.at = epoch;
+            self.events.push_back(Event::Joined { epoch, view });
+        } else if view != before {
+            self.events.push_back(Event::Changed { view });
         }
     }
 }

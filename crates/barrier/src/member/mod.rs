@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::packet::{decode, encode, Body, Outcome};
 use crate::pattern::{ARRIVAL, RELEASE};
-use crate::view::ViewId;
+use crate::view::{Roster, ViewId};
 use crate::{
     Barrier, Combine, Ended, Event, Group, Id, Lost, Misuse, Pattern, Place, Refused, Signal, To,
     Transmit, View, ViewError,
@@ -27,7 +27,7 @@ pub struct Member<P> {
     me: Id,
     combine: Combine,
     pattern: P,
-    view: View,
+    roster: Roster,
     view_id: ViewId,
     /// The epoch that has no outcome yet.
     next: u64,
@@ -42,7 +42,11 @@ pub struct Member<P> {
     tail: Vec<(u64, Outcome)>,
     early: Vec<Early>,
     lost: BTreeSet<Id>,
+    /// Participants of former views that are in none any more.
+    left: BTreeSet<Id>,
     change: Change,
+    /// Whether this process is a member, or has been one.
+    has_joined: bool,
     is_leaving: bool,
     /// Links lose packets: a release is sent once more to one that arrives again.
     answers_again: bool,
@@ -78,14 +82,16 @@ impl<P: Pattern> Member<P> {
             return Err(ViewError::Outside { member: me });
         }
         let mut member = Member::outside(group, me, pattern, combine);
-        member.view = view.clone();
+        member.roster = Roster::of_members(view.clone());
         member.view_id = ViewId::FIRST;
+        member.change.promised = ViewId::FIRST;
+        member.has_joined = true;
         member.begin_epoch();
         Ok(member)
     }
 
-    /// A member that joins a group: it asks these members, of which one at least has to live. It
-    /// needs connections to all members of the group before it is admitted.
+    /// A process that joins a group: it asks these members, at least one of which has to live until
+    /// it has joined. It needs connections to all members of the group.
     ///
     /// # Errors
     /// [`ViewError`] for an empty list, or one that names `me`.
@@ -105,7 +111,7 @@ impl<P: Pattern> Member<P> {
         }
         let mut member = Member::outside(group, me, pattern, combine);
         member.change.contacts = contacts;
-        member.ask_to_join(false);
+        member.ask_to_join();
         Ok(member)
     }
 
@@ -115,7 +121,7 @@ impl<P: Pattern> Member<P> {
             me,
             combine,
             pattern,
-            view: View::none(),
+            roster: Roster::of_members(View::none()),
             view_id: ViewId::NONE,
             next: 0,
             at: 0,
@@ -124,7 +130,9 @@ impl<P: Pattern> Member<P> {
             tail: Vec::new(),
             early: Vec::new(),
             lost: BTreeSet::new(),
+            left: BTreeSet::new(),
             change: Change::default(),
+            has_joined: false,
             is_leaving: false,
             answers_again: false,
             ended: None,
@@ -138,17 +146,23 @@ impl<P: Pattern> Member<P> {
         self.pattern.code() << 4 | self.combine as u32
     }
 
-    fn has_joined(&self) -> bool {
-        self.view_id != ViewId::NONE
+    fn members(&self) -> &View {
+        &self.roster.members
+    }
+
+    fn is_gone(&self, other: Id) -> bool {
+        self.lost.contains(&other) || self.left.contains(&other)
     }
 
     fn send(&mut self, to: Id, body: Body) {
+        }
         self.out.push_back((To::Member(to), body));
     }
 
     fn begin_epoch(&mut self) {
-        if let Some(place) = self.view.place(self.me) {
-            self.pattern.begin(place, self.view.len(), self.combine);
+        if let Some(place) = self.members().place(self.me) {
+            self.pattern
+                .begin(place, self.members().len(), self.combine);
         }
     }
 
@@ -157,8 +171,8 @@ impl<P: Pattern> Member<P> {
         loop {
             for signal in std::mem::take(&mut self.signals) {
                 let to = match signal.to {
-                    Place::One(place) => To::Member(self.view.members()[place]),
-                    Place::All => To::All(self.view.clone()),
+                    Place::One(place) => To::Member(self.members().members()[place]),
+                    Place::All => To::All(self.members().clone()),
                 };
                 let body = self.signal(self.next, signal.round, signal.value);
                 self.out.push_back((to, body));
@@ -216,7 +230,7 @@ impl<P: Pattern> Member<P> {
         };
         self.early.retain(stays);
         for early in now {
-            if let Some(place) = self.view.place(early.from) {
+            if let Some(place) = self.members().place(early.from) {
                 // One that is not expected is ignored as it is when it comes in time.
                 let (round, value) = (early.round, early.value);
                 let _ = self.pattern.receive(place, round, value, &mut self.signals);
@@ -232,12 +246,10 @@ impl<P: Pattern> Member<P> {
         if signal.view.number > self.view_id.number {
             return self.keep(signal);
         }
-        let Some(place) = self.view.place(member) else {
-            // It has not heard that the others go on without it.
-            self.send(member, Body::Excluded);
+        let Some(place) = self.members().place(member) else {
             return Err(Refused::Stranger { member });
         };
-        if signal.view != self.view_id || self.change.is_going_on {
+        if signal.view != self.view_id || self.is_changing() {
             return Ok(());
         }
         if signal.epoch < self.next {
@@ -285,26 +297,26 @@ impl<P: Pattern> Member<P> {
             self.ended = Some(why);
             self.value = None;
             self.events.push_back(Event::Ended(why));
-            if why == Ended::Left {
-                self.say_farewell();
+            for joining in self.take_joining() {
+                self.send(joining, Body::Gone);
             }
         }
     }
 
     pub(crate) fn on_body(&mut self, from: Id, body: Body) -> Result<(), Refused> {
         if self.ended.is_some() {
-            // The member that sent this must learn that this one takes no part.
-            if matches!(body, Body::Collect { .. } | Body::Report(_)) {
-                let tail = self.tail.clone();
-                self.send(from, Body::Gone { tail });
+            // The sender must learn that this process takes part no more.
+            if matches!(body, Body::Collect { .. } | Body::Wish { .. } | Body::Probe) {
+                self.send(from, Body::Gone);
             }
             return Ok(());
         }
         if from == self.me {
             return Err(Refused::Stranger { member: from });
         }
-        if self.lost.contains(&from) {
-            if !matches!(body, Body::Gone { .. } | Body::Excluded) {
+        if self.is_gone(from) {
+            let is_last = matches!(body, Body::Gone | Body::Excluded | Body::Received { .. });
+            if !is_last {
                 self.send(from, Body::Excluded);
             }
             return Err(Refused::Stranger { member: from });
@@ -326,24 +338,20 @@ impl<P: Pattern> Member<P> {
                 };
                 return self.on_signal(signal, terms);
             }
-            Body::Collect {
-                view,
-                lost,
-                joining,
-            } => self.on_collect(from, view, &lost, &joining),
+            Body::Wish { view, wish } => self.on_wish(from, view, &wish),
+            Body::Collect { view, proposal } => return self.on_collect(from, view, proposal),
             Body::Report(report) => return self.on_report(from, report),
             Body::Install(install) => return self.on_install(from, install),
-            Body::Join { member, is_again } => self.on_join(member, is_again),
-            Body::Leave => self.on_leave(from),
-            Body::Gone { tail } => self.on_gone(from, tail),
+            Body::Gone => self.on_lost(from),
             Body::Excluded => self.on_excluded(from),
+            Body::Probe => {}
             Body::Part { .. } | Body::Received { .. } => return Err(Refused::Malformed),
         }
         Ok(())
     }
 
     fn is_root(&self) -> bool {
-        self.view.members().first() == Some(&self.me)
+        self.members().members().first() == Some(&self.me)
     }
 
     /// Packets can be lost.
@@ -354,19 +362,25 @@ impl<P: Pattern> Member<P> {
     /// In a star: the arrival that is sent until an answer comes, and its receiver.
     pub(crate) fn unanswered(&self) -> Option<(ViewId, u64, Id, Body)> {
         let value = self.value?;
-        let root = *self.view.members().first()?;
+        let root = *self.members().members().first()?;
         let body = self.signal(self.next, ARRIVAL, value);
-        let is_due = root != self.me && !self.change.is_going_on;
+        let is_due = root != self.me && !self.is_changing();
         is_due.then_some((self.view_id, self.next, root, body))
+    }
+
+    /// Whether [`Barrier::waits_for`] may name anybody.
+    pub(crate) fn is_waiting(&self) -> bool {
+        let waits = self.value.is_some() || self.is_changing() || !self.has_joined;
+        self.ended.is_none() && waits
+    }
+
+    /// Whether the others believe that this member is lost: they listen to it no more.
+    pub(crate) fn is_outside(&self) -> bool {
+        matches!(self.ended, Some(Ended::Excluded | Ended::Alone))
     }
 
     pub(crate) fn is_lost(&self, other: Id) -> bool {
         self.lost.contains(&other)
-    }
-
-    /// Whether another one's word is still of interest.
-    pub(crate) fn counts_on(&self, other: Id) -> bool {
-        self.ended.is_none() && (self.view.contains(other) || self.change.involves(other))
     }
 
     pub(crate) fn poll_body(&mut self) -> Option<(To, Body)> {
@@ -380,14 +394,14 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn view(&self) -> &View {
-        &self.view
+        self.members()
     }
 
     fn arrive(&mut self, _now: Duration, value: u64) -> Result<u64, Misuse> {
         if let Some(ended) = self.ended {
             return Err(ended.into());
         }
-        if !self.has_joined() {
+        if !self.has_joined {
             return Err(Misuse::Joining);
         }
         if self.is_leaving {
@@ -403,7 +417,7 @@ impl<P: Pattern> Barrier for Member<P> {
             return Ok(epoch);
         }
         self.value = Some(value);
-        if !self.change.is_going_on {
+        if !self.is_changing() {
             self.pattern.arrive(value, &mut self.signals);
             self.go_on();
         }
@@ -414,7 +428,7 @@ impl<P: Pattern> Barrier for Member<P> {
         if let Some(ended) = self.ended {
             return Err(ended.into());
         }
-        if !self.has_joined() {
+        if !self.has_joined {
             return Err(Misuse::Joining);
         }
         if self.value.is_some() {
@@ -422,13 +436,13 @@ impl<P: Pattern> Barrier for Member<P> {
         }
         if !self.is_leaving {
             self.is_leaving = true;
-            self.ask_to_leave();
+            self.consider();
         }
         Ok(())
     }
 
     fn receive(&mut self, _now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {
-        let (told, body) = decode(packet, self.group)?;
+        let (told, body) = decode(packet, self.group, self.me)?;
         if told != from {
             return Err(Refused::Sender { told, from });
         }
@@ -436,6 +450,7 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn lost(&mut self, _now: Duration, member: Id) {
+        }
         self.on_lost(member);
     }
 
@@ -447,7 +462,7 @@ impl<P: Pattern> Barrier for Member<P> {
 
     fn poll_transmit(&mut self) -> Option<Transmit> {
         let (to, body) = self.poll_body()?;
-        let packet = encode(self.group, self.me, &body);
+        let packet = encode(self.group, self.me, to.member(), &body);
         Some(Transmit { to, packet })
     }
 
@@ -459,14 +474,15 @@ impl<P: Pattern> Barrier for Member<P> {
         if self.ended.is_some() {
             return Vec::new();
         }
-        if self.change.is_going_on || !self.has_joined() {
-            return self.unreported();
+        if self.is_changing() || !self.has_joined {
+            return self.waits_in_change();
         }
         let places = match self.value {
             Some(_) => self.pattern.waits_for(),
             None => Vec::new(),
         };
-        places.iter().map(|at| self.view.members()[*at]).collect()
+        let members = self.members().members();
+        places.iter().map(|at| members[*at]).collect()
     }
 
     fn is_settled(&self) -> bool {

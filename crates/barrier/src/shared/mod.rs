@@ -22,7 +22,11 @@ const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar01");
 /// Bytes that one processor writes without disturbing those that others write.
 const LINE: usize = 64;
 
+/// The number of members, and how they combine numbers, plus one.
 const COUNT: usize = 8;
+const COMBINE: usize = 16;
+/// A bit for each member that a process has taken.
+const TAKEN: usize = 24;
 const LOST: usize = LINE;
 const BELL: usize = 2 * LINE;
 const SLEEPERS: usize = BELL + 4;
@@ -47,6 +51,10 @@ pub enum SharedError {
     Member { member: Id, count: usize },
     #[error("this is not the memory of a barrier of this many members")]
     Other,
+    #[error("another process is member {0} already: give each process a number of its own")]
+    Taken(Id),
+    #[error("the members combine numbers in different ways: name the same for all")]
+    Combine,
     #[error("the memory of a barrier cannot be had: {0}")]
     System(#[from] io::Error),
 }
@@ -123,6 +131,15 @@ impl Shared {
         let word = |at| mapping.long(at).load(Ordering::Acquire);
         if word(0) != MAGIC || word(COUNT) != count as u64 {
             return Err(SharedError::Other);
+        }
+        // The first member decides.
+        let ours = 1 + combine as u64;
+        if ![0, ours].contains(&mapping.long(COMBINE).claim(ours)) {
+            return Err(SharedError::Combine);
+        }
+        let bit = 1 << me.0;
+        if mapping.long(TAKEN).or(bit, Ordering::Relaxed) & bit != 0 {
+            return Err(SharedError::Taken(me));
         }
         mapping.populate();
         Ok(Shared {

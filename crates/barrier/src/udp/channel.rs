@@ -24,7 +24,6 @@ pub(super) struct Channel {
     /// As many of them have been sent.
     sent: usize,
     pause: Duration,
-    tries: u32,
     /// When to send again.
     pub timer: Option<Duration>,
     /// Parts that have come, and those of the present message.
@@ -62,13 +61,11 @@ impl Channel {
         }
     }
 
-    /// The timer has expired: all is sent again. Gives how often that has happened in vain.
-    pub fn expired(&mut self, resending: Resending) -> u32 {
+    /// The timer has expired: all is sent again.
+    pub fn expired(&mut self, resending: Resending) {
         self.sent = 0;
         self.timer = None;
         self.pause = (2 * self.pause).min(resending.most);
-        self.tries += 1;
-        self.tries
     }
 
     /// The other one has so many parts.
@@ -81,7 +78,6 @@ impl Channel {
         self.first = received;
         self.sent -= count;
         self.pause = Duration::ZERO;
-        self.tries = 0;
         self.timer = None;
     }
 

@@ -26,15 +26,16 @@ use channel::Channel;
 /// Bytes of the code at a packet's end.
 const CODE: usize = 16;
 
-/// Times that a packet is sent to one that is no member any more.
-const FAREWELLS: u32 = 50;
+/// The least time before a packet is sent again.
+const PAUSE_MIN: Duration = Duration::from_micros(1);
 
 /// When packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resending {
-    /// The first time, after this. Should be longer than a packet and its answer take.
+    /// The first time, after this. It should be longer than a packet and its answer take. A time
+    /// below a microsecond counts as a microsecond.
     pub first: Duration,
-    /// Then after twice as long each time, up to this.
+    /// Then after twice as long each time, up to this. It counts as `first` if it is shorter.
     pub most: Duration,
 }
 
@@ -60,6 +61,8 @@ pub struct Udp {
     arrival: Option<(ViewId, u64)>,
     arrival_at: Duration,
     arrival_pause: Duration,
+    /// When to ask the members for which this one waits if that is in vain.
+    probe_at: Option<Duration>,
     out: std::collections::VecDeque<(To, Body)>,
 }
 
@@ -132,6 +135,9 @@ impl Udp {
 
     fn with(mut member: Member<Star>, group: Group, secret: &[u8], resending: Resending) -> Udp {
         member.answer_again();
+        let first = resending.first.max(PAUSE_MIN);
+        let most = resending.most.max(first);
+        let resending = Resending { first, most };
         Udp {
             member,
             group,
@@ -142,6 +148,7 @@ impl Udp {
             arrival: None,
             arrival_at: Duration::ZERO,
             arrival_pause: Duration::ZERO,
+            probe_at: None,
             out: std::collections::VecDeque::new(),
         }
     }
@@ -156,7 +163,7 @@ impl Udp {
                     self.out.push_back((to, body));
                 }
                 (To::Member(other), _) => {
-                    let packet = encode(self.group, self.member.id(), &body);
+                    let packet = encode(self.group, self.member.id(), to.member(), &body);
                     self.channels.entry(*other).or_default().push(&packet);
                     self.flush(now, *other);
                 }
@@ -171,6 +178,10 @@ impl Udp {
             self.arrival_pause = self.resending.first;
             self.arrival_at = now + self.arrival_pause;
         }
+        // The root answers an arrival that is sent again.
+        let waits = self.arrival.is_none() && self.member.is_waiting();
+        let next = self.probe_at.unwrap_or(now + self.resending.most);
+        self.probe_at = waits.then_some(next);
     }
 
     fn flush(&mut self, now: Duration, other: Id) {
@@ -225,7 +236,7 @@ impl Udp {
         let Some(message) = message else {
             return Ok(());
         };
-        let (told, body) = decode(&message, self.group)?;
+        let (told, body) = decode(&message, self.group, self.member.id())?;
         if told != from {
             return Err(Refused::Sender { told, from });
         }
@@ -256,9 +267,13 @@ impl Barrier for Udp {
 
     fn receive(&mut self, now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {
         let packet = self.key.open(packet).ok_or(Refused::Forged)?;
-        let (told, body) = decode(packet, self.group)?;
+        let (told, body) = decode(packet, self.group, self.member.id())?;
         if told != from {
             return Err(Refused::Sender { told, from });
+        }
+        if body == Body::Excluded {
+            // The sender listens no more.
+            self.forget(from);
         }
         let is_part = matches!(body, Body::Part { .. } | Body::Received { .. });
         let taken = match is_part && !self.member.is_lost(from) {
@@ -278,13 +293,12 @@ impl Barrier for Udp {
     fn timeout(&mut self, now: Duration) {
         while let Some((_, other)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
-            let channel = self.channels.get_mut(&other);
-            let tries = channel.map_or(0, |channel| channel.expired(self.resending));
-            let is_over = tries > FAREWELLS && !self.member.counts_on(other);
-            if self.member.is_lost(other) || is_over {
-                self.forget(other);
-            } else {
-                self.flush(now, other);
+            if let Some(channel) = self.channels.get_mut(&other) {
+                channel.expired(self.resending);
+            }
+            match self.member.is_lost(other) {
+                true => self.forget(other),
+                false => self.flush(now, other),
             }
         }
         if self.arrival.is_some() && self.arrival_at <= now {
@@ -294,18 +308,25 @@ impl Barrier for Udp {
                 self.out.push_back((To::Member(root), body));
             }
         }
+        if self.probe_at.is_some_and(|at| at <= now) {
+            self.probe_at = None;
+            for other in self.member.waits_for() {
+                self.out.push_back((To::Member(other), Body::Probe));
+            }
+        }
         self.after(now);
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
         let channel = self.timers.first().map(|(at, _)| *at);
         let arrival = self.arrival.map(|_| self.arrival_at);
-        [channel, arrival].into_iter().flatten().min()
+        let all = [channel, arrival, self.probe_at];
+        all.into_iter().flatten().min()
     }
 
     fn poll_transmit(&mut self) -> Option<Transmit> {
         let (to, body) = self.out.pop_front()?;
-        let mut packet = encode(self.group, self.member.id(), &body);
+        let mut packet = encode(self.group, self.member.id(), to.member(), &body);
         packet.extend(self.key.code(&packet));
         Some(Transmit { to, packet })
     }
@@ -319,6 +340,6 @@ impl Barrier for Udp {
     }
 
     fn is_settled(&self) -> bool {
-        self.timers.is_empty() && self.out.is_empty()
+        self.out.is_empty() && (self.timers.is_empty() || self.member.is_outside())
     }
 }

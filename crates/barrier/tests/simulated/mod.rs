@@ -25,14 +25,20 @@ pub struct Terms {
     pub seed: u64,
     pub members: u32,
     pub epochs: u64,
-    /// The longest that a packet takes.
+    /// The longest that most packets take.
     pub delay: u64,
+    /// Of 1000 packets, those which take up to 20 times as long.
+    pub slow: u32,
     /// The longest that a program works between two barriers.
     pub work: u64,
     /// Members that die, that leave, and that join: at most.
     pub deaths: u32,
     pub leaves: u32,
     pub joins: u32,
+    /// Whether one member is told that another one is lost that lives.
+    pub is_suspicious: bool,
+    /// Whether losses can be told before the packets that the lost member has sent.
+    pub tells_early: bool,
     /// Of 1000 packets, those which are lost, and which come twice. With either, links keep no
     /// order.
     pub loss: u32,
@@ -61,8 +67,20 @@ pub struct Node {
     /// Dies after so many more packets.
     doom: Option<u32>,
     timer: Option<u64>,
+    /// The members that it asks to let it join.
+    contacts: Vec<Id>,
+    /// Another member has been told that it is lost, although it lives.
+    is_suspected: bool,
     /// Closes its connections as soon as the others have what it had to say.
     is_closing: bool,
+    is_closed: bool,
+}
+
+impl Node {
+    /// Whether the others have to wait for it and agree with it.
+    fn counts(&self) -> bool {
+        self.is_alive && self.ended.is_none() && !self.has_asked_to_leave && !self.is_suspected
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +91,8 @@ enum What {
     Timer(Id),
     Kill(Id),
     Join(Id),
+    /// The first is told that the second is lost.
+    Suspect(Id, Id),
 }
 
 pub struct World<'m> {
@@ -123,7 +143,7 @@ impl<'m> World<'m> {
         let view = View::new(ids.iter().copied()).unwrap();
         for id in &ids {
             let barrier = (world.make)(*id, Start::New(&view));
-            world.add(*id, barrier, Some(0));
+            world.add(*id, barrier, Some(0), Vec::new());
             let work = world.below(terms.work);
             world.at(work, What::Arrive(*id));
         }
@@ -142,6 +162,11 @@ impl<'m> World<'m> {
             let time = start + world.below(length);
             world.at(time, What::Join(Id(terms.members + n)));
         }
+        if terms.is_suspicious {
+            let [one, other] = [0; 2].map(|_| Id(world.below(terms.members.into()) as u32));
+            let time = start + world.below(length);
+            world.at(time, What::Suspect(one, other));
+        }
         world
     }
 
@@ -149,7 +174,7 @@ impl<'m> World<'m> {
         self.random.next() % end.max(1)
     }
 
-    fn add(&mut self, id: Id, barrier: Box<dyn Barrier>, first: Option<u64>) {
+    fn add(&mut self, id: Id, barrier: Box<dyn Barrier>, first: Option<u64>, contacts: Vec<Id>) {
         let node = Node {
             barrier,
             is_alive: true,
@@ -160,7 +185,10 @@ impl<'m> World<'m> {
             outcomes: BTreeMap::new(),
             doom: None,
             timer: None,
+            contacts,
+            is_suspected: false,
             is_closing: false,
+            is_closed: false,
         };
         self.nodes.insert(id, node);
     }
@@ -206,7 +234,10 @@ impl<'m> World<'m> {
         // What still is to happen must not disturb the end of the run.
         all && !self.nodes.values().any(|n| n.is_alive && n.is_closing)
             && !self.queue.iter().any(|Reverse((_, _, what))| {
-                matches!(what, What::Join(_) | What::Kill(_) | What::Lost(..))
+                matches!(
+                    what,
+                    What::Join(_) | What::Kill(_) | What::Lost(..) | What::Suspect(..)
+                )
             })
     }
 
@@ -259,20 +290,30 @@ impl<'m> World<'m> {
                 return;
             }
             What::Join(id) => {
-                let living: Vec<Id> = self.living().collect();
-                if living.is_empty() {
+                let mut contacts: Vec<Id> = self.living().collect();
+                let count = 1 + self.below(3) as usize;
+                while contacts.len() > count {
+                    let at = self.below(contacts.len() as u64) as usize;
+                    contacts.swap_remove(at);
+                }
+                if contacts.is_empty() {
                     return;
                 }
                 self.disturbed = self.now;
-                let barrier = (self.make)(id, Start::Join(&living));
-                self.add(id, barrier, None);
-                let gone: Vec<Id> = self.nodes.keys().copied().collect();
-                for other in gone.into_iter().filter(|other| !living.contains(other)) {
-                    if other != id {
-                        self.nodes.get_mut(&id).unwrap().barrier.lost(clock, other);
-                    }
-                }
+                let barrier = (self.make)(id, Start::Join(&contacts));
+                self.add(id, barrier, None, contacts);
                 id
+            }
+            What::Suspect(one, other) => {
+                let can = |id: &Id| self.living().any(|living| living == *id);
+                if one == other || !can(&one) || !can(&other) {
+                    return;
+                }
+                self.disturbed = self.now;
+                self.nodes.get_mut(&other).unwrap().is_suspected = true;
+                let node = self.nodes.get_mut(&one).unwrap();
+                node.barrier.lost(clock, other);
+                one
             }
         };
         self.drain(id);
@@ -280,7 +321,7 @@ impl<'m> World<'m> {
 
     fn living(&self) -> impl Iterator<Item = Id> + '_ {
         let nodes = self.nodes.iter();
-        let living = nodes.filter(|(_, n)| n.is_alive && n.ended.is_none());
+        let living = nodes.filter(|(_, n)| n.is_alive && n.ended.is_none() && n.first.is_some());
         living.map(|(id, _)| *id)
     }
 
@@ -359,13 +400,25 @@ impl<'m> World<'m> {
 
     fn send(&mut self, from: Id, to: Id, packet: &[u8]) {
         self.packets += 1;
+        if self
+            .nodes
+            .get(&to)
+            .is_none_or(|n| !n.is_alive || n.is_closed)
+        {
+            // There is no connection any more.
+            let due = self.now + 1 + self.below(self.terms.delay);
+            self.at(due, What::Lost(from, to));
+            return;
+        }
         let times = match self.below(1000) as u32 {
             n if n < self.terms.loss => 0,
             n if n < self.terms.loss + self.terms.twice => 2,
             _ => 1,
         };
         for _ in 0..times {
-            let mut due = self.now + 1 + self.below(self.terms.delay);
+            let is_slow = (self.below(1000) as u32) < self.terms.slow;
+            let delay = self.terms.delay * if is_slow { 20 } else { 1 };
+            let mut due = self.now + 1 + self.below(delay);
             if self.terms.keeps_order {
                 let last = self.last_due.entry((from, to)).or_default();
                 due = due.max(*last);
@@ -375,17 +428,21 @@ impl<'m> World<'m> {
         }
     }
 
-    /// The others are told, each after all that the dead one has sent to it.
     fn kill(&mut self, id: Id) {
         self.nodes.get_mut(&id).unwrap().is_alive = false;
         self.disconnect(id);
     }
 
+    /// The others are told.
     fn disconnect(&mut self, id: Id) {
         self.disturbed = self.now;
+        self.nodes.get_mut(&id).unwrap().is_closed = true;
         let others: Vec<Id> = self.nodes.keys().copied().collect();
         for other in others.into_iter().filter(|other| *other != id) {
-            let sent = self.last_due.get(&(id, other)).copied().unwrap_or(0);
+            let sent = match self.terms.tells_early {
+                true => 0,
+                false => self.last_due.get(&(id, other)).copied().unwrap_or(0),
+            };
             let due = (self.now + 1 + self.below(2 * self.terms.delay)).max(sent);
             self.at(due, What::Lost(other, id));
         }
@@ -405,7 +462,8 @@ impl<'m> World<'m> {
                 assert!(!lost.members.is_empty());
                 for member in &lost.members {
                     let there = &self.nodes[member];
-                    assert!(!there.is_alive || there.ended.is_some(), "{member} lives");
+                    let lives = there.is_alive && there.ended.is_none();
+                    assert!(!lives || there.is_suspected, "{member} lives: {terms:?}");
                 }
                 self.outcome(id, lost.epoch, Outcome::Failed(lost.members));
             }
@@ -425,9 +483,20 @@ impl<'m> World<'m> {
             Event::Ended(why) => {
                 match why {
                     Ended::Left => assert!(node.has_asked_to_leave),
-                    Ended::Alone => assert!(node.first.is_none()),
-                    Ended::Excluded => panic!("{id} was excluded, but lives: {terms:?}"),
+                    Ended::Alone => {
+                        assert!(node.first.is_none());
+                        let contacts = node.contacts.clone();
+                        let mut contacts = contacts.iter().map(|id| &self.nodes[id]);
+                        assert!(
+                            contacts.all(|n| !n.counts()),
+                            "{id} was not alone: {terms:?}"
+                        );
+                    }
+                    Ended::Excluded => {
+                        assert!(node.is_suspected, "{id} was excluded, but lives: {terms:?}");
+                    }
                 }
+                let node = self.nodes.get_mut(&id).unwrap();
                 node.ended = Some(why);
                 node.pending = None;
                 node.is_closing = true;
@@ -454,8 +523,7 @@ impl<'m> World<'m> {
         assert!(value & !bits == 0, "somebody unknown in {value:x}");
         for (other, node) in &self.nodes {
             let is_in = node.first.is_some_and(|first| first <= epoch);
-            let counts = node.is_alive && node.ended.is_none() && !node.has_asked_to_leave;
-            if is_in && counts {
+            if is_in && node.counts() && !self.nodes[&id].is_suspected {
                 let is_there = arrived.contains(other);
                 let terms = self.terms;
                 assert!(is_there, "{id} passed {epoch} before {other}: {terms:?}");
@@ -474,19 +542,23 @@ impl<'m> World<'m> {
             return;
         };
         let (arrived, last, _) = &self.arrivals[&epoch];
-        let all = self.nodes.iter().all(|(id, node)| {
-            let counts = node.is_alive && node.ended.is_none() && !node.has_asked_to_leave;
-            !counts || arrived.contains(id)
-        });
+        let mut nodes = self.nodes.iter();
+        let all = nodes.all(|(id, node)| !node.counts() || arrived.contains(id));
         let since = (*last).max(self.disturbed);
         let is_late = all && self.now - since > self.terms.bound;
         assert!(!is_late, "epoch {epoch} has no outcome: {:?}", self.terms);
     }
 
-    /// All who were not killed agree about each epoch.
+    /// All members that were neither killed nor suspected agree about each epoch.
     fn check_uniform(&self) {
+        // A suspected member that nobody could tell goes on with those that have joined by it.
+        let is_split = |n: &Node| n.is_alive && n.is_suspected && n.ended != Some(Ended::Excluded);
+        if self.nodes.values().any(is_split) {
+            return;
+        }
         let mut agreed: BTreeMap<u64, (Id, &Outcome)> = BTreeMap::new();
-        for (id, node) in self.nodes.iter().filter(|(_, node)| node.is_alive) {
+        let nodes = self.nodes.iter();
+        for (id, node) in nodes.filter(|(_, node)| node.is_alive && !node.is_suspected) {
             for (epoch, outcome) in &node.outcomes {
                 let (other, there) = agreed.entry(*epoch).or_insert((*id, outcome));
                 let terms = self.terms;
