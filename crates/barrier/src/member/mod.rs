@@ -155,7 +155,6 @@ impl<P: Pattern> Member<P> {
     }
 
     fn send(&mut self, to: Id, body: Body) {
-        }
         self.out.push_back((To::Member(to), body));
     }
 
@@ -450,7 +449,6 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn lost(&mut self, _now: Duration, member: Id) {
-        }
         self.on_lost(member);
     }
 
