@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mgn_barrier::{
-    Barrier, Combine, Event, Group, Id, Refused, Resending, To, Transmit, Udp, View,
+    Barrier, Combine, Ended, Event, Group, Id, Refused, Resending, To, Transmit, Udp, View,
 };
 use mgn_fuzzing::Random;
 
@@ -108,11 +108,31 @@ fn arrivals_are_sent_again_at_growing_intervals_until_they_are_answered() {
     assert_eq!(times, [1, 3, 7, 15, 23, 31]);
     let now = Duration::from_millis(40);
     root.arrive(now, 0).unwrap();
-    assert_eq!(root.poll_timeout(), None);
     root.receive(now, Id(1), &first[0].packet).unwrap();
+    assert_eq!(root.poll_timeout(), None);
     let release = said(&mut root).remove(0);
     other.receive(now, Id(0), &release.packet).unwrap();
     assert_eq!(other.poll_timeout(), None);
     let passed = Event::Passed { epoch: 0, value: 1 };
     assert_eq!(other.poll_event(), Some(passed));
+}
+
+/// A member that the others believe lost, and whose notice was lost as well, learns that by asking.
+#[test]
+fn a_root_that_waits_asks_whether_that_is_in_vain() {
+    let now = Duration::ZERO;
+    let [mut root, mut other] = members(b"one");
+    root.arrive(now, 1).unwrap();
+    other.lost(now, Id(0));
+    said(&mut other);
+    let now = root.poll_timeout().unwrap();
+    assert_eq!(now, RESENDING.most);
+    root.timeout(now);
+    let probe = said(&mut root).remove(0);
+    assert!(other.receive(now, Id(0), &probe.packet).is_err());
+    let answer = said(&mut other).remove(0);
+    assert!(answer.packet.len() <= probe.packet.len());
+    root.receive(now, Id(1), &answer.packet).unwrap();
+    assert_eq!(root.poll_event(), Some(Event::Ended(Ended::Excluded)));
+    assert_eq!(root.poll_timeout(), None);
 }
