@@ -34,6 +34,10 @@ pub trait Barrier: std::fmt::Debug {
     /// [`Misuse`]
     fn leave(&mut self, now: Duration) -> Result<(), Misuse>;
 
+    /// Ends this member's barriers without the others' consent: they are told, and go on without
+    /// it as without a lost one.
+    fn abandon(&mut self, now: Duration);
+
     /// A packet has come on the connection to `from`.
     ///
     /// # Errors

@@ -8,10 +8,14 @@
 //! links that keep packets in order, and changes the view when members are lost, leave or join.
 //! [`Udp`] does the same over datagrams. [`Shared`] is another thing: a barrier in memory that the
 //! processes of a host share, which waits itself.
+//!
+//! [`JobBarrier`] runs all of these among the processes of a job, over its links, datagrams or
+//! memory.
 #![forbid(unsafe_code)]
 
 mod barrier;
 mod error;
+mod job;
 mod member;
 mod packet;
 mod pattern;
@@ -21,9 +25,11 @@ mod view;
 
 pub use barrier::{Barrier, Event, To, Transmit};
 pub use error::{Ended, Lost, Misuse, Refused, ViewError};
+pub use job::{JobBarrier, Kind, OpenError, Options, UnknownKind};
 pub use member::Member;
 pub use packet::{group_of, sender_of};
 pub use pattern::{Dissemination, Pattern, Place, Signal, Star, Tree, Unexpected};
+pub use shared::page::MEMBERS_MAX as SHARED_MAX;
 pub use shared::{Reporter, Shared, SharedError, WaitError};
 pub use udp::{Resending, Udp};
 pub use view::{Combine, Group, Id, View};

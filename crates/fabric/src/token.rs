@@ -278,6 +278,14 @@ impl Token {
         }
     }
 
+    /// A key for another purpose, which only those have who know this token.
+    pub(crate) fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        let mut mac = blake3::Hasher::new_keyed(&self.secret);
+        mac.update(b"mgn fabric key for ")
+            .update(purpose.as_bytes());
+        Zeroizing::new(mac.finalize().into())
+    }
+
     /// The token in the form to be proved on one encrypted channel: proofs of it are worth nothing
     /// on another one.
     pub(crate) fn bound_to(&self, channel: &[u8; 32]) -> Token {

@@ -40,7 +40,13 @@ pub fn pidfd(socket: impl AsFd) -> Option<OwnedFd> {
         // SAFETY: the kernel has just made this descriptor for us and nobody else knows it.
         return Some(unsafe { OwnedFd::from_raw_fd(fd) });
     }
-    let pid = rustix::process::Pid::from_raw(credentials(&socket).ok()?.pid as i32)?;
+    pidfd_of(credentials(&socket).ok()?.pid)
+}
+
+/// A descriptor that becomes readable when this process ends. None if there is no such process, or
+/// if the kernel cannot say.
+pub fn pidfd_of(pid: u32) -> Option<OwnedFd> {
+    let pid = rustix::process::Pid::from_raw(pid.try_into().ok()?)?;
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 

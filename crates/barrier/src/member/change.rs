@@ -175,7 +175,8 @@ impl<P: Pattern> Member<P> {
     }
 
     pub(super) fn on_excluded(&mut self, from: Id) {
-        if self.roster.contains(from) || !self.has_view() {
+        let is_known = self.roster.contains(from) || self.left.contains(&from);
+        if is_known || !self.has_view() {
             self.end_outside();
         }
     }

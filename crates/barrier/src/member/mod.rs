@@ -313,7 +313,9 @@ impl<P: Pattern> Member<P> {
         if from == self.me {
             return Err(Refused::Stranger { member: from });
         }
-        if self.is_gone(from) {
+        // One that has left can have excluded this member with its last decision.
+        let is_verdict = body == Body::Excluded && !self.lost.contains(&from);
+        if self.is_gone(from) && !is_verdict {
             let is_last = matches!(body, Body::Gone | Body::Excluded | Body::Received { .. });
             if !is_last {
                 self.send(from, Body::Excluded);
@@ -438,6 +440,25 @@ impl<P: Pattern> Barrier for Member<P> {
             self.consider();
         }
         Ok(())
+    }
+
+    fn abandon(&mut self, _now: Duration) {
+        if self.ended.is_some() {
+            return;
+        }
+        // Over links that lose packets, some may not have the last release.
+        let is_due = self.answers_again && self.is_root() && !self.is_changing();
+        if let (true, [(epoch, Outcome::Passed(value))]) = (is_due, &self.tail[..]) {
+            let body = self.signal(*epoch, RELEASE, *value);
+            self.out.push_back((To::All(self.members().clone()), body));
+        }
+        let participants: Vec<Id> = self.roster.participants().collect();
+        for other in participants {
+            if other != self.me && !self.lost.contains(&other) {
+                self.send(other, Body::Gone);
+            }
+        }
+        self.end(Ended::Excluded);
     }
 
     fn receive(&mut self, _now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {

@@ -3,7 +3,7 @@
 //! Unlike the other kinds this one waits itself: there are no packets that anybody could carry.
 //! Members that die and that leave are provided for; one that joins is a matter of a new group.
 
-mod page;
+pub(crate) mod page;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,6 +27,8 @@ const COUNT: usize = 8;
 const COMBINE: usize = 16;
 /// A bit for each member that a process has taken.
 const TAKEN: usize = 24;
+/// Tells the memory from that of other groups.
+const NONCE: usize = 32;
 const LOST: usize = LINE;
 const BELL: usize = 2 * LINE;
 const SLEEPERS: usize = BELL + 4;
@@ -71,6 +73,12 @@ pub enum WaitError {
     TimedOut { missing: Vec<Id> },
     #[error("this member has not arrived: call `arrive` before `wait`")]
     NotArrived,
+    #[error("this member has arrived at an epoch: wait for it before you leave")]
+    Arrived,
+    #[error("the others have not answered in time: try again to leave")]
+    NotLeft,
+    #[error("packets can be neither sent nor received: {0}")]
+    Carrier(String),
 }
 
 /// One member of a group on one host.
@@ -105,6 +113,10 @@ impl Shared {
         let size = MEMBERS + count * LINE;
         let fd = memory::create("mgn-barrier", size)?;
         let mapping = Mapping::new(&fd, size, Protection::ReadWrite)?;
+        let mut nonce = [0; 8];
+        getrandom::fill(&mut nonce).map_err(|error| io::Error::other(error.to_string()))?;
+        let nonce = u64::from_ne_bytes(nonce);
+        mapping.long(NONCE).store(nonce, Ordering::Relaxed);
         mapping.long(COUNT).store(count as u64, Ordering::Relaxed);
         mapping.long(0).store(MAGIC, Ordering::Release);
         Ok(fd)
@@ -214,6 +226,20 @@ impl Shared {
         self.seat.leave(&*self.page);
         self.ended = Some(Ended::Left);
         Ok(())
+    }
+
+    /// A number that tells this memory from that of other barriers.
+    ///
+    /// # Errors
+    /// [`SharedError::System`]
+    pub fn nonce(fd: impl AsFd) -> Result<u64, SharedError> {
+        let mapping = Mapping::new(fd, MEMBERS, Protection::ReadWrite)?;
+        Ok(mapping.long(NONCE).load(Ordering::Relaxed))
+    }
+
+    /// Whether a member takes part, as far as this one knows.
+    pub fn is_member(&self, member: Id) -> bool {
+        member.0 < u64::BITS && self.seat.view >> member.0 & 1 != 0
     }
 
     pub fn reporter(&self) -> Reporter {

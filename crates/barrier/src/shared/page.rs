@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 
 use crate::Combine;
 
-/// A verdict is a word with a bit for each member.
-pub(super) const MEMBERS_MAX: usize = 64;
+/// The most members: a verdict is a word with a bit for each.
+pub const MEMBERS_MAX: usize = 64;
 
 /// In a counter: the member has left, and has arrived at as many epochs as the other bits say.
 const LEFT: u64 = 1 << 63;

@@ -265,6 +265,16 @@ impl Barrier for Udp {
         left
     }
 
+    fn abandon(&mut self, now: Duration) {
+        self.member.abandon(now);
+        // Single packets: there is nobody who would send them again.
+        while let Some(said) = self.member.poll_body() {
+            self.out.push_back(said);
+        }
+        self.channels.clear();
+        self.timers.clear();
+    }
+
     fn receive(&mut self, now: Duration, from: Id, packet: &[u8]) -> Result<(), Refused> {
         let packet = self.key.open(packet).ok_or(Refused::Forged)?;
         let (told, body) = decode(packet, self.group, self.member.id())?;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use mgn_sys::interfaces::{self, Interface};
 use rustix::event::{EventfdFlags, PollFd, PollFlags};
+use zeroize::Zeroizing;
 
 use super::broadcast::{self, Broadcasts, Reader, Writer};
 use super::interfaces::Choice;
@@ -203,6 +204,12 @@ impl Member {
     /// Where processes of other hosts are let in; none when the job is on one host.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
+    }
+
+    /// A key that all processes of the job can make, and nobody else. None in a job on one host
+    /// without a token.
+    pub fn key(&self, purpose: &str) -> Option<Zeroizing<[u8; 32]>> {
+        self.token.as_ref().map(|token| token.derive(purpose))
     }
 
     /// The host of a rank.

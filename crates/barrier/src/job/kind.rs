@@ -1,0 +1,106 @@
+//! Which barrier a group has.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The children of each member of a tree, if nothing else is said.
+const FAN_OUT: u16 = 8;
+
+/// The kinds of barriers that a job can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Shared memory if all members are on one host, and otherwise dissemination.
+    #[default]
+    Auto,
+    Shared,
+    Star,
+    /// With this fan-out.
+    Tree(u16),
+    Dissemination,
+    /// A star over datagrams.
+    Udp,
+}
+
+/// A name that is no kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is no kind of barrier{hint}: auto, shm, star, tree, tree-N, dissemination, udp")]
+pub struct UnknownKind {
+    name: String,
+    hint: String,
+}
+
+const NAMES: [(&str, Kind); 6] = [
+    ("auto", Kind::Auto),
+    ("shm", Kind::Shared),
+    ("star", Kind::Star),
+    ("tree", Kind::Tree(FAN_OUT)),
+    ("dissemination", Kind::Dissemination),
+    ("udp", Kind::Udp),
+];
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Kind, UnknownKind> {
+        if let Some((_, kind)) = NAMES.iter().find(|(known, _)| *known == name) {
+            return Ok(*kind);
+        }
+        let fan_out = name.strip_prefix("tree-").map(str::parse);
+        if let Some(Ok(fan_out @ 1..)) = fan_out {
+            return Ok(Kind::Tree(fan_out));
+        }
+        let near = NAMES.iter().map(|(known, _)| *known);
+        let near = near
+            .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+        let near = near.filter(|near| strsim::jaro_winkler(near, name) > 0.7);
+        Err(UnknownKind {
+            name: name.to_owned(),
+            hint: near.map_or(String::new(), |near| format!(" (did you mean {near}?)")),
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Tree(fan_out) if *fan_out != FAN_OUT => write!(f, "tree-{fan_out}"),
+            kind => {
+                let known = NAMES.iter().find(|(_, known)| known == kind);
+                f.write_str(known.map_or("tree", |(name, _)| name))
+            }
+        }
+    }
+}
+
+impl Kind {
+    /// A number for each kind, by which members find out whether they have the same.
+    pub(super) fn code(self) -> u32 {
+        match self {
+            Kind::Auto => 0,
+            Kind::Shared => 1,
+            Kind::Star => 2,
+            Kind::Dissemination => 3,
+            Kind::Udp => 4,
+            Kind::Tree(fan_out) => 1 << 16 | u32::from(fan_out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_names() {
+        for (name, kind) in NAMES {
+            assert_eq!((name.parse(), kind.to_string().as_str()), (Ok(kind), name));
+        }
+        assert_eq!("tree-3".parse(), Ok(Kind::Tree(3)));
+        assert_eq!(Kind::Tree(3).to_string(), "tree-3");
+        for wrong in ["tree-0", "tree-", "", "tree-70000", "Shm"] {
+            wrong.parse::<Kind>().unwrap_err();
+        }
+        let error = "disemination".parse::<Kind>().unwrap_err().to_string();
+        assert!(error.contains("did you mean dissemination?"), "{error}");
+    }
+}

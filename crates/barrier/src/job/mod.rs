@@ -1,0 +1,190 @@
+//! Barriers of a job's processes: the state machines, with the job's links or datagrams.
+//!
+//! A [`JobBarrier`] runs its state machine in the program's calls. While the program does something
+//! else, a thread of its own does so every few milliseconds: so an arrival goes on while the
+//! program works, and others get answers.
+
+mod datagrams;
+mod kind;
+mod links;
+mod meeting;
+mod memory;
+mod running;
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use mgn_fabric::job::Member;
+use mgn_fabric::Error;
+
+use crate::{Combine, Misuse, SharedError, ViewError, WaitError};
+pub use kind::{Kind, UnknownKind};
+use memory::InMemory;
+use running::Running;
+
+/// How a barrier is opened. All its members pass the same.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// No other barrier of the job has or had this number.
+    pub number: u16,
+    /// The members, by seniority; all ranks of the job if there are none.
+    pub ranks: Option<Vec<u32>>,
+    pub kind: Kind,
+    pub combine: Combine,
+    /// How long members wait for each other when the barrier is opened.
+    pub patience: Duration,
+    /// For datagrams: the name of the network interface that they take, if they are not to take the
+    /// first one of the job.
+    pub interface: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            number: 0,
+            ranks: None,
+            kind: Kind::Auto,
+            combine: Combine::Any,
+            patience: Duration::from_secs(60),
+            interface: None,
+        }
+    }
+}
+
+/// Why a barrier could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    View(#[from] ViewError),
+    #[error("the job has {size} ranks, and a barrier cannot have rank {rank}")]
+    Rank { rank: u32, size: u32 },
+    #[error("rank {rank} cannot be reached: {source}")]
+    Unreachable { rank: u32, source: Error },
+    #[error("rank {rank} was lost while the barrier was opened: {source}")]
+    Lost { rank: u32, source: Error },
+    #[error("rank {rank} was lost while the barrier was opened")]
+    Gone { rank: u32 },
+    #[error("rank {rank} has not opened barrier {number} after {waited:?}")]
+    Late {
+        rank: u32,
+        number: u16,
+        waited: Duration,
+    },
+    #[error(
+        "rank {rank} opens barrier {number} with other members, of another kind, with another way \
+         to combine numbers, or with another release of Manganese"
+    )]
+    Different { rank: u32, number: u16 },
+    #[error(
+        "a barrier in shared memory has members on one host, and ranks {one} and {other} are on \
+         two: take another kind, or auto"
+    )]
+    Hosts { one: u32, other: u32 },
+    #[error(transparent)]
+    Shared(#[from] SharedError),
+    #[error("{what} for datagrams: {source}")]
+    Socket {
+        what: String,
+        source: std::io::Error,
+    },
+    #[error("no network interface {name} is up: there are {there}")]
+    Interface { name: String, there: String },
+    #[error(transparent)]
+    Job(Error),
+}
+
+/// The job, for as long as the barrier needs it.
+trait Joined: Deref<Target = Member> + Send + Sync {}
+
+impl<J: Deref<Target = Member> + Send + Sync> Joined for J {}
+
+/// One member's barriers.
+#[derive(Debug)]
+pub struct JobBarrier(Core);
+
+#[derive(Debug)]
+enum Core {
+    Memory(Box<InMemory>),
+    Running(Box<Running>),
+}
+
+impl JobBarrier {
+    /// Opens a barrier, together with all its other members.
+    ///
+    /// # Errors
+    /// [`OpenError`]
+    pub fn open<J>(job: J, options: &Options) -> Result<JobBarrier, OpenError>
+    where
+        J: Deref<Target = Member> + Send + Sync + 'static,
+    {
+        let group = meeting::Group::of(&job, options)?;
+        Ok(JobBarrier(match group.kind {
+            Kind::Shared => Core::Memory(Box::new(InMemory::open(Box::new(job), group)?)),
+            _ => Core::Running(Box::new(Running::open(Box::new(job), group, options)?)),
+        }))
+    }
+
+    /// The kind that was opened. It is never [`Kind::Auto`].
+    pub fn kind(&self) -> Kind {
+        match &self.0 {
+            Core::Memory(_) => Kind::Shared,
+            Core::Running(running) => running.kind(),
+        }
+    }
+
+    /// The ranks that are members, as far as this one knows.
+    pub fn members(&self) -> Vec<u32> {
+        match &self.0 {
+            Core::Memory(memory) => memory.members(),
+            Core::Running(running) => running.members(),
+        }
+    }
+
+    /// Arrives at the next epoch and brings `value` along. Gives the epoch, which counts from 0.
+    /// The program may work before it waits.
+    ///
+    /// # Errors
+    /// [`Misuse`]
+    pub fn arrive(&mut self, value: u64) -> Result<u64, Misuse> {
+        match &mut self.0 {
+            Core::Memory(memory) => memory.arrive(value),
+            Core::Running(running) => running.arrive(value),
+        }
+    }
+
+    /// Waits until all members have arrived, and gives their combined numbers.
+    ///
+    /// # Errors
+    /// [`WaitError`]. After [`WaitError::Lost`] the next epoch is without the lost members; after
+    /// [`WaitError::TimedOut`] the program can wait again.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        match &mut self.0 {
+            Core::Memory(memory) => memory.wait(timeout),
+            Core::Running(running) => running.wait(timeout),
+        }
+    }
+
+    /// Arrives and waits. A member that has arrived already only waits.
+    ///
+    /// # Errors
+    /// As for [`JobBarrier::wait`].
+    #[inline]
+    pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        match &mut self.0 {
+            Core::Memory(memory) => memory.pass(value, timeout),
+            Core::Running(running) => running.pass(value, timeout),
+        }
+    }
+
+    /// Leaves the group, so that the others go on without this member and no epoch fails. A barrier
+    /// that is dropped instead is lost to the others.
+    ///
+    /// # Errors
+    /// [`WaitError`]; [`WaitError::TimedOut`] if the others do not answer in time.
+    pub fn leave(&mut self, timeout: Option<Duration>) -> Result<(), WaitError> {
+        match &mut self.0 {
+            Core::Memory(memory) => memory.leave(),
+            Core::Running(running) => running.leave(timeout),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! A state machine at work: over the job's links, or over datagrams.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::datagrams::Datagrams;
+use super::links::{Links, Use};
+use super::meeting::Group;
+use super::{Joined, Kind, OpenError, Options};
+use crate::{
+    Barrier, Dissemination, Ended, Event, Id, Member, Misuse, Resending, Star, To, Tree, Udp,
+    WaitError,
+};
+
+/// How often the links are looked at for members that have ended.
+const WATCH: Duration = Duration::from_millis(50);
+
+/// How often the thread looks for packets while the program does something else: at first, and
+/// when nothing has come for some time.
+const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE_MAX: Duration = Duration::from_millis(20);
+
+/// Leaving takes a few packets to and from each member, which answer at the latest when their
+/// threads look.
+const LEAVING: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(super) struct Running {
+    state: Arc<Mutex<State>>,
+    is_closing: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+struct State {
+    barrier: Box<dyn Barrier + Send>,
+    links: Links,
+    datagrams: Option<Datagrams>,
+    start: Instant,
+    /// The program has arrived and was not told the outcome.
+    has_arrived: bool,
+    outcome: Option<Result<u64, WaitError>>,
+    ended: Option<Ended>,
+    broken: Option<String>,
+    watched: Instant,
+}
+
+impl Running {
+    pub fn open(
+        job: Box<dyn Joined>,
+        group: Group,
+        options: &Options,
+    ) -> Result<Running, OpenError> {
+        let mut links = Links::new(job, group.number);
+        let (barrier, datagrams): (Box<dyn Barrier + Send>, _) = match group.kind {
+            Kind::Star => (Box::new(member(&group, Star::default())?), None),
+            Kind::Tree(fan_out) => (Box::new(member(&group, Tree::new(fan_out.into()))?), None),
+            Kind::Udp => {
+                let (udp, datagrams) = meet_by_datagrams(&group, &mut links, options)?;
+                (Box::new(udp), Some(datagrams))
+            }
+            _ => (Box::new(member(&group, Dissemination::default())?), None),
+        };
+        if datagrams.is_none() {
+            group.meet(&mut links, &[], |_| Ok(Vec::new()))?;
+        }
+        let now = Instant::now();
+        let state = Arc::new(Mutex::new(State {
+            barrier,
+            links,
+            datagrams,
+            start: now,
+            has_arrived: false,
+            outcome: None,
+            ended: None,
+            broken: None,
+            watched: now,
+        }));
+        let is_closing = Arc::new(AtomicBool::new(false));
+        let (theirs, closing) = (state.clone(), is_closing.clone());
+        let thread = thread::Builder::new()
+            .name("mgn-barrier".to_owned())
+            .spawn(move || work(&theirs, &closing))
+            .map_err(|source| OpenError::Socket {
+                what: "no thread".to_owned(),
+                source,
+            })?;
+        Ok(Running {
+            state,
+            is_closing,
+            thread: Some(thread),
+            kind: group.kind,
+        })
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn members(&self) -> Vec<u32> {
+        let state = self.state();
+        let members = state.barrier.view().members().iter();
+        members.map(|id| id.0).collect()
+    }
+
+    pub fn arrive(&self, value: u64) -> Result<u64, Misuse> {
+        let mut state = self.state();
+        let epoch = state.arrive(value)?;
+        state.transmit();
+        Ok(epoch)
+    }
+
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        self.state().wait(timeout)
+    }
+
+    pub fn pass(&self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        let mut state = self.state();
+        // One that has ended is told so when it waits.
+        let _ = state.arrive(value);
+        state.wait(timeout)
+    }
+
+    pub fn leave(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
+        let mut state = self.state();
+        if state.has_arrived {
+            return Err(WaitError::Arrived);
+        }
+        let since = Instant::now();
+        let timeout = timeout.unwrap_or(LEAVING);
+        let now = state.now();
+        // It may be leaving since an earlier call.
+        let _ = state.barrier.leave(now);
+        loop {
+            state.transmit();
+            match state.ended {
+                Some(Ended::Left) if state.barrier.is_settled() => return Ok(()),
+                Some(Ended::Left) | None => {}
+                Some(ended) => return Err(ended.into()),
+            }
+            let left = timeout.saturating_sub(since.elapsed());
+            if left.is_zero() {
+                return Err(WaitError::NotLeft);
+            }
+            state.step(left);
+            if let Some(why) = &state.broken {
+                return Err(WaitError::Carrier(why.clone()));
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.is_closing.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+        let mut state = self.state();
+        let now = state.now();
+        state.barrier.abandon(now);
+        // These packets are said once, so they go by links, which lose none.
+        state.datagrams = None;
+        state.transmit();
+    }
+}
+
+fn member<P: crate::Pattern>(group: &Group, pattern: P) -> Result<Member<P>, OpenError> {
+    let Group { name, me, view, .. } = group;
+    Ok(Member::new(*name, *me, view, pattern, group.combine)?)
+}
+
+/// The members tell each other the addresses of their sockets.
+fn meet_by_datagrams(
+    group: &Group,
+    links: &mut Links,
+    options: &Options,
+) -> Result<(Udp, Datagrams), OpenError> {
+    let interface = options.interface.as_deref();
+    let mut datagrams = Datagrams::bind(links.job(), interface, group.view.len())?;
+    let own = datagrams.address().map_err(|source| OpenError::Socket {
+        what: "no address".to_owned(),
+        source,
+    })?;
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).map_err(|error| OpenError::Socket {
+        what: "no random numbers".to_owned(),
+        source: std::io::Error::other(error.to_string()),
+    })?;
+    let words = own.to_string();
+    let answer = group.meet(links, words.as_bytes(), |heard| {
+        let mut answer = secret.to_vec();
+        let addresses = heard.iter().map(|(_, words)| &words[..]);
+        answer.extend(addresses.collect::<Vec<_>>().join(&b' '));
+        Ok(answer)
+    })?;
+    let (first, number) = (group.view.members()[0].0, group.number);
+    let nonsense = OpenError::Different {
+        rank: first,
+        number,
+    };
+    let Some((secret, table)) = answer.split_at_checked(secret.len()) else {
+        return Err(nonsense);
+    };
+    let table = std::str::from_utf8(table).unwrap_or_default();
+    let addresses: Vec<SocketAddr> = table.split(' ').flat_map(str::parse).collect();
+    if addresses.len() != group.view.len() {
+        return Err(nonsense);
+    }
+    datagrams.set_addresses(&group.view, addresses);
+    // What the first member has said may have been seen on its way, the job's key was not.
+    let mut key = secret.to_vec();
+    if let Some(ours) = links.job().key("barrier datagrams") {
+        key.extend(*ours);
+    }
+    let resending = Resending::default();
+    let Group { name, me, view, .. } = group;
+    let udp = Udp::new(*name, *me, view, group.combine, &key, resending)?;
+    Ok((udp, datagrams))
+}
+
+/// What the thread does.
+fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
+    let mut pause = PAUSE;
+    while !is_closing.load(Ordering::Acquire) {
+        thread::park_timeout(pause);
+        let mut state = match state.try_lock() {
+            Ok(state) => state,
+            // The program waits, and does the work.
+            Err(TryLockError::WouldBlock) => {
+                pause = PAUSE;
+                continue;
+            }
+            Err(TryLockError::Poisoned(_)) => return,
+        };
+        let mut has_come = false;
+        while state.step(Duration::ZERO) {
+            has_come = true;
+        }
+        pause = match has_come {
+            true => PAUSE,
+            false => (2 * pause).min(PAUSE_MAX),
+        };
+    }
+}
+
+impl State {
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn arrive(&mut self, value: u64) -> Result<u64, Misuse> {
+        let now = self.now();
+        let epoch = self.barrier.arrive(now, value)?;
+        self.has_arrived = true;
+        Ok(epoch)
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        let mut since = None;
+        loop {
+            self.transmit();
+            if let Some(outcome) = self.outcome.take() {
+                self.has_arrived = false;
+                return outcome;
+            }
+            if let Some(ended) = self.ended {
+                return Err(ended.into());
+            }
+            if let Some(why) = &self.broken {
+                return Err(WaitError::Carrier(why.clone()));
+            }
+            if !self.has_arrived {
+                return Err(WaitError::NotArrived);
+            }
+            let left = match timeout {
+                None => WATCH,
+                Some(Duration::ZERO) if since.is_some() => Duration::ZERO,
+                Some(timeout) => {
+                    let since: &Instant = since.get_or_insert_with(Instant::now);
+                    timeout.saturating_sub(since.elapsed())
+                }
+            };
+            if !self.step(left) && left.is_zero() {
+                let missing = self.barrier.waits_for();
+                return Err(WaitError::TimedOut { missing });
+            }
+        }
+    }
+
+    /// Sends all that the state machine has to say, and takes note of its events.
+    fn transmit(&mut self) {
+        while let Some(transmit) = self.barrier.poll_transmit() {
+            match transmit.to {
+                To::Member(to) => self.send(to, &transmit.packet),
+                To::All(view) => {
+                    for to in view.members() {
+                        if *to != self.barrier.id() {
+                            self.send(*to, &transmit.packet);
+                        }
+                    }
+                }
+            }
+        }
+        while let Some(event) = self.barrier.poll_event() {
+            match event {
+                Event::Passed { value, .. } => self.outcome = Some(Ok(value)),
+                Event::Failed(lost) => self.outcome = Some(Err(lost.into())),
+                Event::Ended(ended) => self.ended = Some(ended),
+                Event::Joined { .. } | Event::Changed { .. } => {}
+            }
+        }
+    }
+
+    fn send(&mut self, to: Id, packet: &[u8]) {
+        match &self.datagrams {
+            Some(datagrams) => datagrams.send(to, packet),
+            None => {
+                if self.links.send(to, Use::Packet, packet).is_err() {
+                    let now = self.now();
+                    self.barrier.lost(now, to);
+                }
+            }
+        }
+    }
+
+    /// Waits for a packet, at most so long. Gives whether one has come.
+    fn step(&mut self, most: Duration) -> bool {
+        let now = self.now();
+        let due = self.barrier.poll_timeout();
+        if due.is_some_and(|due| due <= now) {
+            self.barrier.timeout(now);
+            self.transmit();
+        }
+        self.watch();
+        let until = |due: Duration| due.saturating_sub(now);
+        let most = due.map_or(most, |due| most.min(until(due))).min(WATCH);
+        let taken = match &self.datagrams {
+            None => self.links.take(most),
+            Some(datagrams) => match datagrams.receive(most) {
+                Some(packet) => Ok(crate::sender_of(&packet).map(|from| (from, packet))),
+                // The last packets of a member that has gone come by links.
+                None => self.links.take(Duration::ZERO),
+            },
+        };
+        match taken {
+            Ok(Some((from, packet))) => {
+                let now = self.now();
+                // A packet that is refused does no harm.
+                let _ = self.barrier.receive(now, from, &packet);
+                self.transmit();
+                true
+            }
+            Ok(None) => false,
+            Err(error) => {
+                self.broken = Some(error.to_string());
+                false
+            }
+        }
+    }
+
+    fn watch(&mut self) {
+        if self.watched.elapsed() < WATCH {
+            return;
+        }
+        self.watched = Instant::now();
+        for id in self.links.closed() {
+            let now = self.now();
+            self.barrier.lost(now, id);
+        }
+        self.transmit();
+    }
+}

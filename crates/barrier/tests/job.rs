@@ -1,0 +1,265 @@
+//! Barriers of a job's processes, each kind over what carries it. Ranks are threads with an
+//! endpoint each; processes that end are tested through the C interface.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier as Start};
+use std::thread;
+use std::time::Duration;
+
+use mgn_barrier::{Combine, Id, JobBarrier, Kind, Misuse, OpenError, Options, WaitError};
+use mgn_fabric::job::{Job, Member};
+
+const KINDS: [Kind; 6] = [
+    Kind::Auto,
+    Kind::Shared,
+    Kind::Star,
+    Kind::Tree(2),
+    Kind::Dissemination,
+    Kind::Udp,
+];
+
+/// Long enough that only something that never comes takes longer.
+const LONG: Option<Duration> = Some(Duration::from_secs(60));
+
+/// Runs `each` as every rank of a job of its own. Gives the ranks' results, in their order.
+fn ranks<T: Send>(size: usize, each: impl Fn(Arc<Member>) -> T + Sync) -> Vec<T> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("barrier-{}-{number}", std::process::id());
+    let end = Start::new(size);
+    thread::scope(|scope| {
+        let ranks: Vec<_> = (0..size)
+            .map(|rank| {
+                let (name, each, end) = (&name, &each, &end);
+                scope.spawn(move || {
+                    let hosts = vec!["localhost".to_owned(); size];
+                    let job = Job::new(name, rank as u32, hosts).unwrap();
+                    let member = Arc::new(job.join().unwrap());
+                    let result = each(member.clone());
+                    end.wait();
+                    member.leave();
+                    result
+                })
+            })
+            .collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
+
+fn options(kind: Kind) -> Options {
+    Options {
+        kind,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn nobody_passes_before_all_have_arrived() {
+    for kind in KINDS {
+        let arrived = AtomicU64::new(0);
+        ranks(5, |job| {
+            let rank = job.rank();
+            let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
+            assert_eq!(barrier.members(), [0, 1, 2, 3, 4]);
+            for epoch in 0..300 {
+                arrived.fetch_add(1, Ordering::Relaxed);
+                assert_eq!(barrier.pass(1 << rank, LONG), Ok(31), "{kind}");
+                assert!(arrived.load(Ordering::Relaxed) >= 5 * (epoch + 1), "{kind}");
+            }
+        });
+    }
+}
+
+/// A member works between its arrival and its wait, and one that only tries does not wait.
+#[test]
+fn members_may_work_before_they_wait() {
+    for kind in KINDS {
+        ranks(3, |job| {
+            let rank = u64::from(job.rank());
+            let max = Options {
+                combine: Combine::Max,
+                ..options(kind)
+            };
+            let mut barrier = JobBarrier::open(job, &max).unwrap();
+            assert_eq!(barrier.wait(LONG), Err(WaitError::NotArrived), "{kind}");
+            for epoch in 0..20 {
+                assert_eq!(barrier.arrive(rank + epoch), Ok(epoch), "{kind}");
+                assert_eq!(barrier.arrive(0), Err(Misuse::Twice { epoch }), "{kind}");
+                let mut passed = barrier.wait(Some(Duration::ZERO));
+                while let Err(WaitError::TimedOut { .. }) = passed {
+                    thread::yield_now();
+                    passed = barrier.wait(Some(Duration::ZERO));
+                }
+                assert_eq!(passed, Ok(2 + epoch), "{kind}");
+            }
+        });
+    }
+}
+
+/// Nobody has to wait for another member to make its arrival known: also where a barrier takes
+/// several packets one after the other, and the members that pass them on are at work.
+#[test]
+fn arrivals_go_on_while_members_work() {
+    for kind in KINDS {
+        let working = Start::new(4);
+        ranks(4, |job| {
+            let rank = job.rank();
+            let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
+            barrier.arrive(0).unwrap();
+            if rank == 3 {
+                // The others only go on when this one has passed.
+                barrier.wait(LONG).unwrap();
+            }
+            working.wait();
+            if rank != 3 {
+                barrier.wait(LONG).unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn groups_are_any_ranks_and_many_at_once() {
+    for kind in KINDS {
+        ranks(4, |job| {
+            let rank = job.rank();
+            let group = |number: u16, ranks: &[u32]| {
+                let options = Options {
+                    number,
+                    ranks: Some(ranks.to_vec()),
+                    ..options(kind)
+                };
+                JobBarrier::open(job.clone(), &options)
+            };
+            let mut all = group(0, &[0, 1, 2, 3]).unwrap();
+            let pair: &[u32] = if rank % 2 == 0 { &[2, 0] } else { &[1, 3] };
+            let mut pair = group(1 + rank as u16 % 2, pair).unwrap();
+            for _ in 0..50 {
+                let bits = if rank % 2 == 0 { 0b101 } else { 0b1010 };
+                assert_eq!(pair.pass(1 << rank, LONG), Ok(bits), "{kind}");
+                assert_eq!(all.pass(1 << rank, LONG), Ok(0b1111), "{kind}");
+            }
+            let outside = group(9, &[0, 1, 2, 3].map(|r| (r + rank + 1) % 4)[..3]);
+            assert!(matches!(outside, Err(OpenError::View(_))), "{kind}");
+        });
+    }
+}
+
+#[test]
+fn one_member_is_enough() {
+    for kind in KINDS {
+        ranks(1, |job| {
+            let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
+            assert_eq!(barrier.pass(7, LONG), Ok(7), "{kind}");
+            barrier.leave(LONG).unwrap();
+            barrier.pass(7, LONG).unwrap_err();
+        });
+    }
+}
+
+/// The epoch in which a member closes its barrier fails for all others, and the next passes.
+#[test]
+fn the_others_go_on_without_a_member_that_is_lost() {
+    for kind in KINDS {
+        for lost in [0, 2] {
+            ranks(4, |job| {
+                let rank = job.rank();
+                let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
+                assert_eq!(barrier.pass(1 << rank, LONG), Ok(15));
+                if rank == lost {
+                    drop(barrier);
+                    return;
+                }
+                let failed = barrier.pass(1 << rank, LONG);
+                let Err(WaitError::Lost(told)) = failed else {
+                    panic!("{kind}: {failed:?}");
+                };
+                assert_eq!((told.epoch, told.members), (1, vec![Id(lost)]), "{kind}");
+                for _ in 0..10 {
+                    assert_eq!(
+                        barrier.pass(1 << rank, LONG),
+                        Ok(15 & !(1 << lost)),
+                        "{kind}"
+                    );
+                }
+                assert!(!barrier.members().contains(&lost));
+            });
+        }
+    }
+}
+
+#[test]
+fn the_others_go_on_without_a_member_that_leaves() {
+    for kind in KINDS {
+        for leaver in [0, 2] {
+            ranks(4, |job| {
+                let rank = job.rank();
+                let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
+                assert_eq!(barrier.pass(1 << rank, LONG), Ok(15));
+                if rank == leaver {
+                    barrier.leave(LONG).unwrap();
+                    return;
+                }
+                for _ in 0..10 {
+                    assert_eq!(
+                        barrier.pass(1 << rank, LONG),
+                        Ok(15 & !(1 << leaver)),
+                        "{kind}"
+                    );
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn members_that_disagree_are_told() {
+    for kind in [Kind::Shared, Kind::Star, Kind::Udp] {
+        ranks(2, |job| {
+            let options = Options {
+                combine: [Combine::Any, Combine::All][job.rank() as usize],
+                ..options(kind)
+            };
+            let error = JobBarrier::open(job, &options).unwrap_err();
+            assert!(
+                matches!(error, OpenError::Different { .. }),
+                "{kind}: {error}"
+            );
+        });
+    }
+}
+
+#[test]
+fn a_member_that_does_not_come_is_named() {
+    ranks(2, |job| {
+        if job.rank() == 0 {
+            let options = Options {
+                patience: Duration::from_millis(100),
+                number: 7,
+                ..options(Kind::Star)
+            };
+            let error = JobBarrier::open(job, &options).unwrap_err().to_string();
+            assert!(error.contains("rank 1 has not opened barrier 7"), "{error}");
+        }
+    });
+}
+
+#[test]
+fn impossible_groups_are_refused() {
+    ranks(1, |job| {
+        let open = |options: &Options| JobBarrier::open(job.clone(), options).unwrap_err();
+        let ranks = Some(vec![0, 4]);
+        let error = open(&Options {
+            ranks,
+            ..Options::default()
+        });
+        assert!(matches!(error, OpenError::Rank { rank: 4, size: 1 }));
+        let interface = Some("nothing0".to_owned());
+        let error = open(&Options {
+            interface,
+            ..options(Kind::Udp)
+        });
+        let text = error.to_string();
+        assert!(text.contains("nothing0") && text.contains("lo"), "{text}");
+    });
+}
