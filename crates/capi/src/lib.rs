@@ -1,9 +1,9 @@
 //! `libmanganese`: the messages of `mgn-fabric` for C programs.
 //!
-//! `cargo xtask generate` makes `include/manganese.h` from these modules. The first line of a module
-//! is a heading there. Its public items follow in their order, with their comments, which are
-//! written for C programmers. The comments also state the requirements on pointers; "as the caller
-//! promises" refers to these.
+//! `cargo xtask generate` makes `include/manganese.h` from these modules. The first line of a
+//! module is a heading there. Its public items follow in their order, with their comments, which
+//! are written for C programmers. The comments also state the requirements on pointers; "as the
+//! caller promises" refers to these.
 //!
 //! Handles are numbers. Each call looks them up, so a wrong number is an error. No panic leaves a
 //! function.

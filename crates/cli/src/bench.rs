@@ -18,7 +18,7 @@ use mgn_bench::{child, compare, report, runner, table};
 use mgn_fabric::endpoint::Settings;
 
 use crate::args::{Bench, BenchCommand, BenchCompare, BenchReport};
-use crate::say;
+use crate::output::print;
 
 pub fn bench(bench: Bench) -> anyhow::Result<()> {
     if let Some(command) = bench.command {
@@ -42,14 +42,14 @@ fn page(report: &BenchReport) -> anyhow::Result<()> {
     };
     std::fs::write(&output, report::page(&record))
         .with_context(|| format!("cannot write {}", output.display()))?;
-    say(&format!("{}\n", output.display()))
+    print(&format!("{}\n", output.display()))
 }
 
 fn compare_runs(runs: &BenchCompare) -> anyhow::Result<()> {
     let comparison = compare::compare(&store::load(&runs.a)?, &store::load(&runs.b)?);
     match runs.json {
-        true => say(&(serde_json::to_string_pretty(&comparison)? + "\n")),
-        false => say(&compare::lines(&comparison)),
+        true => print(&(serde_json::to_string_pretty(&comparison)? + "\n")),
+        false => print(&compare::lines(&comparison)),
     }
 }
 
@@ -95,7 +95,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         .partition(|experiment| known(&store, experiment));
     for outcome in &store.record.outcomes {
         if done.iter().any(|experiment| experiment.key == outcome.key) {
-            say(&table::lines(outcome))?;
+            print(&table::lines(outcome))?;
         }
     }
     let bar = ProgressBar::new(left.len() as u64);
@@ -112,7 +112,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
             bar.finish_and_clear();
             bail!("interrupted; run the same command again to continue");
         };
-        bar.suspend(|| say(&table::lines(&outcome)))?;
+        bar.suspend(|| print(&table::lines(&outcome)))?;
         bar.inc(1);
         store.add(outcome)?;
     }
@@ -127,9 +127,9 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         write(path, store::csv(&store.record)?)?;
     }
     if let Some(words) = store.record.sureness() {
-        say(&format!("\n{words}\n"))?;
+        print(&format!("\n{words}\n"))?;
     }
-    say(&format!(
+    print(&format!(
         "\nAll of it is in {}; mgn bench report {} makes a page of it.\n",
         bench.dir.display(),
         bench.dir.display()

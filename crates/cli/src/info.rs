@@ -1,4 +1,4 @@
-//! `mgn info`: what this machine can do, and why not.
+//! `mgn info`: what this machine can do, and reasons for what it cannot do.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,9 +11,10 @@ use mgn_server::WorkerCommand;
 use serde::Serialize;
 
 use crate::args::Info;
-use crate::settings::{self, InForce};
+use crate::output::print;
+use crate::settings_summary::{summarize, SettingsSummary};
 
-/// What works and how, or one sentence on why it does not.
+/// Whether a thing works, and details or the reason.
 #[derive(Debug, Serialize)]
 struct Able {
     works: bool,
@@ -25,17 +26,17 @@ struct Machine {
     version: &'static str,
     processors: usize,
     rendering: Able,
-    /// What confines sessions of a server here.
+    /// The confinement of sessions of a server here.
     sandbox: Able,
     transports: BTreeMap<&'static str, Able>,
     x_server: Able,
     xvfb: Able,
     client_library: Able,
-    settings: InForce,
+    settings: SettingsSummary,
 }
 
 pub fn info(args: Info) -> anyhow::Result<()> {
-    let settings = settings::in_force();
+    let settings = summarize();
     let (rendering, sandbox) = rendering();
     let machine = Machine {
         version: env!("CARGO_PKG_VERSION"),
@@ -55,10 +56,10 @@ pub fn info(args: Info) -> anyhow::Result<()> {
         true => serde_json::to_string_pretty(&machine)? + "\n",
         false => text(&machine),
     };
-    crate::say(&text)
+    print(&text)
 }
 
-/// What a server here renders with, and what confines it.
+/// The driver of a server here, and the confinement of its sessions.
 fn rendering() -> (Able, Able) {
     let (abilities, confined) = match mgn_server::try_worker(&WorkerCommand::default()) {
         Ok(found) => found,
@@ -173,12 +174,12 @@ fn text(machine: &Machine) -> String {
             let _ = writeln!(text, "{name:<15} {mark:<4} {line}");
         }
     }
-    let _ = write!(text, "\n{}", in_force(&machine.settings));
+    let _ = write!(text, "\n{}", settings_text(&machine.settings));
     text
 }
 
-/// What is in force where no flag says otherwise, and where it comes from.
-fn in_force(settings: &InForce) -> String {
+/// The settings that apply where no flag is given, and their sources.
+fn settings_text(settings: &SettingsSummary) -> String {
     let mut text = String::new();
     let file = match &settings.file {
         Some(file) if settings.is_there => file.display().to_string(),

@@ -38,12 +38,12 @@ fn visible(command: &Command) -> Command {
         .get_subcommands()
         .filter(|below| !below.is_hide_set());
     shown
-        .args(arguments.map(|argument| meant(argument.clone())))
+        .args(arguments.map(|argument| with_hints(argument.clone())))
         .subcommands(below.map(visible))
 }
 
 /// The argument with the possible values, or the kind of file, that its value's name stands for.
-fn meant(argument: Arg) -> Arg {
+fn with_hints(argument: Arg) -> Arg {
     let takes_value = argument.get_action().takes_values();
     if !takes_value || !argument.get_possible_values().is_empty() {
         return argument;

@@ -3,6 +3,7 @@
 
 mod completions;
 mod examples;
+mod literal;
 mod settings;
 mod walls;
 
@@ -15,6 +16,7 @@ use clap_mangen::Man;
 use roff::{bold, roman, Roff};
 
 use crate::args::{Cli, Pages};
+use literal::literal_block;
 
 /// Commands that read a file of walls.
 const OF_WALLS: [&str; 7] = [
@@ -71,7 +73,7 @@ fn more(name: &str) -> String {
         for (what, line) in examples {
             page.control("PP", []);
             page.text([roman(format!("{what}:"))]);
-            shown(&mut page, line);
+            literal_block(&mut page, line);
         }
     }
     page.control("SH", ["SEE ALSO"]);
@@ -92,24 +94,12 @@ fn more(name: &str) -> String {
     page.to_roff()
 }
 
-/// Lines without filling.
-fn shown(page: &mut Roff, lines: &str) {
-    page.control("PP", []);
-    page.control("RS", ["4"]);
-    page.control("nf", []);
-    for line in lines.lines() {
-        page.text([roman(line)]);
-    }
-    page.control("fi", []);
-    page.control("RE", []);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    use crate::args::as_mpirun_has_it;
+    use crate::args::with_long_np;
 
     /// Adds all visible commands, with the file names of their pages.
     fn visible(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
@@ -150,7 +140,7 @@ mod tests {
                 let starts = words.join("-").starts_with(&name);
                 assert!(starts, "{line} is no example of {name}");
                 let words = words.into_iter().map(OsString::from).collect();
-                if let Err(error) = Cli::try_parse_from(as_mpirun_has_it(words)) {
+                if let Err(error) = Cli::try_parse_from(with_long_np(words)) {
                     panic!("{line}\n{error}");
                 }
             }
@@ -182,7 +172,7 @@ mod tests {
             for line in code.filter(is_command) {
                 let whole = line.split(['…', '[', '"']).next().unwrap_or_default();
                 let words = whole.split_whitespace().map(OsString::from).collect();
-                let Err(error) = Cli::try_parse_from(as_mpirun_has_it(words)) else {
+                let Err(error) = Cli::try_parse_from(with_long_np(words)) else {
                     known += 1;
                     continue;
                 };
