@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, Context, Result};
 use rustix::process::{kill_process_group, waitid, Pid, Signal, WaitId, WaitIdOptions};
 
+/// The command of `mgn` and of `mgn-bench-messages` for a process that takes part in a measurement.
+pub const PART: &str = "bench-part";
+
 /// A program that has ended.
 #[derive(Debug)]
 pub struct Done {
@@ -180,6 +183,12 @@ fn text(told: mpsc::Receiver<Vec<u8>>) -> String {
 /// User and system seconds of a process and of its children that have ended.
 pub fn cpu(pid: u32) -> f64 {
     times(pid).iter().sum()
+}
+
+/// User and system seconds of this process so far.
+pub fn own_cpu() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// User and system seconds of our own children that have ended.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use comfy_table::{presets, CellAlignment, Table};
 use serde::Serialize;
 
+use crate::format::{amount, number};
 use crate::record::{Better, Fold, Head, Place, Plot, Point, Record, State};
-use crate::table::{amount, number};
 
 /// Medians that differ by less, as a share, are the same, however narrow their intervals are.
 pub const LEAST: f64 = 0.05;

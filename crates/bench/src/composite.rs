@@ -13,7 +13,7 @@ use mgn_composite::{
 };
 use mgn_fabric::job::Job;
 
-use crate::PART;
+use crate::child::PART;
 
 /// How long processes wait for each other.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,4 +1,4 @@
-//! What it is measured on.
+//! The description of this machine in a record.
 
 use std::fs;
 use std::path::Path;
@@ -6,81 +6,49 @@ use std::process::Command;
 use std::time::Duration;
 
 use mgn_launch::inspect::in_path;
-use serde::{Deserialize, Serialize};
 
 use crate::child;
 use crate::gl::virgl;
 use crate::net::peers::Library;
-use crate::net::{netpipe, ours};
+use crate::net::{congestion, netpipe, ours};
+use crate::record::Machine;
 
-/// Each network has its own.
-pub const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
-    pub host: String,
-    pub processor: String,
-    /// Those that this process may use.
-    pub processors: usize,
-    pub memory_gib: f64,
-    pub kernel: String,
-    pub system: String,
-    pub hypervisor: bool,
-    /// Of TCP, unless a link says otherwise.
-    pub congestion_control: String,
-    /// Of Manganese, of what draws, and of what it is compared with: "Open MPI", "4.1.4";
-    /// "installed" where a program does not say.
-    pub versions: Vec<(String, String)>,
-    /// How Manganese was compiled: "release" or "debug".
-    pub build: String,
-    /// Of endpoints, as `mgn tune` writes them: "eager_shm", "16384".
-    pub settings: Vec<(String, String)>,
-}
-
-impl Machine {
-    /// `mgn` is asked for what draws.
-    pub fn here(mgn: &Path) -> Machine {
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let uname = rustix::system::uname();
-        let cpuinfo = read("/proc/cpuinfo");
-        let kib: f64 = field(&read("/proc/meminfo"), "MemTotal")
-            .and_then(|text| text.split_whitespace().next()?.parse().ok())
-            .unwrap_or(0.0);
-        let system = read("/etc/os-release")
+/// Describes this machine. The path `mgn` is run to find the version of Mesa.
+pub fn describe(mgn: &Path) -> Machine {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let uname = rustix::system::uname();
+    let cpuinfo = read("/proc/cpuinfo");
+    let kib: f64 = field(&read("/proc/meminfo"), "MemTotal")
+        .and_then(|text| text.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0.0);
+    let system = read("/etc/os-release")
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+        .map_or(String::new(), |name| name.trim_matches('"').to_string());
+    let build = match cfg!(debug_assertions) {
+        true => "debug",
+        false => "release",
+    };
+    Machine {
+        host: uname.nodename().to_string_lossy().into_owned(),
+        processor: field(&cpuinfo, "model name")
+            .unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
+        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        memory_gib: (kib / 1024.0 / 1024.0 * 10.0).round() / 10.0,
+        kernel: format!(
+            "{} {}",
+            uname.sysname().to_string_lossy(),
+            uname.release().to_string_lossy()
+        ),
+        system,
+        hypervisor: cpuinfo
             .lines()
-            .find_map(|line| line.strip_prefix("PRETTY_NAME="))
-            .map_or(String::new(), |name| name.trim_matches('"').to_string());
-        let build = match cfg!(debug_assertions) {
-            true => "debug",
-            false => "release",
-        };
-        Machine {
-            host: uname.nodename().to_string_lossy().into_owned(),
-            processor: field(&cpuinfo, "model name")
-                .unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
-            processors: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_gib: (kib / 1024.0 / 1024.0 * 10.0).round() / 10.0,
-            kernel: format!(
-                "{} {}",
-                uname.sysname().to_string_lossy(),
-                uname.release().to_string_lossy()
-            ),
-            system,
-            hypervisor: cpuinfo
-                .lines()
-                .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
-            congestion_control: congestion_control(),
-            versions: versions(mgn),
-            build: build.to_string(),
-            settings: settings(),
-        }
+            .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
+        congestion_control: congestion::control(),
+        versions: versions(mgn),
+        build: build.to_string(),
+        settings: settings(),
     }
-}
-
-/// What decides how much TCP has under way, in this process's network.
-pub fn congestion_control() -> String {
-    let name = fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default();
-    name.trim().to_string()
 }
 
 /// The value of the first line `name : value`.
@@ -153,7 +121,7 @@ mod tests {
         .unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&mgn, mode).unwrap();
-        let machine = Machine::here(&mgn);
+        let machine = describe(&mgn);
         let mesa = ("Mesa".to_string(), "22.3.6".to_string());
         assert!(machine.versions.contains(&mesa), "{:?}", machine.versions);
         assert_eq!(machine.versions[0].0, "Manganese");
@@ -163,7 +131,7 @@ mod tests {
             "{names:?}"
         );
         assert_eq!(machine.build, "debug", "tests are");
-        let without = Machine::here(Path::new("/no/such/mgn"));
+        let without = describe(Path::new("/no/such/mgn"));
         assert!(without.versions.iter().all(|(name, _)| name != "Mesa"));
     }
 }

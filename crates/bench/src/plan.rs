@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::net::peers::Peers;
 use crate::record::{Kind, Outcome, Percentiles, Plot};
 use crate::statistics::LEAST_ROUNDS;
-use crate::suites::Suite;
+use crate::suite::Suite;
 
 /// What a user asks for.
 #[derive(Clone, Debug)]

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::Machine;
 use crate::statistics::{half_width, SURE};
-use crate::suites::Suite;
+use crate::suite::Suite;
 
 /// What a file says first.
 pub const SCHEMA: &str = "manganese bench";
@@ -63,6 +62,28 @@ pub struct Head {
     /// When it began, in seconds since 1970.
     pub began: u64,
     pub machine: Machine,
+}
+
+/// The machine on which it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    pub host: String,
+    pub processor: String,
+    /// Those that this process may use.
+    pub processors: usize,
+    pub memory_gib: f64,
+    pub kernel: String,
+    pub system: String,
+    pub hypervisor: bool,
+    /// Of TCP, unless a link says otherwise.
+    pub congestion_control: String,
+    /// Of Manganese, of what draws, and of what it is compared with: "Open MPI", "4.1.4";
+    /// "installed" where a program does not say.
+    pub versions: Vec<(String, String)>,
+    /// How Manganese was compiled: "release" or "debug".
+    pub build: String,
+    /// Of endpoints, as `mgn tune` writes them: "eager_shm", "16384".
+    pub settings: Vec<(String, String)>,
 }
 
 /// What became of an experiment.

@@ -269,7 +269,7 @@ mod tests {
     use super::*;
     use crate::plan::Way;
     use crate::record::{Axis, Better, Kind};
-    use crate::suites::Suite;
+    use crate::suite::Suite;
 
     /// A processor that goes from place to place, and a clock that goes on by a second with each
     /// run.

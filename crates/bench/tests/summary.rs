@@ -4,7 +4,7 @@ mod sample;
 
 use mgn_bench::record::{Better, Kind, Outcome, Plot, Point, Record, Series, State};
 use mgn_bench::report;
-use mgn_bench::suites::Suite;
+use mgn_bench::suite::Suite;
 use sample::{point, small};
 
 /// A plot with these lines: name, kind, and values at 8 and 64 bytes.

@@ -8,13 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{bail, Context};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use mgn_bench::machine::Machine;
 use mgn_bench::net::peers::Peers;
 use mgn_bench::plan::{Experiment, Wishes};
 use mgn_bench::record::{Head, SCHEMA, VERSION};
 use mgn_bench::store::{self, Store};
-use mgn_bench::suites::Suite;
-use mgn_bench::{child, compare, report, runner, table};
+use mgn_bench::suite::Suite;
+use mgn_bench::{child, compare, machine, report, runner, suites, table};
 use mgn_fabric::endpoint::Settings;
 
 use crate::args::{Bench, BenchCommand, BenchCompare, BenchReport};
@@ -73,7 +72,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     };
     let mut experiments = Vec::new();
     for suite in suites {
-        let planned = suite.plan(&wishes);
+        let planned = suites::plan(*suite, &wishes);
         experiments
             .extend(planned.with_context(|| format!("{} cannot be measured", suite.name()))?);
     }
@@ -147,6 +146,6 @@ fn head(wishes: &Wishes) -> anyhow::Result<Head> {
             .collect::<Vec<_>>()
             .join(" "),
         began: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
-        machine: Machine::here(&wishes.mgn),
+        machine: machine::describe(&wishes.mgn),
     })
 }

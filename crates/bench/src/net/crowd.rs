@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{ensure, Context, Result};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
-use crate::PART;
+use crate::child::PART;
 
 /// A process: a [member](super::member::Member).
 pub struct Running {

@@ -13,7 +13,7 @@ use anyhow::{bail, Context, Result};
 use mgn_launch::inspect::in_path;
 
 use crate::child;
-use crate::machine::CONGESTION_CONTROL;
+use crate::net::congestion;
 
 /// What a link is like, in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ fn missing(is_there: impl Fn(&str) -> bool) -> Option<String> {
 /// Of TCP, in a new network.
 pub fn congestion_control() -> Result<String> {
     let mut command = Command::new("unshare");
-    let done = child::output(command.args(["-n", "cat", CONGESTION_CONTROL]), PATIENCE)?;
+    let done = child::output(command.args(["-n", "cat", congestion::FILE]), PATIENCE)?;
     Ok(done.success("unshare")?.stdout.trim().to_string())
 }
 

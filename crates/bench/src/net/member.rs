@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, Context, Result};
 use mgn_fabric::endpoint::{Endpoint, LinkId, Request, Wanted};
 
+use crate::child::own_cpu;
 use crate::net::ours::{accept, connect, listen, transport, Buffers};
-use crate::net::pair::own_cpu;
 
 #[derive(Debug, clap::Args)]
 pub struct Member {

@@ -9,7 +9,7 @@ use anyhow::{bail, Context, Result};
 use mgn_sys::{memory, Mapping, Protection};
 
 use crate::net::measure::Test;
-use crate::net::pair::{read_all, tell_address, End, Pair};
+use crate::net::pair::{print_address, read_all, End, Pair};
 
 /// Where the places for messages begin; before them are the two indexes, and two words to agree on.
 const PLACES: usize = 4096;
@@ -46,7 +46,7 @@ impl Raw {
                 .into()
         } else {
             let fd = memory::create("mgn-bench", len)?;
-            tell_address(&format!(
+            print_address(&format!(
                 "/proc/{}/fd/{}",
                 std::process::id(),
                 fd.as_raw_fd()

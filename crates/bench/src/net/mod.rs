@@ -1,7 +1,10 @@
 //! Messages between processes, ours and others'.
 
+pub mod congestion;
 pub mod crowd;
 pub mod emulated;
+pub mod end;
+pub mod launch;
 pub mod measure;
 pub mod member;
 #[allow(unsafe_code)]

@@ -10,9 +10,9 @@ use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Received, Request, Wan
 use mgn_fabric::endpoint::{Settings, NEVER};
 use mgn_fabric::{Listener, Token, Transport};
 
+use crate::format::bytes;
 use crate::net::measure::Test;
-use crate::net::pair::{read_all, spin, tell_address, End, Pair};
-use crate::table::bytes;
+use crate::net::pair::{print_address, read_all, spin, End, Pair};
 
 const DATA: u64 = 1;
 const ACK: u64 = 2;
@@ -145,7 +145,7 @@ impl Ours {
             connect(&endpoint, &transport, address, "")?
         } else {
             let listener = listen(&transport, "pair", end.listen)?;
-            tell_address(&listener.address().to_string())?;
+            print_address(&listener.address().to_string())?;
             accept(&endpoint, &listener)?.0
         };
         Ok(Ours {

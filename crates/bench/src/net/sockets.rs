@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
 
 use crate::net::measure::Test;
-use crate::net::pair::{tell_address, End, Pair};
+use crate::net::pair::{print_address, End, Pair};
 
 pub struct Raw {
     test: Test,
@@ -33,7 +33,7 @@ impl Raw {
                     TcpStream::connect(address)?
                 } else {
                     let listener = TcpListener::bind((end.listen, 0))?;
-                    tell_address(&listener.local_addr()?.to_string())?;
+                    print_address(&listener.local_addr()?.to_string())?;
                     listener.accept()?.0
                 };
                 stream.set_nodelay(true)?;
@@ -47,7 +47,7 @@ impl Raw {
                 let name = format!("mgn-bench-raw-{}", std::process::id());
                 let address = SocketAddr::from_abstract_name(&name)?;
                 let listener = UnixListener::bind_addr(&address)?;
-                tell_address(&name)?;
+                print_address(&name)?;
                 listener.accept()?.0.into()
             }
         };

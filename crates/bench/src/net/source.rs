@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::net::launch;
 use crate::net::measure::{Sample, Test};
-use crate::net::pair;
 use crate::net::peers::{self, task, Library, Peers, Settings, MESSAGES, PATIENCE};
 use crate::net::ucx::Ucx;
-use crate::plan::{Figure, Way};
 use crate::record::Kind;
 
 #[derive(Clone)]
@@ -45,8 +44,8 @@ impl Source {
     /// What one would type to see the same.
     pub fn command(&self, test: Test, sizes: &[usize], seconds: f64) -> String {
         match self {
-            Source::Ours(way) => pair::typed(way, test, sizes, seconds),
-            Source::Raw(way) => pair::typed(&format!("raw-{way}"), test, sizes, seconds),
+            Source::Ours(way) => launch::typed(way, test, sizes, seconds),
+            Source::Raw(way) => launch::typed(&format!("raw-{way}"), test, sizes, seconds),
             Source::Mpi(peers, library, settings) => {
                 let run = peers.pair(*library, settings, test, sizes, seconds);
                 peers.typed(*library, MESSAGES, &[run])
@@ -58,8 +57,8 @@ impl Source {
     /// A sample for each size.
     pub fn run(&self, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
         match self {
-            Source::Ours(way) => pair::run(way, test, sizes, seconds),
-            Source::Raw(way) => pair::run(&format!("raw-{way}"), test, sizes, seconds),
+            Source::Ours(way) => launch::run(way, test, sizes, seconds),
+            Source::Raw(way) => launch::run(&format!("raw-{way}"), test, sizes, seconds),
             Source::Mpi(peers, library, settings) => {
                 let run = peers.pair(*library, settings, test, sizes, seconds);
                 let limit = PATIENCE + Duration::from_secs_f64(2.0 * seconds * sizes.len() as f64);
@@ -68,44 +67,5 @@ impl Source {
             }
             Source::Ucx(peers, ucx) => ucx.run(peers, test, sizes, seconds),
         }
-    }
-}
-
-/// The figures of a sample with messages of a size.
-pub type Reading = dyn Fn(usize, &Sample) -> Vec<Figure>;
-
-/// A test of a source with messages of each size.
-pub struct Messages {
-    pub name: &'static str,
-    pub source: Source,
-    pub test: Test,
-    pub sizes: Vec<usize>,
-    pub seconds: f64,
-    pub figures: Box<Reading>,
-}
-
-impl Way for Messages {
-    fn name(&self) -> String {
-        self.name.to_string()
-    }
-
-    fn kind(&self) -> Kind {
-        self.source.kind()
-    }
-
-    fn command(&self) -> String {
-        self.source.command(self.test, &self.sizes, self.seconds)
-    }
-
-    fn missing(&self) -> Option<String> {
-        self.source.missing()
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
-        let samples = self.source.run(self.test, &self.sizes, self.seconds)?;
-        let sizes = self.sizes.iter().zip(&samples);
-        Ok(sizes
-            .flat_map(|(size, sample)| (self.figures)(*size, sample))
-            .collect())
     }
 }

@@ -7,8 +7,8 @@ use maud::{html, Markup};
 use super::papers::{At, Mark, Source};
 use super::scale::{Scale, Tick};
 use super::text::{self, width};
+use crate::format::{amount, number};
 use crate::record::{Kind, Plot, Point, State};
-use crate::table::{amount, number};
 
 /// Which of the page's colours, and which marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

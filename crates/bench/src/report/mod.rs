@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use maud::{html, Markup, PreEscaped, DOCTYPE};
 
+use crate::format::{amount, number};
 use crate::record::{Fold, Kind, Outcome, Place, Plot, Point, Record, Series, State};
-use crate::suites::Suite;
-use crate::table::{amount, number};
+use crate::suite::Suite;
 use chart::{Form, Line, Look, Panel, Shape};
 use papers::{At, Fact, Mark, Source, FACTS};
 use scale::Scale;
@@ -254,7 +254,7 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
                         plot, shape, lines, marks: &marks, parameters: &parameters, values: &values, description: &description,
                     };
                     div.panel.alone[places.len() == 1] {
-                        @if let Some(name) = place_name(*place) { h5 { (name) } }
+                        @if let Some(name) = text::place_name(*place) { h5 { (name) } }
                         (panel.svg(if places.len() > 1 { HALF } else { WHOLE }))
                         (panel.svg(NARROW))
                     }
@@ -338,20 +338,12 @@ fn scales(
     (parameters, Scale::of_values(&plot.y, &values, from_zero))
 }
 
-fn place_name(place: Place) -> Option<&'static str> {
-    match place {
-        Place::Near => Some("Processors near"),
-        Place::Far => Some("Processors far"),
-        Place::Any => None,
-    }
-}
-
 /// "Latency: one-way latency (µs) by message size (B), processors near, of shm and tcp. The numbers
 /// are in the table below."
 fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
     let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
     let place =
-        place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+        text::place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     format!(
         "{}: {} by {}{place}, of {}. The numbers are in the table below.",
         plot.title,

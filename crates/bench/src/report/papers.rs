@@ -6,7 +6,7 @@ use crate::record::{Better, Kind, Outcome, Plot, Point, Series, State};
 /// A measured figure of a paper.
 #[derive(Debug)]
 pub struct Fact {
-    /// [`Suite::name`](crate::suites::Suite::name).
+    /// [`Suite::name`](crate::suite::Suite::name).
     pub suite: &'static str,
     pub source: Source,
     pub quantity: &'static str,
@@ -540,7 +540,7 @@ mod tests {
     use clap::ValueEnum;
 
     use super::*;
-    use crate::suites::Suite;
+    use crate::suite::Suite;
 
     #[test]
     fn figures_are_put_into_our_units() {
@@ -585,7 +585,7 @@ mod tests {
             peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
         };
         let plans = Suite::value_variants().iter();
-        let plans = plans.flat_map(|suite| suite.plan(&wishes).unwrap());
+        let plans = plans.flat_map(|suite| crate::suites::plan(*suite, &wishes).unwrap());
         (folder, plans.collect())
     }
 

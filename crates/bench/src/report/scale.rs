@@ -1,7 +1,7 @@
 //! Scales: where on an axis a value lies, and which values are written beside it.
 
+use crate::format;
 use crate::record::Axis;
-use crate::table;
 
 /// An axis from 0, where it begins, to 1, where it ends.
 #[derive(Clone, Debug, PartialEq)]
@@ -275,7 +275,7 @@ fn binary_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
         let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
         powers
             .map(|power| 2f64.powi(power))
-            .map(|value| (value, table::bytes(value)))
+            .map(|value| (value, format::bytes(value)))
             .collect()
     };
     [1, 2, 4, 5, 10, 20]

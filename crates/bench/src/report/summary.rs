@@ -1,9 +1,10 @@
 //! What a reader must know first, good and bad, from the numbers themselves: the first lines of a
 //! page.
 
+use super::text;
+use crate::format::{amount, number};
 use crate::record::{Better, Kind, Outcome, Place, Plot, Point, Record, Series, State};
-use crate::suites::Suite;
-use crate::table::{amount, number};
+use crate::suite::Suite;
 
 /// Within this factor two numbers are much the same.
 const ALIKE: f64 = 1.1;
@@ -30,7 +31,7 @@ pub fn lines(record: &Record) -> Vec<String> {
         let count = |of: &dyn Fn(f64) -> bool| peers.iter().filter(|pair| of(pair.factor)).count();
         lines.push(format!(
             "Compared with the best other library or program at {}: better by more than 10 % at {}, within 10 % at {}, worse by more than 10 % at {}.",
-            super::text::count(peers.len(), "point"),
+            text::count(peers.len(), "point"),
             count(&|factor| factor > ALIKE),
             count(&|factor| (1.0 / ALIKE..=ALIKE).contains(&factor)),
             count(&|factor| factor < 1.0 / ALIKE),
@@ -48,7 +49,7 @@ pub fn lines(record: &Record) -> Vec<String> {
         factors.sort_by(f64::total_cmp);
         lines.push(format!(
             "Compared with the limits of the machine at {}: {} in the median.",
-            super::text::count(factors.len(), "point"),
+            text::count(factors.len(), "point"),
             share(factors[factors.len() / 2]),
         ));
         let nearest = chosen(&limits, |one, other| other.factor.total_cmp(&one.factor));
@@ -203,14 +204,14 @@ fn beside(pair: &Pair) -> String {
     let plot = pair.plot;
     let unit = match &plot.y.unit[..] {
         "" => String::new(),
-        unit => format!(" {}", super::text::unit(unit)),
+        unit => format!(" {}", text::unit(unit)),
     };
     let at = amount(pair.ours.1.x, &plot.x.unit);
     let at = match &plot.x.unit[..] {
         "" => format!("{} {at}", plot.x.name),
         _ => at,
     };
-    let place = super::place_name(pair.ours.1.place);
+    let place = text::place_name(pair.ours.1.place);
     let place = place.map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     format!(
         "{}, {at}{place}: {}{unit} by {}, {} by {}",

@@ -4,8 +4,9 @@ use maud::{html, Markup};
 
 use super::papers::{Fact, Source};
 use super::text;
+use crate::format::{amount, number};
 use crate::record::{Kind, Outcome, Place, Plot, Point, Series, State};
-use crate::table::{self, amount, number};
+use crate::table;
 
 /// A way and its points in one place.
 type Row<'a> = (&'a Series, Vec<&'a Point>);
@@ -23,7 +24,7 @@ pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
         .collect();
     let name = text::with_unit(&plot.y.name, &plot.y.unit);
     let suffix =
-        super::place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+        text::place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     let label = |what: &str| format!("{what}{suffix}");
     let has = |of: fn(&Point) -> bool| rows.iter().any(|(_, points)| points.iter().any(|p| of(p)));
     html! {
@@ -204,7 +205,7 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
                                 @if point.state == State::Resolved { " " (text::unit(&plot.y.unit)) }
                                 small {
                                     (name) ", " (plot.x.name) " " (amount(point.x, &plot.x.unit))
-                                    @if let Some(place) = super::place_name(point.place) { ", " (place.to_lowercase()) }
+                                    @if let Some(place) = text::place_name(point.place) { ", " (place.to_lowercase()) }
                                 }
                             }
                         }

@@ -1,5 +1,7 @@
 //! Words: units as a page writes them, and how wide text will be.
 
+use crate::record::Place;
+
 /// As a page writes a unit.
 pub fn unit(unit: &str) -> String {
     match unit.strip_prefix('u') {
@@ -95,6 +97,15 @@ pub fn date(seconds: u64) -> String {
     let year = era * 400 + year + next;
     let (hour, minute) = (rest / 3_600, rest / 60 % 60);
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
+/// The heading of a panel, if it matters where the processors are.
+pub fn place_name(place: Place) -> Option<&'static str> {
+    match place {
+        Place::Near => Some("Processors near"),
+        Place::Far => Some("Processors far"),
+        Place::Any => None,
+    }
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 
-use super::Suite;
+use super::icet;
 use crate::composite::{Route, Work};
-use crate::icet;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::simulated::{frame_seconds, Costs};
+use crate::suite::Suite;
 
 /// The six sizes of the paper, and two of today.
 const SIZES: [(usize, usize); 8] = [

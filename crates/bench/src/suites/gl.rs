@@ -4,19 +4,17 @@
 //! isosurface.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{left_out, Suite};
+use super::demo::{id, no_demo, title, DEMO};
+use super::unavailable::unavailable;
 use crate::gl::drawing::{demo, found, Drawn, How, Scene, Stage, WARM};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
-
-/// What is drawn unless something else is wanted.
-pub const DEMO: &str = "iso_demo";
+use crate::suite::Suite;
 
 /// Of the demo in a frame of a quick run, which must begin soon.
 const QUICK_TRIANGLES: &str = "120000";
@@ -32,7 +30,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         return Ok(vec![whole(found(&wishes.program)?)]);
     }
     let Some(demo) = demo(&wishes.mgn, DEMO) else {
-        return Ok(vec![left_out(Suite::Gl, no_demo())]);
+        return Ok(vec![unavailable(Suite::Gl, no_demo())]);
     };
     let words = |more: &[&str]| {
         let more = more.iter().map(OsString::from);
@@ -48,12 +46,6 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         experiments.push(drawing(wishes, &stage, words, 0.4, budget, few()));
     }
     Ok(experiments)
-}
-
-pub fn no_demo() -> String {
-    format!(
-        "{DEMO} is not beside mgn: `make build` and `make install` put it there; or name a program, as in `mgn bench gl -- glxgears`"
-    )
 }
 
 /// A line in the plots, how many servers draw, and how.
@@ -154,29 +146,6 @@ fn drawing(
         ],
         conclude: no_words,
     }
-}
-
-/// The program and its arguments; our demo goes by its name, others by where they are.
-pub fn title(mgn: &Path, words: &[OsString]) -> String {
-    let is_demo = demo(mgn, DEMO).is_some_and(|path| path == words[0]);
-    let mut words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    if is_demo {
-        words[0] = DEMO.into();
-    }
-    words.join(" ")
-}
-
-/// What the ids of plots of a program begin with.
-pub fn id(suite: &str, title: &str) -> String {
-    let words = title
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    [suite]
-        .into_iter()
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join("-")
-        .to_lowercase()
 }
 
 fn plots(id: &str, title: &str) -> Vec<Plot> {

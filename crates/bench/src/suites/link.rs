@@ -12,15 +12,16 @@ use anyhow::{Context, Result};
 use mgn_fabric::Token;
 use mgn_launch::{EmbeddedServer, RunDir};
 
-use super::gl::{id, no_demo, title, DEMO};
-use super::{left_out, Suite};
+use super::demo::{id, no_demo, title, DEMO};
+use super::unavailable::unavailable;
 use crate::child;
 use crate::gl::drawing::{self, demo, found, How, Scene, Stage};
 use crate::net::emulated::{congestion_control, lacks, Conditions, Link};
+use crate::net::launch::{self, Places};
 use crate::net::measure::Test;
-use crate::net::pair::{self, Places};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
+use crate::suite::Suite;
 
 /// Their rates are different, which tells them apart in a plot.
 const LINKS: [Conditions; 4] = [
@@ -53,7 +54,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         program => Some(found(program)?),
     };
     if let Some(why) = lacks() {
-        return Ok(vec![left_out(Suite::Link, why)]);
+        return Ok(vec![unavailable(Suite::Link, why)]);
     }
     let control = congestion_control()?;
     let links: Vec<Rc<Wire>> = wishes
@@ -267,7 +268,7 @@ impl Way for Messages {
                 "--all".to_string(),
             ],
         };
-        let samples = pair::run_in(&places, self.way, self.test, &[self.size], self.seconds)?;
+        let samples = launch::run_in(&places, self.way, self.test, &[self.size], self.seconds)?;
         let sample = &samples[0];
         let value = match self.test {
             Test::Latency => sample.seconds[0] / 2.0 * 1e6,
@@ -286,7 +287,7 @@ fn drawing(
 ) -> Experiment {
     // The demo's plot has a name of its own, by which papers' figures find it.
     let (words, plot_id) = match (program, demo(&wishes.mgn, DEMO)) {
-        (None, None) => return left_out(Suite::Link, no_demo()),
+        (None, None) => return unavailable(Suite::Link, no_demo()),
         (None, Some(demo)) => {
             let words = vec![demo.into(), "--triangles".into(), TRIANGLES.into()];
             (words, FRAMES.to_string())

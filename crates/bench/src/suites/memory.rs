@@ -2,18 +2,20 @@
 //! table of its machines' buses; and from which size on it is better that a message waits for its
 //! receiver than that it is sent at once.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 
-use super::net::messages;
-use super::{left_out, too_few_processors, Suite};
+use super::limits::Copy;
+use super::messages::messages;
+use super::unavailable::{too_few_processors, unavailable};
+use crate::format::bytes;
 use crate::net::measure::Test;
 use crate::net::ours::settings_in_words;
 use crate::net::source::Source;
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Kind, Outcome, Place, Plot, Point, Series, State};
-use crate::table::bytes;
+use crate::plan::{no_words, Experiment, Way, Wishes, ROUNDS};
+use crate::record::{Axis, Better, Outcome, Place, Plot, Point, Series, State};
+use crate::suite::Suite;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -34,7 +36,7 @@ const EAGER: &str = "eager";
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
-        return Ok(vec![left_out(Suite::Memory, why)]);
+        return Ok(vec![unavailable(Suite::Memory, why)]);
     }
     let seconds = wishes.either(0.03, 0.01);
     let ours = |name, way, test, sizes: &[usize], plot: &str| {
@@ -162,70 +164,10 @@ fn fastest<'a>(outcome: &'a Outcome, place: Place, size: f64) -> Option<&'a str>
     Some(*name)
 }
 
-/// Copying from one place to another, by one processor.
-pub struct Copy {
-    plot: String,
-    sizes: Vec<usize>,
-    seconds: f64,
-}
-
-impl Copy {
-    pub fn new(plot: String, sizes: &[usize], seconds: f64) -> Copy {
-        Copy {
-            plot,
-            sizes: sizes.to_vec(),
-            seconds,
-        }
-    }
-}
-
-impl Way for Copy {
-    fn name(&self) -> String {
-        "memcpy".to_string()
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Limit
-    }
-
-    fn command(&self) -> String {
-        "mgn bench memory".to_string()
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
-        let figures = self.sizes.iter().map(|size| {
-            let from = vec![1u8; *size];
-            let mut into = vec![2u8; *size];
-            let each = best(self.seconds, || {
-                into.copy_from_slice(std::hint::black_box(&from));
-                std::hint::black_box(&mut into);
-            });
-            Figure::new(&self.plot, *size as f64, *size as f64 / each / 1e9)
-        });
-        Ok(figures.collect())
-    }
-}
-
-/// Seconds of one repetition, of the best of several parts of the time.
-pub fn best(seconds: f64, mut work: impl FnMut()) -> f64 {
-    let (mut spent, mut least, mut count) = (0.0, f64::MAX, 1u32);
-    while spent < seconds {
-        let begun = Instant::now();
-        (0..count).for_each(|_| work());
-        let took = begun.elapsed().as_secs_f64();
-        if took < seconds / 8.0 {
-            count *= 2;
-            continue;
-        }
-        spent += took;
-        least = least.min(took / f64::from(count));
-    }
-    least
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Kind;
 
     fn line(name: &str, values: [f64; 4]) -> Series {
         let point = |(size, value): (&usize, f64)| Point::single(*size as f64, Place::Far, value);

@@ -8,45 +8,25 @@ use std::time::Duration;
 
 use anyhow::{bail, Result};
 
-use super::{left_out, too_few_processors, Suite};
-use crate::machine::congestion_control;
-use crate::net::measure::{Sample, Test};
+use super::limits::Copy;
+use super::messages::{messages, Means};
+use super::unavailable::{too_few_processors, unavailable};
+use crate::format::bytes;
+use crate::net::congestion;
+use crate::net::measure::Test;
 use crate::net::netpipe::NetPipe;
 use crate::net::ours::settings_in_words;
 use crate::net::peers::{Library, Peers, AS_IT_IS, BY_MEMORY, MPICH_TCP, NO_CMA, OPEN_MPI_TCP};
-use crate::net::source::{Messages, Source};
+use crate::net::source::Source;
 use crate::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
 use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::probe;
-use crate::record::{Axis, Better, Kind, Outcome, Percentiles, Place, Plot, Point, State};
+use crate::record::{Axis, Better, Kind, Outcome, Place, Plot, Point, State};
 use crate::statistics::median;
-use crate::table::bytes;
+use crate::suite::Suite;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-
-/// Whether two processes exchange messages by shared memory or by sockets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    Memory,
-    Sockets,
-}
-
-impl Means {
-    pub fn name(self) -> &'static str {
-        match self {
-            Means::Memory => "memory",
-            Means::Sockets => "sockets",
-        }
-    }
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Means::Memory => "shared memory",
-            Means::Sockets => "sockets of one host",
-        }
-    }
-}
 
 /// One measurement of the suite.
 struct Part {
@@ -108,7 +88,7 @@ const QUICK_LATENCY_SIZES: [usize; 2] = [8, 32 * KIB];
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
-        return Ok(vec![left_out(Suite::Net, why)]);
+        return Ok(vec![unavailable(Suite::Net, why)]);
     }
     let mut experiments = Vec::new();
     for means in [Means::Memory, Means::Sockets] {
@@ -188,11 +168,7 @@ impl Part {
                     seconds,
                     &id,
                 )));
-                ways.push(Box::new(super::memory::Copy::new(
-                    id.clone(),
-                    sizes,
-                    seconds,
-                )));
+                ways.push(Box::new(Copy::new(id.clone(), sizes, seconds)));
             }
             _ => {}
         }
@@ -218,7 +194,7 @@ impl Part {
         if means == Means::Memory {
             notes.extend(settings_in_words());
         } else {
-            let control = congestion_control();
+            let control = congestion::control();
             notes.push(format!("Congestion control of TCP: {control}"));
         }
         Experiment {
@@ -344,48 +320,6 @@ impl Way for Check {
         };
         Ok(self.netpipe.sizes.iter().zip(times).map(figure).collect())
     }
-}
-
-/// Messages of one source, of each size.
-pub fn messages(
-    name: &'static str,
-    source: Source,
-    test: Test,
-    sizes: &[usize],
-    seconds: f64,
-    plot: &str,
-) -> Messages {
-    let plot = plot.to_string();
-    Messages {
-        name,
-        source,
-        test,
-        sizes: sizes.to_vec(),
-        seconds,
-        figures: Box::new(move |size, sample| figures(&plot, test, size, sample)),
-    }
-}
-
-fn figures(plot: &str, test: Test, size: usize, sample: &Sample) -> Vec<Figure> {
-    let seconds = sample.seconds[0];
-    let x = size as f64;
-    let us = |seconds: f64| match test {
-        Test::Latency => seconds / 2.0 * 1e6,
-        _ => seconds * 1e6,
-    };
-    let value = match test {
-        Test::Latency | Test::Exchange => us(seconds),
-        _ => sample.window * x / seconds / 1e9,
-    };
-    let mut figure = Figure::new(plot, x, value).cpu(sample.cpu);
-    figure.percentiles = sample
-        .percentiles
-        .map(|all| Percentiles::from(all.map(|one| one.map(us))));
-    let mut figures = vec![figure];
-    if test == Test::Both {
-        figures.push(Figure::new(&format!("{plot}-sum"), x, 2.0 * value));
-    }
-    figures
 }
 
 /// The time in which a cache line changes hands: no message of 8 bytes is faster.

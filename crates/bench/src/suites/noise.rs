@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use hdrhistogram::Histogram;
 
-use super::Suite;
 use crate::child;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
 use crate::probe::{pin, processors};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 use crate::statistics::{histogram, percentile};
+use crate::suite::Suite;
 
 /// What the loop takes, in nanoseconds, when nothing disturbs it.
 const LOOP: u64 = 1_000_000;

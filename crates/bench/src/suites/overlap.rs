@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::net::Means;
-use super::{left_out, too_few_processors, Suite};
+use super::messages::{Means, Messages};
+use super::unavailable::{too_few_processors, unavailable};
+use crate::format::bytes;
 use crate::net::measure::{Sample, Test, SWEEP};
 use crate::net::peers::{Library, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
-use crate::net::source::{Messages, Source};
+use crate::net::source::Source;
 use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Outcome, Plot, Point, State};
-use crate::table::bytes;
+use crate::suite::Suite;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
 
@@ -23,7 +24,7 @@ const PROGRESS: f64 = 0.1;
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
-        return Ok(vec![left_out(Suite::Overlap, why)]);
+        return Ok(vec![unavailable(Suite::Overlap, why)]);
     }
     let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, wishes));
     Ok(experiments.into())

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
-use super::Suite;
 use crate::argv::Argv;
 use crate::child;
 use crate::net::crowd::{mesh, raise_limits, tell_all, Running};
@@ -17,6 +16,7 @@ use crate::net::peers::{
 };
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
+use crate::suite::Suite;
 
 const PROCESSES: [usize; 4] = [2, 4, 8, 16];
 

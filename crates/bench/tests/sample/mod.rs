@@ -2,12 +2,11 @@
 #![allow(dead_code)]
 
 use clap::ValueEnum;
-use mgn_bench::machine::Machine;
 use mgn_bench::record::{
-    Axis, Better, Fold, Head, Kind, Outcome, Percentiles, Place, Plot, Point, Record, Series,
-    State, SCHEMA, VERSION,
+    Axis, Better, Fold, Head, Kind, Machine, Outcome, Percentiles, Place, Plot, Point, Record,
+    Series, State, SCHEMA, VERSION,
 };
-use mgn_bench::suites::Suite;
+use mgn_bench::suite::Suite;
 
 /// A name that wants to be markup.
 pub const HOSTILE: &str = "<b onload=\"alert(1)\">&amp; 'one' </script><script>alert(2)</script>";

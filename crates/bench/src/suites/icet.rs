@@ -14,7 +14,7 @@ use crate::net::peers::Peers;
 use crate::plan::{Figure, Way};
 use crate::record::Kind;
 
-const SOURCE: &str = include_str!("../programs/icet.c");
+const SOURCE: &str = include_str!("../../programs/icet.c");
 
 const COMPILER: &str = "mpicc.openmpi";
 const STARTER: &str = "mpirun.openmpi";

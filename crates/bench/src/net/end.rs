@@ -1,0 +1,167 @@
+//! One of the two processes of a run.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::child;
+use crate::net::measure::{Test, COMPUTE, OVERLAP_PARTS, PERCENTILES, SWEEP, TIMES};
+use crate::net::pair::{End, Pair, RUN_LIMIT};
+use crate::net::{memory, ours, sockets};
+use crate::probe::{pin, processor};
+use crate::statistics::{histogram, percentile};
+
+/// Repetitions that take less than this all together say nothing.
+const LEAST: f64 = 0.02;
+
+/// So many count at least, however long they take.
+const REPETITIONS: u32 = 3;
+
+/// Repetitions that are timed one by one.
+const TIMED: u64 = 2000;
+
+/// Runs one of the two processes to its end.
+pub fn run(end: &End) -> Result<()> {
+    let patience = RUN_LIMIT + Duration::from_secs_f64(end.seconds * end.sizes.len() as f64);
+    std::thread::spawn(move || {
+        std::thread::sleep(patience);
+        eprintln!("a run took too long and was stopped");
+        std::process::exit(3);
+    });
+    let mut pair: Box<dyn Pair> = match end.way.strip_prefix("raw-") {
+        Some("memory") => Box::new(memory::Raw::new(end, &end.address)?),
+        Some(family) => Box::new(sockets::Raw::new(end, family, &end.address)?),
+        None => Box::new(ours::Ours::new(end, &end.way, &end.address)?),
+    };
+    pin(processor(end.rank)?)?;
+    let mut cpu = child::own_cpu();
+    for size in &end.sizes {
+        let window = window(end, *size);
+        pair.prepare(*size, window)?;
+        let before = std::mem::replace(&mut cpu, 0.0);
+        if end.rank == 1 {
+            follow(&mut *pair)?;
+            cpu = child::own_cpu();
+            println!("{:.4}", cpu - before);
+            continue;
+        }
+        let (seconds, percentiles) = lead(end, &mut *pair)?;
+        cpu = child::own_cpu();
+        let words = |times: &[f64]| -> String {
+            let words: Vec<String> = times.iter().map(|time| format!("{time:.9}")).collect();
+            words.join(" ")
+        };
+        let (used, seconds) = (cpu - before, words(&seconds));
+        let percentiles = words(percentiles.as_ref().map_or(&[], |times| &times[..]));
+        println!("window {window} cpu {used:.4} nan seconds {seconds} percentiles {percentiles}");
+    }
+    Ok(())
+}
+
+/// What the first process does for one size.
+fn lead(end: &End, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> {
+    let mut seconds = Vec::new();
+    let mut percentiles = None;
+    if end.test == Test::Overlap {
+        let part = end.seconds / OVERLAP_PARTS;
+        let (transfer, _) = best(pair, part, 0.0)?;
+        seconds.push(transfer);
+        for times in TIMES {
+            seconds.push(best(pair, part, times * transfer)?.1);
+        }
+        seconds.push(best(pair, part, COMPUTE)?.0);
+    } else if end.test == Test::Sweep {
+        let part = end.seconds / (1 + SWEEP.len()) as f64;
+        seconds.push(best(pair, part, 0.0)?.0);
+        for compute in SWEEP {
+            let (whole, waited) = best(pair, part, compute)?;
+            seconds.extend([whole, waited]);
+        }
+    } else if end.all {
+        seconds.push(mean(pair, end.seconds)?);
+    } else {
+        seconds.push(best(pair, end.seconds, 0.0)?.0);
+    }
+    if end.test.is_timed() {
+        percentiles = Some(timed(pair, end.seconds, seconds[0])?);
+    }
+    pair.agree([0, 0])?;
+    Ok((seconds, percentiles))
+}
+
+/// Messages under way at once.
+fn window(end: &End, size: usize) -> usize {
+    end.window.unwrap_or_else(|| end.test.window(size))
+}
+
+/// Percentiles of single repetitions, which take so many seconds each and not much longer than a
+/// time all together.
+fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
+    let count = TIMED.min((seconds / each) as u64 + 1);
+    let mut times = histogram();
+    pair.agree([count, 0.0f64.to_bits()])?;
+    for turn in 0..count {
+        let begun = Instant::now();
+        pair.turn(turn, 0.0)?;
+        times += begun.elapsed().as_nanos() as u64;
+    }
+    let seconds = |percent| percentile(&times, percent).map_or(f64::NAN, |time| time * 1e-9);
+    Ok(PERCENTILES.map(seconds))
+}
+
+/// Seconds of the best repetitions, and of them those spent waiting. What is too short to say
+/// something only warms up, and one that is long because something came in between is not alone.
+fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
+    let (mut spent, mut best) = (0.0, (f64::MAX, 0.0));
+    let (mut count, mut counted) = (1u64, 0);
+    let least = LEAST.min(seconds / 8.0);
+    while spent < seconds || counted < REPETITIONS {
+        pair.agree([count, compute.to_bits()])?;
+        let begun = Instant::now();
+        let mut waited = 0.0;
+        for turn in 0..count {
+            waited += pair.turn(turn, compute)?;
+        }
+        let took = begun.elapsed().as_secs_f64();
+        if took < least {
+            count *= 2;
+            continue;
+        }
+        (spent, counted) = (spent + took, counted + 1);
+        if took / (count as f64) < best.0 {
+            best = (took / count as f64, waited / count as f64);
+        }
+    }
+    Ok(best)
+}
+
+/// Seconds of a repetition, on average.
+fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
+    let (start, mut all, mut count) = (Instant::now(), 0, 1);
+    while all == 0 || start.elapsed().as_secs_f64() < seconds {
+        pair.agree([count, 0])?;
+        let begun = Instant::now();
+        for turn in 0..count {
+            pair.turn(turn, 0.0)?;
+        }
+        all += count;
+        // To agree costs a message too.
+        if begun.elapsed().as_secs_f64() < LEAST.min(seconds / 4.0) {
+            count *= 2;
+        }
+    }
+    Ok(start.elapsed().as_secs_f64() / all as f64)
+}
+
+/// What the second process does.
+fn follow(pair: &mut dyn Pair) -> Result<()> {
+    loop {
+        let [count, compute] = pair.agree([0, 0])?;
+        if count == 0 {
+            return Ok(());
+        }
+        for turn in 0..count {
+            pair.turn(turn, f64::from_bits(compute))?;
+        }
+    }
+}
