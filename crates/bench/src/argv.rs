@@ -72,7 +72,10 @@ mod tests {
         };
         let direct = said(&mut argv.command());
         assert_eq!(direct, "two words\n<it's>\n<>\n<a b>\n<$HOME>\n<-n=1,2>\n");
-        let typed = argv.to_string();
-        assert_eq!(said(Command::new("sh").args(["-c", &typed])), direct);
+        let shell_command = argv.to_string();
+        assert_eq!(
+            said(Command::new("sh").args(["-c", &shell_command])),
+            direct
+        );
     }
 }

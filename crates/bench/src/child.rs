@@ -17,7 +17,7 @@ pub const PART: &str = "bench-part";
 
 /// A program that has ended.
 #[derive(Debug)]
-pub struct Done {
+pub struct FinishedProgram {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
@@ -27,31 +27,31 @@ pub struct Done {
 
 /// A program that was ended because it took too long.
 #[derive(Debug)]
-pub struct Late {
+pub struct TimedOut {
     name: String,
     limit: Duration,
 }
 
-impl fmt::Display for Late {
+impl fmt::Display for TimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.limit.as_secs_f64();
         write!(f, "{} did not end within {seconds} s", self.name)
     }
 }
 
-impl std::error::Error for Late {}
+impl std::error::Error for TimedOut {}
 
 /// How long a program that is told to end may take for that.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// Set when this process was told to end: then what it measures is given up.
-static IS_OVER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// From now on SIGINT and SIGTERM end the programs that are run here, and what is being measured is
 /// given up. A second one ends this process at once.
-pub fn heed_signals() -> Result<()> {
+pub fn handle_signals() -> Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
-    let flag = IS_OVER.get_or_init(Default::default);
+    let flag = INTERRUPTED.get_or_init(Default::default);
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone())?;
         signal_hook::flag::register(signal, flag.clone())?;
@@ -60,14 +60,14 @@ pub fn heed_signals() -> Result<()> {
 }
 
 /// Whether this process was told to end.
-pub fn is_over() -> bool {
-    let flag = IS_OVER.get();
+pub fn is_interrupted() -> bool {
+    let flag = INTERRUPTED.get();
     flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
 /// Runs a program to its end and reads what it says. After `limit` it is told to end, with all that
 /// it has started in its process group.
-pub fn output(command: &mut Command, limit: Duration) -> Result<Done> {
+pub fn output(command: &mut Command, limit: Duration) -> Result<FinishedProgram> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     wait(start(command)?, &name, limit)
@@ -82,7 +82,7 @@ pub fn start(command: &mut Command) -> Result<Child> {
 }
 
 /// As [`output`], of a program that was [started](start).
-pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<Done> {
+pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<FinishedProgram> {
     let stdout = reader(child.stdout.take());
     let stderr = reader(child.stderr.take());
     let pid = Pid::from_child(&child);
@@ -90,7 +90,7 @@ pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<Done> {
     let is_late = !ends(pid, deadline);
     if is_late {
         let _ = kill_process_group(pid, Signal::TERM);
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + GRACE_PERIOD;
         while !has_ended(pid) && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(10));
         }
@@ -99,14 +99,14 @@ pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<Done> {
     let cpu = cpu(child.id());
     let status = child.wait()?;
     let [stdout, stderr] = [stdout, stderr].map(text);
-    if is_over() {
+    if is_interrupted() {
         bail!("interrupted");
     }
     if is_late {
         let name = name.to_string();
-        return Err(Late { name, limit }.into());
+        return Err(TimedOut { name, limit }.into());
     }
-    Ok(Done {
+    Ok(FinishedProgram {
         status,
         stdout,
         stderr,
@@ -114,9 +114,9 @@ pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<Done> {
     })
 }
 
-impl Done {
+impl FinishedProgram {
     /// Itself, unless it failed: then an error with the last line of what it said.
-    pub fn success(self, name: &str) -> Result<Done> {
+    pub fn success(self, name: &str) -> Result<FinishedProgram> {
         if self.status.success() {
             return Ok(self);
         }
@@ -134,7 +134,7 @@ impl Done {
 fn ends(pid: Pid, deadline: Instant) -> bool {
     let mut pause = Duration::from_micros(200);
     while !has_ended(pid) {
-        if Instant::now() >= deadline || is_over() {
+        if Instant::now() >= deadline || is_interrupted() {
             return false;
         }
         thread::sleep(pause);
@@ -154,26 +154,26 @@ fn has_ended(pid: Pid) -> bool {
 
 /// What is said, as it comes.
 fn reader(from: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::spawn(move || -> Option<()> {
         let mut from = from?;
         let mut bytes = vec![0; 1 << 16];
         loop {
             let got = from.read(&mut bytes).ok().filter(|got| *got > 0)?;
-            tell.send(bytes[..got].to_vec()).ok()?;
+            sender.send(bytes[..got].to_vec()).ok()?;
         }
     });
-    told
+    receiver
 }
 
 /// What was said until nobody is left who could say more. A process that has left its group may
 /// live on, and is not waited for long.
-fn text(told: mpsc::Receiver<Vec<u8>>) -> String {
-    let deadline = Instant::now() + GRACE;
+fn text(receiver: mpsc::Receiver<Vec<u8>>) -> String {
+    let deadline = Instant::now() + GRACE_PERIOD;
     let mut bytes = Vec::new();
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        match told.recv_timeout(left) {
+        match receiver.recv_timeout(left) {
             Ok(more) if !left.is_zero() => bytes.extend(more),
             _ => return String::from_utf8_lossy(&bytes).into_owned(),
         }
@@ -210,7 +210,7 @@ fn times(pid: u32) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn shell(line: &str, limit: Duration) -> Result<Done> {
+    fn shell(line: &str, limit: Duration) -> Result<FinishedProgram> {
         output(Command::new("sh").args(["-c", line]), limit)
     }
 

@@ -7,10 +7,10 @@ use comfy_table::{presets, CellAlignment, Table};
 use serde::Serialize;
 
 use crate::format::{amount, number};
-use crate::record::{Better, Fold, Head, Place, Plot, Point, Record, State};
+use crate::record::{Better, Distance, Fold, Head, Plot, Point, Record, State};
 
 /// Medians that differ by less, as a share, are the same, however narrow their intervals are.
-pub const LEAST: f64 = 0.05;
+pub const MIN_CHANGE: f64 = 0.05;
 
 /// What the JSON of a comparison says first.
 pub const SCHEMA: &str = "manganese bench comparison";
@@ -42,7 +42,8 @@ pub struct Change {
     pub way: String,
     pub x: f64,
     pub x_unit: String,
-    pub place: Place,
+    #[serde(rename = "place")]
+    pub distance: Distance,
     pub verdict: Verdict,
     /// `b` by `a`; none where `a` is zero.
     pub ratio: Option<f64>,
@@ -68,7 +69,7 @@ pub struct Interval {
 }
 
 /// What is compared: plot, way, x as bits, place.
-type Key<'a> = (&'a str, &'a str, u64, Place);
+type Key<'a> = (&'a str, &'a str, u64, Distance);
 
 pub fn compare(a: &Record, b: &Record) -> Comparison {
     let (mut of_a, mut of_b) = (points(a), points(b));
@@ -99,7 +100,7 @@ pub fn compare(a: &Record, b: &Record) -> Comparison {
         match judge(plot, one, other) {
             Judgement::Changed(verdict) => changes.push(change(plot, key, one, other, verdict)),
             Judgement::Unchanged => unchanged += 1,
-            Judgement::Untold => untold += 1,
+            Judgement::Undecided => untold += 1,
         }
     }
     changes.sort_by(order);
@@ -129,7 +130,7 @@ fn points(record: &Record) -> BTreeMap<Key<'_>, (&Plot, &Point)> {
                     &plot.id[..],
                     &series.name[..],
                     point.x.to_bits(),
-                    point.place,
+                    point.distance,
                 );
                 found.insert(key, (plot, point));
             }
@@ -146,16 +147,16 @@ fn is_same_quantity(one: &Plot, other: &Plot) -> bool {
 enum Judgement {
     Changed(Verdict),
     Unchanged,
-    Untold,
+    Undecided,
 }
 
 fn judge(plot: &Plot, a: &Point, b: &Point) -> Judgement {
     let is_sure = a.state == State::Resolved && b.state == State::Resolved;
     if plot.fold != Fold::Median || !is_sure {
-        return Judgement::Untold;
+        return Judgement::Undecided;
     }
     let overlap = a.low <= b.high && b.low <= a.high;
-    if overlap || (b.value - a.value).abs() <= LEAST * a.value.abs() {
+    if overlap || (b.value - a.value).abs() <= MIN_CHANGE * a.value.abs() {
         return Judgement::Unchanged;
     }
     Judgement::Changed(match (plot.better, b.value > a.value) {
@@ -177,7 +178,7 @@ fn change(plot: &Plot, key: Key, a: &Point, b: &Point, verdict: Verdict) -> Chan
         way: key.1.to_string(),
         x: a.x,
         x_unit: plot.x.unit.clone(),
-        place: key.3,
+        distance: key.3,
         verdict,
         ratio: (a.value != 0.0).then(|| b.value / a.value),
         a: interval(a),
@@ -293,10 +294,10 @@ fn table(changes: &[Change]) -> Table {
     table.load_preset(presets::NOTHING);
     table.set_header(["", "plot", "way", "at", "A", "B", "unit", "B/A"]);
     for change in changes {
-        let place = match change.place {
-            Place::Near => ", near",
-            Place::Far => ", far",
-            Place::Any => "",
+        let distance = match change.distance {
+            Distance::Near => ", near",
+            Distance::Far => ", far",
+            Distance::Any => "",
         };
         let interval = |it: &Interval| {
             let Interval { value, low, high } = it;
@@ -310,7 +311,7 @@ fn table(changes: &[Change]) -> Table {
             },
             change.plot.clone(),
             change.way.clone(),
-            amount(change.x, &change.x_unit) + place,
+            amount(change.x, &change.x_unit) + distance,
             interval(&change.a),
             interval(&change.b),
             change.unit.clone(),

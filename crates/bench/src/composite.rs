@@ -16,7 +16,7 @@ use mgn_fabric::job::Job;
 use crate::child::PART;
 
 /// How long processes wait for each other.
-const PATIENCE: Duration = Duration::from_secs(30);
+const GROUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// After this many pixels, pictures repeat themselves; a prime number, so that rows differ.
 const BLOCK: usize = 65521;
@@ -214,8 +214,8 @@ impl Compositor {
             Route::OnHosts(hosts) => (None, Some(self.rank * hosts / (self.renderers + 1))),
         };
         let mut group = match host {
-            None => Group::new(&member, 0, PATIENCE)?,
-            Some(host) => Group::on_simulated_host(&member, 0, PATIENCE, host as u32)?,
+            None => Group::new(&member, 0, GROUP_TIMEOUT)?,
+            Some(host) => Group::on_simulated_host(&member, 0, GROUP_TIMEOUT, host as u32)?,
         };
         let terms = Terms {
             width: work.width,

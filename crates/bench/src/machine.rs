@@ -9,8 +9,8 @@ use mgn_launch::inspect::in_path;
 
 use crate::child;
 use crate::gl::virgl;
-use crate::net::peers::Library;
-use crate::net::{congestion, netpipe, ours};
+use crate::net::peers::MpiLibrary;
+use crate::net::{congestion, endpoint, netpipe};
 use crate::record::Machine;
 
 /// Describes this machine. The path `mgn` is run to find the version of Mesa.
@@ -59,7 +59,7 @@ fn field(text: &str, name: &str) -> Option<String> {
 
 /// Of endpoints; none where they cannot be read, of which endpoints complain.
 fn settings() -> Vec<(String, String)> {
-    let named = ours::settings().map_or(Vec::new(), |settings| settings.named());
+    let named = endpoint::settings().map_or(Vec::new(), |settings| settings.named());
     let named = named.into_iter();
     named
         .map(|(name, value)| (name.to_string(), value))
@@ -99,8 +99,11 @@ fn versions(mgn: &Path) -> Vec<(String, String)> {
         ask("Open MPI", "mpirun.openmpi", "--version"),
         ask("MPICH", "mpichversion", "--version"),
         ask("UCX", "ucx_info", "-v"),
-        is_there("NetPIPE for Open MPI", netpipe::program(Library::OpenMpi)),
-        is_there("NetPIPE for MPICH", netpipe::program(Library::Mpich)),
+        is_there(
+            "NetPIPE for Open MPI",
+            netpipe::program(MpiLibrary::OpenMpi),
+        ),
+        is_there("NetPIPE for MPICH", netpipe::program(MpiLibrary::Mpich)),
         is_there("virgl's test server", virgl::PROGRAM),
     ];
     [Some(ours)].into_iter().chain(others).flatten().collect()

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::net::peers::Peers;
+use crate::net::peers::PeerPrograms;
 use crate::record::{Kind, Outcome, Percentiles, Plot};
 use crate::statistics::LEAST_ROUNDS;
 use crate::suite::Suite;
 
 /// What a user asks for.
 #[derive(Clone, Debug)]
-pub struct Wishes {
+pub struct BenchOptions {
     pub is_quick: bool,
     /// Iterations of a calibrated loop on every processor, in `noise`.
     pub iterations: u64,
@@ -22,12 +22,12 @@ pub struct Wishes {
     pub program: Vec<std::ffi::OsString>,
     /// `mgn` itself.
     pub mgn: PathBuf,
-    pub peers: Rc<Peers>,
+    pub peers: Rc<PeerPrograms>,
 }
 
-impl Wishes {
+impl BenchOptions {
     /// A time or a number that a quick run makes do with less of.
-    pub fn either<T>(&self, full: T, quick: T) -> T {
+    pub fn full_or_quick<T>(&self, full: T, quick: T) -> T {
         match self.is_quick {
             true => quick,
             false => full,
@@ -41,9 +41,9 @@ pub struct Experiment {
     /// Its name, by which a later run finds that it was measured: `net latency`.
     pub key: String,
     pub plots: Vec<Plot>,
-    pub ways: Vec<Box<dyn Way>>,
+    pub methods: Vec<Box<dyn Method>>,
     /// Whether it matters how far apart the two processors are that it runs on.
-    pub is_placed: bool,
+    pub depends_on_distance: bool,
     /// The time box: no round begins later.
     pub budget: Duration,
     /// As many at least, unless the time is over, and at most.
@@ -55,7 +55,7 @@ pub struct Experiment {
 }
 
 /// Nothing to add in words.
-pub fn no_words(_: &Outcome) -> Vec<String> {
+pub fn no_conclusions(_: &Outcome) -> Vec<String> {
     Vec::new()
 }
 
@@ -63,7 +63,7 @@ pub fn no_words(_: &Outcome) -> Vec<String> {
 pub const ROUNDS: RangeInclusive<u32> = LEAST_ROUNDS as u32..=40;
 
 /// One way: a library and a transport, or a kind of rendering.
-pub trait Way {
+pub trait Method {
     /// The name of its line in a plot.
     fn name(&self) -> String;
 

@@ -6,28 +6,28 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::record::Place;
+use crate::record::Distance;
 
 const TRIPS: u32 = 20_000;
 
 /// A cache line that changes hands in less than this, in ns, has not far to go.
-pub const NEAR: f64 = 150.0;
+pub const NEAR_NS: f64 = 150.0;
 
 /// None where the processors are too busy to tell.
-pub fn place() -> Option<Place> {
-    match line() {
-        time if time < NEAR => Some(Place::Near),
-        time if time.is_finite() => Some(Place::Far),
+pub fn distance() -> Option<Distance> {
+    match cache_line_ns() {
+        time if time < NEAR_NS => Some(Distance::Near),
+        time if time.is_finite() => Some(Distance::Far),
         _ => None,
     }
 }
 
 /// A probe that takes longer, on one processor say, is given up.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Nanoseconds in which a cache line changes hands, one way, between the [processors](processor) of
 /// two processes. Infinite where they don't hand it over.
-pub fn line() -> f64 {
+pub fn cache_line_ns() -> f64 {
     #[repr(align(128))]
     struct Line(AtomicU32);
     let line = Line(AtomicU32::new(0));
@@ -35,11 +35,11 @@ pub fn line() -> f64 {
         let start = Instant::now();
         for trip in 0..TRIPS {
             let wanted = 2 * trip + mine;
-            let mut looks = 0u32;
+            let mut polls = 0u32;
             while line.0.load(Ordering::Acquire) != wanted {
                 std::hint::spin_loop();
-                looks += 1;
-                if looks % (1 << 16) == 0 && start.elapsed() > PATIENCE {
+                polls += 1;
+                if polls % (1 << 16) == 0 && start.elapsed() > PROBE_TIMEOUT {
                     return f64::INFINITY;
                 }
             }

@@ -202,7 +202,8 @@ pub struct Series {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Point {
     pub x: f64,
-    pub place: Place,
+    #[serde(rename = "place")]
+    pub distance: Distance,
     /// A value for each round that counts, and those rounds' numbers: values of two ways in the
     /// same round were measured one right after the other.
     pub values: Vec<f64>,
@@ -220,10 +221,10 @@ pub struct Point {
 #[cfg(test)]
 impl Point {
     /// One value, that of one round.
-    pub fn single(x: f64, place: Place, value: f64) -> Point {
+    pub fn single(x: f64, distance: Distance, value: f64) -> Point {
         Point {
             x,
-            place,
+            distance,
             values: vec![value],
             rounds: vec![0],
             value,
@@ -239,7 +240,7 @@ impl Point {
 /// How far from each other the two processors were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum Distance {
     Near,
     Far,
     /// It does not matter.
@@ -264,23 +265,24 @@ pub struct Percentiles {
     pub p90: Option<f64>,
     pub p99: Option<f64>,
     pub p999: Option<f64>,
-    pub most: Option<f64>,
+    #[serde(rename = "most")]
+    pub max: Option<f64>,
 }
 
 impl Percentiles {
     pub fn all(&self) -> [Option<f64>; 5] {
-        [self.p50, self.p90, self.p99, self.p999, self.most]
+        [self.p50, self.p90, self.p99, self.p999, self.max]
     }
 }
 
 impl From<[Option<f64>; 5]> for Percentiles {
-    fn from([p50, p90, p99, p999, most]: [Option<f64>; 5]) -> Percentiles {
+    fn from([p50, p90, p99, p999, max]: [Option<f64>; 5]) -> Percentiles {
         Percentiles {
             p50,
             p90,
             p99,
             p999,
-            most,
+            max,
         }
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{bail, Result};
 use crate::child;
 use crate::plan::{Experiment, Figure};
 use crate::probe;
-use crate::record::{Fold, Outcome, Percentiles, Place, Plot, Point, Series, State};
+use crate::record::{Distance, Fold, Outcome, Percentiles, Plot, Point, Series, State};
 use crate::statistics::{half_width, median, LEAST_ROUNDS, NOISY};
 
 /// Where all intervals are narrower, to either side, more rounds are not run.
@@ -27,26 +27,26 @@ const MOVED: &str = "meanwhile the processors moved, or were busy with something
 type Values = Vec<(u32, Figure)>;
 
 /// What a measurement goes by, besides its ways.
-trait Surroundings {
+trait Environment {
     /// How far the processors are from each other, if that can be told.
-    fn place(&self) -> Option<Place>;
+    fn distance(&self) -> Option<Distance>;
 
     /// Whether this process was told to end.
-    fn is_over(&self) -> bool;
+    fn is_interrupted(&self) -> bool;
 
     /// Since the measurement began.
     fn elapsed(&self) -> Duration;
 }
 
-struct Here(Instant);
+struct RealEnvironment(Instant);
 
-impl Surroundings for Here {
-    fn place(&self) -> Option<Place> {
-        probe::place()
+impl Environment for RealEnvironment {
+    fn distance(&self) -> Option<Distance> {
+        probe::distance()
     }
 
-    fn is_over(&self) -> bool {
-        child::is_over()
+    fn is_interrupted(&self) -> bool {
+        child::is_interrupted()
     }
 
     fn elapsed(&self) -> Duration {
@@ -57,42 +57,42 @@ impl Surroundings for Here {
 /// Measures until all intervals are narrow or the time is over. `step` is told which round begins,
 /// and of which way. None if this process was told to end.
 pub fn measure(experiment: &mut Experiment, step: impl FnMut(u32, &str)) -> Option<Outcome> {
-    measure_in(&Here(Instant::now()), experiment, step)
+    measure_in(&RealEnvironment(Instant::now()), experiment, step)
 }
 
 fn measure_in(
-    surroundings: &impl Surroundings,
+    environment: &impl Environment,
     experiment: &mut Experiment,
     mut step: impl FnMut(u32, &str),
 ) -> Option<Outcome> {
-    let ways = &mut experiment.ways;
-    let mut notes: Vec<Option<String>> = ways.iter().map(|way| way.missing()).collect();
+    let methods = &mut experiment.methods;
+    let mut notes: Vec<Option<String>> = methods.iter().map(|method| method.missing()).collect();
     let mut failures: Vec<u32> = notes
         .iter()
         .map(|note| note.as_ref().map_or(0, |_| FAILURES))
         .collect();
     // By way, line, plot, x as bits (of positive numbers, in their order), and place.
-    let mut found: BTreeMap<(usize, String, String, u64, Place), Values> = BTreeMap::new();
-    let mut moved = vec![0; ways.len()];
+    let mut found: BTreeMap<(usize, String, String, u64, Distance), Values> = BTreeMap::new();
+    let mut moved = vec![0; methods.len()];
     let mut round = 0;
     while round < *experiment.rounds.end() && failures.iter().any(|count| *count < FAILURES) {
         let enough = round >= *experiment.rounds.start() && is_narrow(&experiment.plots, &found);
-        if enough || round > 0 && surroundings.elapsed() >= experiment.budget {
+        if enough || round > 0 && environment.elapsed() >= experiment.budget {
             break;
         }
-        for (at, way) in ways.iter_mut().enumerate() {
+        for (at, method) in methods.iter_mut().enumerate() {
             if failures[at] >= FAILURES {
                 continue;
             }
-            step(round, &way.name());
+            step(round, &method.name());
             for _ in 0..TRIES {
-                let here = || match experiment.is_placed {
-                    true => surroundings.place(),
-                    false => Some(Place::Any),
+                let here = || match experiment.depends_on_distance {
+                    true => environment.distance(),
+                    false => Some(Distance::Any),
                 };
                 let before = here();
-                let figures = way.run().and_then(numbers);
-                if surroundings.is_over() {
+                let figures = method.run().and_then(numbers);
+                if environment.is_interrupted() {
                     return None;
                 }
                 let figures = match figures {
@@ -103,13 +103,19 @@ fn measure_in(
                         break;
                     }
                 };
-                let (Some(place), true) = (before, before == here()) else {
+                let (Some(distance), true) = (before, before == here()) else {
                     moved[at] += 1;
                     continue;
                 };
                 for figure in figures {
-                    let series = figure.series.clone().unwrap_or_else(|| way.name());
-                    let key = (at, series, figure.plot.clone(), figure.x.to_bits(), place);
+                    let series = figure.series.clone().unwrap_or_else(|| method.name());
+                    let key = (
+                        at,
+                        series,
+                        figure.plot.clone(),
+                        figure.x.to_bits(),
+                        distance,
+                    );
                     found.entry(key).or_default().push((round, figure));
                 }
                 break;
@@ -117,14 +123,14 @@ fn measure_in(
         }
         round += 1;
     }
-    let mut is_drawn = vec![false; ways.len()];
+    let mut is_drawn = vec![false; methods.len()];
     for (at, ..) in found.keys() {
         is_drawn[*at] = true;
     }
     let mut lost = Vec::new();
-    for (at, way) in ways.iter().enumerate().filter(|(at, _)| moved[*at] > 0) {
+    for (at, method) in methods.iter().enumerate().filter(|(at, _)| moved[*at] > 0) {
         match is_drawn[at] {
-            true => lost.push(format!("{} {}", way.name(), moved[at])),
+            true => lost.push(format!("{} {}", method.name(), moved[at])),
             false => notes[at] = notes[at].take().or(Some(MOVED.to_string())),
         }
     }
@@ -136,7 +142,7 @@ fn measure_in(
         series,
         notes: experiment.notes.clone(),
         rounds: round,
-        seconds: surroundings.elapsed().as_secs_f64(),
+        seconds: environment.elapsed().as_secs_f64(),
     };
     let words = (experiment.conclude)(&outcome);
     outcome.notes.extend(words);
@@ -164,7 +170,7 @@ fn numbers(figures: Vec<Figure>) -> Result<Vec<Figure>> {
 
 fn is_narrow(
     plots: &[Plot],
-    found: &BTreeMap<(usize, String, String, u64, Place), Values>,
+    found: &BTreeMap<(usize, String, String, u64, Distance), Values>,
 ) -> bool {
     found.iter().all(|((_, _, id, ..), values)| {
         let is_median = plots
@@ -180,14 +186,14 @@ fn lines(
     experiment: &Experiment,
     notes: &[Option<String>],
     is_drawn: &[bool],
-    found: BTreeMap<(usize, String, String, u64, Place), Values>,
+    found: BTreeMap<(usize, String, String, u64, Distance), Values>,
 ) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
-    for ((at, name, id, _, place), values) in found {
+    for ((at, name, id, _, distance), values) in found {
         let Some(plot) = experiment.plots.iter().find(|plot| plot.id == id) else {
             continue;
         };
-        let point = point(plot, place, &values);
+        let point = point(plot, distance, &values);
         let line = lines
             .iter_mut()
             .find(|line| line.plot == id && line.name == name);
@@ -196,26 +202,26 @@ fn lines(
             None => lines.push(Series {
                 plot: id,
                 name,
-                kind: experiment.ways[at].kind(),
-                command: experiment.ways[at].command(),
+                kind: experiment.methods[at].kind(),
+                command: experiment.methods[at].command(),
                 points: vec![point],
                 note: notes[at].clone(),
             }),
         }
     }
     for line in &mut lines {
-        let order = |point: &Point| (point.place, point.x);
+        let order = |point: &Point| (point.distance, point.x);
         line.points
             .sort_by(|one, other| order(one).partial_cmp(&order(other)).expect("numbers"));
     }
-    for (at, way) in experiment.ways.iter().enumerate() {
-        let (name, note) = (way.name(), &notes[at]);
+    for (at, method) in experiment.methods.iter().enumerate() {
+        let (name, note) = (method.name(), &notes[at]);
         if note.is_some() && !is_drawn[at] {
             lines.push(Series {
                 plot: experiment.plots[0].id.clone(),
                 name,
-                kind: way.kind(),
-                command: way.command(),
+                kind: method.kind(),
+                command: method.command(),
                 points: Vec::new(),
                 note: note.clone(),
             });
@@ -224,7 +230,7 @@ fn lines(
     lines
 }
 
-fn point(plot: &Plot, place: Place, found: &Values) -> Point {
+fn point(plot: &Plot, distance: Distance, found: &Values) -> Point {
     let values: Vec<f64> = found.iter().map(|(_, figure)| figure.value).collect();
     let (value, low, high) = match plot.fold {
         Fold::Median => median(&values),
@@ -248,7 +254,7 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
     });
     Point {
         x: found[0].1.x,
-        place,
+        distance,
         rounds: found.iter().map(|(round, _)| *round).collect(),
         value,
         low,
@@ -267,7 +273,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::plan::Way;
+    use crate::plan::Method;
     use crate::record::{Axis, Better, Kind};
     use crate::suite::Suite;
 
@@ -275,7 +281,7 @@ mod tests {
     /// run.
     struct Fake {
         /// What the probe says, one after the other; then the last one for ever.
-        places: RefCell<Vec<Option<Place>>>,
+        distances: RefCell<Vec<Option<Distance>>>,
         log: Log,
         /// So many runs, then it is told to end.
         end: usize,
@@ -283,16 +289,16 @@ mod tests {
 
     type Log = Rc<RefCell<Vec<&'static str>>>;
 
-    impl Surroundings for Fake {
-        fn place(&self) -> Option<Place> {
-            let mut places = self.places.borrow_mut();
-            match places.len() {
-                1 => places[0],
-                _ => places.remove(0),
+    impl Environment for Fake {
+        fn distance(&self) -> Option<Distance> {
+            let mut distances = self.distances.borrow_mut();
+            match distances.len() {
+                1 => distances[0],
+                _ => distances.remove(0),
             }
         }
 
-        fn is_over(&self) -> bool {
+        fn is_interrupted(&self) -> bool {
             self.log.borrow().len() >= self.end
         }
 
@@ -309,7 +315,7 @@ mod tests {
         log: Log,
     }
 
-    impl Way for Says {
+    impl Method for Says {
         fn name(&self) -> String {
             self.name.to_string()
         }
@@ -336,7 +342,7 @@ mod tests {
 
     /// What a run comes to, and the order in which ways were run.
     struct Run {
-        places: Vec<Option<Place>>,
+        distances: Vec<Option<Distance>>,
         budget: u64,
         rounds: RangeInclusive<u32>,
         end: usize,
@@ -345,7 +351,7 @@ mod tests {
     impl Default for Run {
         fn default() -> Run {
             Run {
-                places: vec![Some(Place::Near)],
+                distances: vec![Some(Distance::Near)],
                 budget: 1000,
                 rounds: 5..=7,
                 end: usize::MAX,
@@ -356,11 +362,11 @@ mod tests {
     impl Run {
         fn of(
             self,
-            ways: &[(&'static str, &'static [f64])],
+            methods: &[(&'static str, &'static [f64])],
         ) -> (Option<Outcome>, Vec<&'static str>) {
             let log = Log::default();
             let fake = Fake {
-                places: self.places.into(),
+                distances: self.distances.into(),
                 log: log.clone(),
                 end: self.end,
             };
@@ -372,18 +378,18 @@ mod tests {
                     values,
                     at,
                     log,
-                }) as Box<dyn Way>
+                }) as Box<dyn Method>
             };
             let mut experiment = Experiment {
                 suite: Suite::Net,
                 key: "net".to_string(),
                 plots: vec![Plot::new("latency", "", axis(), axis(), Better::Less)],
-                ways: ways.iter().map(says).collect(),
-                is_placed: true,
+                methods: methods.iter().map(says).collect(),
+                depends_on_distance: true,
                 budget: Duration::from_secs(self.budget),
                 rounds: self.rounds,
                 notes: Vec::new(),
-                conclude: crate::plan::no_words,
+                conclude: crate::plan::no_conclusions,
             };
             let outcome = measure_in(&fake, &mut experiment, |_, _| {});
             drop((experiment, fake));
@@ -391,8 +397,8 @@ mod tests {
         }
     }
 
-    const NEAR: Option<Place> = Some(Place::Near);
-    const FAR: Option<Place> = Some(Place::Far);
+    const NEAR: Option<Distance> = Some(Distance::Near);
+    const FAR: Option<Distance> = Some(Distance::Far);
 
     #[test]
     fn ways_take_turns_until_all_is_narrow() {
@@ -403,8 +409,8 @@ mod tests {
         for (line, value) in outcome.series.iter().zip([1.0, 2.0]) {
             let point = &line.points[0];
             assert_eq!(
-                (point.value, point.state, point.place),
-                (value, State::Resolved, Place::Near)
+                (point.value, point.state, point.distance),
+                (value, State::Resolved, Distance::Near)
             );
             assert_eq!(point.rounds, [0, 1, 2, 3, 4]);
         }
@@ -440,7 +446,7 @@ mod tests {
     fn a_run_during_which_processors_moved_is_made_again_and_does_not_count() {
         let run = Run {
             // Twice in the first round, and once where it is not known.
-            places: vec![NEAR, FAR, FAR, NEAR, NEAR, None, NEAR],
+            distances: vec![NEAR, FAR, FAR, NEAR, NEAR, None, NEAR],
             ..Run::default()
         };
         let (outcome, order) = run.of(&[("one", &[1.0])]);
@@ -455,7 +461,7 @@ mod tests {
         );
         // Where it is never known, there is a reason in place of points.
         let run = Run {
-            places: vec![None],
+            distances: vec![None],
             ..Run::default()
         };
         let line = run.of(&[("one", &[1.0])]).0.unwrap().series.remove(0);
@@ -464,31 +470,34 @@ mod tests {
 
     #[test]
     fn near_and_far_are_not_mixed() {
-        let mut places = Vec::new();
-        for place in [NEAR, FAR].repeat(20) {
-            places.extend([place, place]);
+        let mut distances = Vec::new();
+        for distance in [NEAR, FAR].repeat(20) {
+            distances.extend([distance, distance]);
         }
         let run = Run {
-            places,
+            distances,
             rounds: 12..=12,
             ..Run::default()
         };
         let (outcome, _) = run.of(&[("one", &[1.0, 3.0])]);
         let points = outcome.unwrap().series.remove(0).points;
-        let found: Vec<_> = points.iter().map(|p| (p.place, p.value, p.state)).collect();
+        let found: Vec<_> = points
+            .iter()
+            .map(|p| (p.distance, p.value, p.state))
+            .collect();
         assert_eq!(
             found,
             [
-                (Place::Near, 1.0, State::Resolved),
-                (Place::Far, 3.0, State::Resolved)
+                (Distance::Near, 1.0, State::Resolved),
+                (Distance::Far, 3.0, State::Resolved)
             ]
         );
     }
 
     #[test]
     fn what_fails_twice_is_left_out_and_the_rest_goes_on() {
-        let ways: [(&str, &[f64]); 3] = [("bad", &[f64::NAN]), ("one", &[1.0]), ("none", &[])];
-        let (outcome, order) = Run::default().of(&ways);
+        let methods: [(&str, &[f64]); 3] = [("bad", &[f64::NAN]), ("one", &[1.0]), ("none", &[])];
+        let (outcome, order) = Run::default().of(&methods);
         let outcome = outcome.unwrap();
         let count = |name: &str| order.iter().filter(|other| **other == name).count();
         assert_eq!((count("bad"), count("one"), count("none")), (2, 5, 0));

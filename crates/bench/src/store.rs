@@ -206,7 +206,7 @@ pub fn csv(record: &Record) -> Result<String> {
                 let point = [
                     point.x.to_string(),
                     plot.x.unit.clone(),
-                    lower(serde_json::to_value(point.place))?,
+                    lower(serde_json::to_value(point.distance))?,
                     lower(serde_json::to_value(point.state))?,
                     point.value.to_string(),
                     point.low.to_string(),

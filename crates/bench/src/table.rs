@@ -3,7 +3,7 @@
 use comfy_table::{presets, CellAlignment, Table};
 
 use crate::format::{bytes, number};
-use crate::record::{Kind, Outcome, Place, Plot, Point, Series, State};
+use crate::record::{Distance, Kind, Outcome, Plot, Point, Series, State};
 
 /// The tables of an experiment: one for each plot and place, a row for each way, a column for each
 /// x.
@@ -11,14 +11,14 @@ pub fn lines(outcome: &Outcome) -> String {
     let mut text = String::new();
     for plot in &outcome.plots {
         let of_plot = || outcome.series.iter().filter(|line| line.plot == plot.id);
-        for place in [Place::Near, Place::Far, Place::Any] {
+        for distance in [Distance::Near, Distance::Far, Distance::Any] {
             let lines: Vec<(&Series, Vec<&Point>)> = of_plot()
                 .map(|line| (line, line.points.iter()))
-                .map(|(line, points)| (line, points.filter(|p| p.place == place).collect()))
+                .map(|(line, points)| (line, points.filter(|p| p.distance == distance).collect()))
                 .filter(|(_, points): &(_, Vec<_>)| !points.is_empty())
                 .collect();
             if !lines.is_empty() {
-                text += &format!("\n{}\n{}\n", heading(plot, place), table(plot, &lines));
+                text += &format!("\n{}\n{}\n", heading(plot, distance), table(plot, &lines));
             }
         }
     }
@@ -34,19 +34,19 @@ pub fn lines(outcome: &Outcome) -> String {
 }
 
 /// "One-way latency (us), by message size (B), processors near".
-fn heading(plot: &Plot, place: Place) -> String {
+fn heading(plot: &Plot, distance: Distance) -> String {
     let unit = |unit: &str| match unit {
         "" => String::new(),
         unit => format!(" ({unit})"),
     };
-    let place = match place {
-        Place::Near => ", processors near",
-        Place::Far => ", processors far",
-        Place::Any => "",
+    let distance = match distance {
+        Distance::Near => ", processors near",
+        Distance::Far => ", processors far",
+        Distance::Any => "",
     };
     let (x, y) = (&plot.x, &plot.y);
     format!(
-        "{}: {}{}, by {}{}{place}",
+        "{}: {}{}, by {}{}{distance}",
         plot.title,
         y.name,
         unit(&y.unit),
@@ -57,22 +57,22 @@ fn heading(plot: &Plot, place: Place) -> String {
 
 /// The places in a plot of which any line says something, in order.
 pub fn parameters(lines: &[(&Series, Vec<&Point>)]) -> Vec<f64> {
-    let places = lines.iter().flat_map(|(_, points)| points);
-    let mut places: Vec<f64> = places.map(|point| point.x).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    places
+    let parameters = lines.iter().flat_map(|(_, points)| points);
+    let mut parameters: Vec<f64> = parameters.map(|point| point.x).collect();
+    parameters.sort_by(f64::total_cmp);
+    parameters.dedup();
+    parameters
 }
 
 fn table(plot: &Plot, lines: &[(&Series, Vec<&Point>)]) -> Table {
-    let places = parameters(lines);
+    let parameters = parameters(lines);
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     let title = |x: &f64| match plot.x.unit.as_str() {
         "B" => bytes(*x),
         _ => format!("{x}"),
     };
-    table.set_header(std::iter::once(String::new()).chain(places.iter().map(title)));
+    table.set_header(std::iter::once(String::new()).chain(parameters.iter().map(title)));
     for (line, points) in lines {
         let name = match line.kind {
             Kind::Limit => format!("({})", line.name),
@@ -82,7 +82,7 @@ fn table(plot: &Plot, lines: &[(&Series, Vec<&Point>)]) -> Table {
             let point = points.iter().find(|point| point.x == *x);
             point.map_or(String::new(), |point| cell(point))
         };
-        table.add_row(std::iter::once(name).chain(places.iter().map(cell)));
+        table.add_row(std::iter::once(name).chain(parameters.iter().map(cell)));
     }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{bail, Context};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use mgn_bench::net::peers::Peers;
-use mgn_bench::plan::{Experiment, Wishes};
+use mgn_bench::net::peers::PeerPrograms;
+use mgn_bench::plan::{BenchOptions, Experiment};
 use mgn_bench::record::{Head, SCHEMA, VERSION};
 use mgn_bench::store::{self, Store};
 use mgn_bench::suite::Suite;
@@ -59,12 +59,12 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         std::env::set_var(name, value);
     }
     let iterations = bench.iterations;
-    let wishes = Wishes {
+    let options = BenchOptions {
         is_quick: bench.quick,
         iterations: iterations.unwrap_or(if bench.quick { 1_000 } else { 10_000 }),
         program: bench.program,
         mgn: std::env::current_exe().context("cannot find this program's own file")?,
-        peers: Rc::new(Peers::new(bench.dir.join("programs"))),
+        peers: Rc::new(PeerPrograms::new(bench.dir.join("programs"))),
     };
     let suites = match &bench.suites[..] {
         [] => Suite::value_variants(),
@@ -72,7 +72,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     };
     let mut experiments = Vec::new();
     for suite in suites {
-        let planned = suites::plan(*suite, &wishes);
+        let planned = suites::plan(*suite, &options);
         experiments
             .extend(planned.with_context(|| format!("{} cannot be measured", suite.name()))?);
     }
@@ -86,8 +86,8 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         let file = OpenOptions::new().append(true).create(true).open(path);
         file.with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let mut store = Store::open(&bench.dir, head(&wishes)?, bench.fresh)?;
-    child::heed_signals()?;
+    let mut store = Store::open(&bench.dir, head(&options)?, bench.fresh)?;
+    child::handle_signals()?;
     let known = |store: &Store, experiment: &Experiment| store.has(&experiment.key);
     let (done, left): (Vec<_>, Vec<_>) = experiments
         .into_iter()
@@ -135,17 +135,17 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     ))
 }
 
-fn head(wishes: &Wishes) -> anyhow::Result<Head> {
+fn head(options: &BenchOptions) -> anyhow::Result<Head> {
     let words: Vec<String> = std::env::args().collect();
     Ok(Head {
         schema: SCHEMA.to_string(),
         version: VERSION,
-        is_quick: wishes.is_quick,
+        is_quick: options.is_quick,
         command: std::iter::once("mgn".to_string())
             .chain(words.into_iter().skip(1))
             .collect::<Vec<_>>()
             .join(" "),
         began: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
-        machine: machine::describe(&wishes.mgn),
+        machine: machine::describe(&options.mgn),
     })
 }

@@ -19,13 +19,13 @@ use crate::gl::virgl::{self, Vtest};
 
 /// Frames that do not count: with the first ones come shaders and memory, wherever they are drawn,
 /// and somebody else may be as many behind.
-pub const WARM: u64 = 3;
+pub const WARM_UP_FRAMES: u64 = 3;
 
 /// A program, and how long it draws.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub words: Vec<OsString>,
-    /// From its [`WARM`]th frame on; it draws another one at least.
+    /// From its [`WARM_UP_FRAMES`]th frame on; it draws another one at least.
     pub seconds: f64,
     /// With everything that must be started.
     pub limit: Duration,
@@ -33,7 +33,7 @@ pub struct Scene {
 
 /// How a program's OpenGL is executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum Rendering {
     /// By the local driver.
     Direct,
     /// Through Manganese: flags of `mgn run`.
@@ -45,7 +45,7 @@ pub enum How {
 
 /// What a program has drawn.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct DrawResult {
     pub rate: Rate,
     /// CPU seconds of who executes its OpenGL, where that is another process that was started for
     /// it.
@@ -85,9 +85,9 @@ struct Figures {
 
 /// An X server that takes everything, where programs are drawn. It is started when it is first
 /// needed.
-pub struct Stage {
+pub struct PrivateDisplay {
     mgn: PathBuf,
-    started: RefCell<Option<Rc<Started>>>,
+    started: RefCell<Option<Rc<RunningDisplay>>>,
     /// Whether anything has been drawn so far. If the first attempt fails, no others are made,
     /// each of which might take as long.
     works: Cell<bool>,
@@ -96,18 +96,18 @@ pub struct Stage {
 
 struct Attempt {
     before: Vec<String>,
-    how: How,
+    rendering: Rendering,
     why: String,
 }
 
-struct Started {
+struct RunningDisplay {
     xvfb: Xvfb,
     run: RunDir,
     clock: PathBuf,
 }
 
 /// What nothing can be drawn without.
-pub fn lacks() -> Option<String> {
+pub fn missing_requirement() -> Option<String> {
     let wanted = [
         find_xvfb()
             .is_none()
@@ -133,16 +133,16 @@ pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// If there is no such program, or it cannot be given another OpenGL.
-pub fn found(words: &[OsString]) -> Result<Vec<OsString>> {
+pub fn with_path(words: &[OsString]) -> Result<Vec<OsString>> {
     let (name, arguments) = words.split_first().context("no program was given")?;
     let program = std::path::absolute(inspect::inspect(name)?)?;
     let words = [program.into()].into_iter();
     Ok(words.chain(arguments.iter().cloned()).collect())
 }
 
-impl How {
-    pub fn ours(flags: &str) -> How {
-        How::Ours(flags.split_whitespace().map(String::from).collect())
+impl Rendering {
+    pub fn ours(flags: &str) -> Rendering {
+        Rendering::Ours(flags.split_whitespace().map(String::from).collect())
     }
 
     /// What a reader would type.
@@ -150,27 +150,28 @@ impl How {
         let program: Vec<_> = scene.words.iter().map(|w| w.to_string_lossy()).collect();
         let program = program.join(" ");
         match self {
-            How::Direct => program,
-            How::Ours(flags) => ["mgn run", &flags.join(" "), "--", &program]
+            Rendering::Direct => program,
+            Rendering::Ours(flags) => ["mgn run", &flags.join(" "), "--", &program]
                 .join(" ")
                 .replace("  ", " "),
-            How::Virgl => format!("GALLIUM_DRIVER=virpipe {program}"),
-            How::Indirect => format!("LIBGL_ALWAYS_INDIRECT=1 {program}"),
+            Rendering::Virgl => format!("GALLIUM_DRIVER=virpipe {program}"),
+            Rendering::Indirect => format!("LIBGL_ALWAYS_INDIRECT=1 {program}"),
         }
     }
 
     pub fn missing(&self) -> Option<String> {
-        if let Some(lacking) = lacks() {
+        if let Some(lacking) = missing_requirement() {
             return Some(lacking);
         }
-        let is_there = *self != How::Virgl || inspect::in_path(virgl::PROGRAM.as_ref()).is_some();
+        let is_there =
+            *self != Rendering::Virgl || inspect::in_path(virgl::PROGRAM.as_ref()).is_some();
         (!is_there).then(|| format!("{} is not installed", virgl::PROGRAM))
     }
 }
 
-impl Stage {
-    pub fn new(mgn: &Path) -> Rc<Stage> {
-        Rc::new(Stage {
+impl PrivateDisplay {
+    pub fn new(mgn: &Path) -> Rc<PrivateDisplay> {
+        Rc::new(PrivateDisplay {
             mgn: mgn.to_path_buf(),
             started: RefCell::default(),
             works: Cell::new(false),
@@ -178,13 +179,13 @@ impl Stage {
         })
     }
 
-    fn started(&self) -> Result<Rc<Started>> {
+    fn started(&self) -> Result<Rc<RunningDisplay>> {
         let mut started = self.started.borrow_mut();
         if let Some(started) = &*started {
             return Ok(started.clone());
         }
         let run = RunDir::create()?;
-        let new = Rc::new(Started {
+        let new = Rc::new(RunningDisplay {
             // An old one does not know the option, and takes indirect GLX anyway.
             xvfb: Xvfb::start_with(&run, &["+iglx"]).or_else(|_| Xvfb::start(&run))?,
             run,
@@ -195,12 +196,17 @@ impl Stage {
     }
 
     /// Draws, behind words that start something elsewhere.
-    pub fn draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
-        let is_it = |failed: &Attempt| failed.before == before && failed.how == *how;
+    pub fn draw(
+        &self,
+        before: &[String],
+        rendering: &Rendering,
+        scene: &Scene,
+    ) -> Result<DrawResult> {
+        let is_it = |failed: &Attempt| failed.before == before && failed.rendering == *rendering;
         if let Some(failed) = self.failed.borrow().as_ref().filter(|it| !is_it(it)) {
             bail!("other ways were not tried: {}", failed.why);
         }
-        let drawn = self.try_to_draw(before, how, scene);
+        let drawn = self.try_to_draw(before, rendering, scene);
         match &drawn {
             Ok(_) => {
                 self.works.set(true);
@@ -209,7 +215,7 @@ impl Stage {
             Err(error) if !self.works.get() => {
                 *self.failed.borrow_mut() = Some(Attempt {
                     before: before.to_vec(),
-                    how: how.clone(),
+                    rendering: rendering.clone(),
                     why: format!("{error:#}"),
                 });
             }
@@ -218,18 +224,23 @@ impl Stage {
         drawn
     }
 
-    fn try_to_draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
-        let stage = self.started()?;
-        let stats = stage.run.join("stats.json");
+    fn try_to_draw(
+        &self,
+        before: &[String],
+        rendering: &Rendering,
+        scene: &Scene,
+    ) -> Result<DrawResult> {
+        let display = self.started()?;
+        let stats = display.run.join("stats.json");
         let _ = fs::remove_file(&stats);
         let camera = Camera {
             seconds: Some(scene.seconds),
-            warm: WARM,
+            warm: WARM_UP_FRAMES,
             rate: true,
-            ..Camera::new(stage.clock.clone())
+            ..Camera::new(display.clock.clone())
         };
         let mut words: Vec<OsString> = before.iter().map(OsString::from).collect();
-        if let How::Ours(flags) = how {
+        if let Rendering::Ours(flags) = rendering {
             words.extend([self.mgn.clone().into(), "run".into()]);
             words.extend(["--stats-json".into(), stats.clone().into()]);
             words.extend(flags.iter().map(OsString::from));
@@ -241,24 +252,24 @@ impl Stage {
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
-            .env("DISPLAY", stage.xvfb.display())
-            .env("XAUTHORITY", stage.xvfb.authority())
+            .env("DISPLAY", display.xvfb.display())
+            .env("XAUTHORITY", display.xvfb.authority())
             .env_remove("WAYLAND_DISPLAY")
             // Where there is a graphics card, a private X server has none of it.
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("vblank_mode", "0");
         let name = scene.words[0].to_string_lossy();
         let mut server: Box<dyn Fn() -> f64> = Box::new(|| 0.0);
-        match how {
-            How::Virgl => {
+        match rendering {
+            Rendering::Virgl => {
                 command.envs(virgl::CLIENT);
                 let vtest = Vtest::start()?;
                 server = Box::new(move || vtest.cpu());
             }
-            How::Indirect => {
+            Rendering::Indirect => {
                 command.env("LIBGL_ALWAYS_INDIRECT", "1");
                 command.env_remove("LIBGL_ALWAYS_SOFTWARE");
-                let pid = stage.xvfb.pid();
+                let pid = display.xvfb.pid();
                 server = Box::new(move || child::cpu(pid));
             }
             _ => {}
@@ -267,19 +278,19 @@ impl Stage {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = child::wait(child::start(&mut command)?, &name, scene.limit)?.success(&name)?;
         let rate = rate(&done.stdout);
-        let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM + 1))?;
-        match how {
-            How::Virgl if !rate.renderer.to_lowercase().contains("virgl") => {
+        let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM_UP_FRAMES + 1))?;
+        match rendering {
+            Rendering::Virgl if !rate.renderer.to_lowercase().contains("virgl") => {
                 bail!("it does not work here: {} drew", rate.renderer);
             }
-            How::Indirect if rate.renderer.is_empty() => {
+            Rendering::Indirect if rate.renderer.is_empty() => {
                 bail!("it does not work here: this X server takes what is sent and draws nothing");
             }
             _ => {}
         }
         let mut server_cpu = server() - cpu_before;
         let mut sent = None;
-        if let How::Ours(_) = how {
+        if let Rendering::Ours(_) = rendering {
             let text = fs::read_to_string(&stats).context("mgn run wrote no figures")?;
             let figures: Figures = serde_json::from_str(&text)?;
             if !figures.reached_server {
@@ -288,7 +299,7 @@ impl Stage {
             server_cpu = figures.server_cpu_seconds;
             sent = Some(figures.sent());
         }
-        Ok(Drawn {
+        Ok(DrawResult {
             rate,
             server_cpu,
             sent,

@@ -9,12 +9,12 @@ pub struct Program {
     /// With a slash, a file below the target folder, or an absolute path.
     name: &'static str,
     arguments: &'static [&'static str],
-    pub says: Says,
+    pub result_kind: ResultKind,
     play: Option<Play>,
 }
 
 /// Which number on its standard output is the result.
-pub enum Says {
+pub enum ResultKind {
     /// The one of this name, of a JSON object that comes last.
     Json(&'static str),
     Glmark,
@@ -39,12 +39,12 @@ impl Program {
     pub const fn new(
         name: &'static str,
         arguments: &'static [&'static str],
-        says: Says,
+        result_kind: ResultKind,
     ) -> Program {
         Program {
             name,
             arguments,
-            says,
+            result_kind,
             play: None,
         }
     }
@@ -57,7 +57,7 @@ impl Program {
         Program {
             name,
             arguments,
-            says: Says::Json(FRAMES),
+            result_kind: ResultKind::Json(FRAMES),
             play: Some(play),
         }
     }
@@ -66,7 +66,7 @@ impl Program {
     /// the clock is beside `mgn`.
     pub fn words(&self, target: &Path, mgn: &Path) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
-        if let Says::Gears = self.says {
+        if let ResultKind::Gears = self.result_kind {
             words.extend(["timeout", "-s", "INT", "6"].map(OsString::from));
         }
         if let Some(play) = &self.play {
@@ -93,19 +93,19 @@ impl Program {
     }
 }
 
-impl Says {
+impl ResultKind {
     /// Whether a program that says its result so ends with success.
     pub fn ends_well(&self) -> bool {
-        !matches!(self, Says::Gears)
+        !matches!(self, ResultKind::Gears)
     }
 
     /// The result in what a program has printed, and in how long its run took.
     pub fn read(&self, text: &str, took: Duration) -> Option<f64> {
         match self {
-            Says::Json(name) => json_number(text, name),
-            Says::Glmark => glmark_rate(text),
-            Says::Gears => gears_rate(text),
-            Says::Nothing => Some(took.as_secs_f64()),
+            ResultKind::Json(name) => json_number(text, name),
+            ResultKind::Glmark => glmark_rate(text),
+            ResultKind::Gears => gears_rate(text),
+            ResultKind::Nothing => Some(took.as_secs_f64()),
         }
     }
 }

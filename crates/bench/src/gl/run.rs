@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How a program's OpenGL is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum RunMode {
     Direct,
     Null,
     Discard,
@@ -45,22 +45,22 @@ pub enum Way {
 /// What is added to the way there, and to the way back.
 const FAR: Duration = Duration::from_millis(1);
 
-impl Way {
+impl RunMode {
     pub fn name(self) -> String {
         let name = match self {
-            Way::Direct => "direct",
-            Way::Null => "null",
-            Way::Discard => "discard, shm",
-            Way::Shm => "shm",
-            Way::Own => "own server",
-            Way::Unconfined => "no sandbox",
-            Way::Unseen => "shm, unseen",
-            Way::Tcp => "tcp",
-            Way::Relayed => "tcp, relay",
-            Way::Far => "tcp, 1 ms",
-            Way::Wall(wall) => wall,
-            Way::Broadcast(wall) => return format!("{wall}, broadcast"),
-            Way::Crowd(columns, rows) => return format!("{} servers", columns * rows),
+            RunMode::Direct => "direct",
+            RunMode::Null => "null",
+            RunMode::Discard => "discard, shm",
+            RunMode::Shm => "shm",
+            RunMode::Own => "own server",
+            RunMode::Unconfined => "no sandbox",
+            RunMode::Unseen => "shm, unseen",
+            RunMode::Tcp => "tcp",
+            RunMode::Relayed => "tcp, relay",
+            RunMode::Far => "tcp, 1 ms",
+            RunMode::Wall(wall) => wall,
+            RunMode::Broadcast(wall) => return format!("{wall}, broadcast"),
+            RunMode::Crowd(columns, rows) => return format!("{} servers", columns * rows),
         };
         name.into()
     }
@@ -78,7 +78,7 @@ pub struct Sample {
 }
 
 /// An X server, render servers, and where the programs are.
-pub struct Machine {
+pub struct Servers {
     target: PathBuf,
     mgn: PathBuf,
     display: String,
@@ -94,8 +94,8 @@ const PORT: u16 = 47_613;
 const RELAYED_PORT: u16 = PORT + 1;
 const FAR_PORT: u16 = PORT + 2;
 
-impl Machine {
-    pub fn start(target: &Path, profile: &str) -> Result<Machine> {
+impl Servers {
+    pub fn start(target: &Path, profile: &str) -> Result<Servers> {
         let mgn = target.join(profile).join("mgn");
         let scratch = std::env::temp_dir().join(format!("mgn-bench-{}", std::process::id()));
         fs::create_dir_all(&scratch)?;
@@ -116,7 +116,7 @@ impl Machine {
         if !clock.exists() {
             bail!("{} is not there: make build first", clock.display());
         }
-        let mut machine = Machine {
+        let mut servers = Servers {
             target: target.to_path_buf(),
             mgn,
             display: String::new(),
@@ -141,17 +141,17 @@ impl Machine {
             .context("cannot run Xvfb")?;
         let mut number = String::new();
         BufReader::new(x.stdout.take().context("no output of Xvfb")?).read_line(&mut number)?;
-        machine.display = format!(":{}", number.trim());
-        machine.children.push(x);
-        machine.serve(
-            &[&machine.address("render"), &format!("tcp:127.0.0.1:{PORT}")],
+        servers.display = format!(":{}", number.trim());
+        servers.children.push(x);
+        servers.serve(
+            &[&servers.address("render"), &format!("tcp:127.0.0.1:{PORT}")],
             &[],
         )?;
-        machine.serve(&[&machine.address("discard")], &["--discard"])?;
+        servers.serve(&[&servers.address("discard")], &["--discard"])?;
         let server = (Ipv4Addr::LOCALHOST, PORT).into();
         relay::start(RELAYED_PORT, server, Duration::ZERO)?;
         relay::start(FAR_PORT, server, FAR)?;
-        Ok(machine)
+        Ok(servers)
     }
 
     fn address(&self, name: &str) -> String {
@@ -176,53 +176,56 @@ impl Machine {
     }
 
     /// Runs `program` and reads its result.
-    pub fn run(&self, way: Way, program: &Program) -> Result<Sample> {
-        self.run_with(way, program, None)
+    pub fn run(&self, mode: RunMode, program: &Program) -> Result<Sample> {
+        self.run_with(mode, program, None)
     }
 
     /// The same with empty caches, which is felt by what the run itself starts.
-    pub fn run_cold(&self, way: Way, program: &Program) -> Result<Sample> {
+    pub fn run_cold(&self, mode: RunMode, program: &Program) -> Result<Sample> {
         let cache = self.scratch.join("cold");
         let _ = fs::remove_dir_all(&cache);
         fs::create_dir_all(&cache)?;
-        self.run_with(way, program, Some(&cache))
+        self.run_with(mode, program, Some(&cache))
     }
 
-    fn run_with(&self, way: Way, program: &Program, cache: Option<&Path>) -> Result<Sample> {
+    fn run_with(&self, mode: RunMode, program: &Program, cache: Option<&Path>) -> Result<Sample> {
         let words = program.words(&self.target, &self.mgn);
-        if let Way::Crowd(columns, rows) = way {
+        if let RunMode::Crowd(columns, rows) = mode {
             return self.crowd([columns, rows], &words);
         }
         let stats = self.scratch.join("stats.json");
         let _ = fs::remove_file(&stats);
-        let mut command = match way {
-            Way::Direct => Command::new("env"),
+        let mut command = match mode {
+            RunMode::Direct => Command::new("env"),
             _ => Command::new(&self.mgn),
         };
-        if way == Way::Direct {
+        if mode == RunMode::Direct {
             command.args(["LIBGL_ALWAYS_SOFTWARE=1", "vblank_mode=0"]);
         } else {
             command.arg("run").arg("--stats-json").arg(&stats);
             let tcp = |port: u16| Some(format!("tcp:127.0.0.1:{port}"));
-            let (server, transport) = match way {
-                Way::Null | Way::Direct | Way::Crowd(..) => (None, "null"),
-                Way::Discard | Way::Wall(_) | Way::Broadcast(_) => {
+            let (server, transport) = match mode {
+                RunMode::Null | RunMode::Direct | RunMode::Crowd(..) => (None, "null"),
+                RunMode::Discard | RunMode::Wall(_) | RunMode::Broadcast(_) => {
                     (Some(self.address("discard")), "shm")
                 }
-                Way::Shm | Way::Unseen => (Some(self.address("render")), "shm"),
-                Way::Own | Way::Unconfined => (Some("own".to_string()), "shm"),
-                Way::Tcp => (tcp(PORT), "tcp"),
-                Way::Relayed => (tcp(RELAYED_PORT), "tcp"),
-                Way::Far => (tcp(FAR_PORT), "tcp"),
+                RunMode::Shm | RunMode::Unseen => (Some(self.address("render")), "shm"),
+                RunMode::Own | RunMode::Unconfined => (Some("own".to_string()), "shm"),
+                RunMode::Tcp => (tcp(PORT), "tcp"),
+                RunMode::Relayed => (tcp(RELAYED_PORT), "tcp"),
+                RunMode::Far => (tcp(FAR_PORT), "tcp"),
             };
-            if let Way::Wall(wall) | Way::Broadcast(wall) = way {
+            if let RunMode::Wall(wall) | RunMode::Broadcast(wall) = mode {
                 // Which would begin when the machine is busy.
                 command.args(["--wall", wall, "--weld", "never"]);
             }
-            if matches!(way, Way::Broadcast(_)) {
+            if matches!(mode, RunMode::Broadcast(_)) {
                 command.args(["--client-spu", "broadcast"]);
             }
-            if matches!(way, Way::Unseen | Way::Wall(_) | Way::Broadcast(_)) {
+            if matches!(
+                mode,
+                RunMode::Unseen | RunMode::Wall(_) | RunMode::Broadcast(_)
+            ) {
                 command.args(["--present", "none"]);
             }
             if let Some(server) = server {
@@ -241,7 +244,7 @@ impl Machine {
             .env("HOME", &self.scratch)
             .env("SDL_AUDIODRIVER", "dummy")
             .stderr(Stdio::null());
-        if way == Way::Unconfined {
+        if mode == RunMode::Unconfined {
             command.env("MGN_NO_SANDBOX", "1");
         }
         if let Some(cache) = cache {
@@ -253,16 +256,16 @@ impl Machine {
             .output()
             .with_context(|| format!("cannot run {words:?}"))?;
         let took = start.elapsed();
-        if program.says.ends_well() && !output.status.success() {
-            bail!("{words:?} ({}) ended with {}", way.name(), output.status);
+        if program.result_kind.ends_well() && !output.status.success() {
+            bail!("{words:?} ({}) ended with {}", mode.name(), output.status);
         }
         // A worker's time counts when the server has waited for it.
         std::thread::sleep(Duration::from_millis(150));
         let text = String::from_utf8_lossy(&output.stdout);
         let value = program
-            .says
+            .result_kind
             .read(&text, took)
-            .with_context(|| format!("{words:?} ({}) printed no result: {text}", way.name()))?;
+            .with_context(|| format!("{words:?} ({}) printed no result: {text}", mode.name()))?;
         let waited = fs::read_to_string(&stats)
             .ok()
             .and_then(|text| json_number(&text, "send_wait_share"));
@@ -355,7 +358,7 @@ impl Machine {
     }
 }
 
-impl Drop for Machine {
+impl Drop for Servers {
     fn drop(&mut self) {
         for child in self.children.iter_mut().rev() {
             let _ = kill_process(Pid::from_child(child), Signal::TERM);

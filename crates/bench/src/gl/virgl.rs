@@ -20,7 +20,7 @@ pub const CLIENT: [(&str, &str); 1] = [("GALLIUM_DRIVER", "virpipe")];
 /// Not every version of Mesa can be told another place.
 const SOCKET: &str = "/tmp/.virgl_test";
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The server. It ends with this, or with this thread.
 pub struct Vtest(Child);
@@ -41,12 +41,12 @@ impl Vtest {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let mut server = Vtest(child::start(&mut command)?);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         while !socket.exists() {
             if let Some(status) = server.0.try_wait()? {
                 bail!("{PROGRAM} ended with {status}");
             }
-            if Instant::now() >= deadline || child::is_over() {
+            if Instant::now() >= deadline || child::is_interrupted() {
                 bail!("{PROGRAM} did not come up");
             }
             thread::sleep(Duration::from_millis(5));

@@ -43,7 +43,7 @@ const QUEUE: u32 = 50;
 const LEAST_BURST: u32 = 6_000;
 const LEAST_QUEUE: u32 = 30_000;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What is needed, and in which of Debian's packages it is.
 const TOOLS: [(&str, &str); 6] = [
@@ -56,7 +56,7 @@ const TOOLS: [(&str, &str); 6] = [
 ];
 
 /// Why there can be no links here.
-pub fn lacks() -> Option<String> {
+pub fn missing_requirement() -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return Some("emulated links need root".to_string());
     }
@@ -86,7 +86,10 @@ fn missing(is_there: impl Fn(&str) -> bool) -> Option<String> {
 /// Of TCP, in a new network.
 pub fn congestion_control() -> Result<String> {
     let mut command = Command::new("unshare");
-    let done = child::output(command.args(["-n", "cat", congestion::FILE]), PATIENCE)?;
+    let done = child::output(
+        command.args(["-n", "cat", congestion::FILE]),
+        COMMAND_TIMEOUT,
+    )?;
     Ok(done.success("unshare")?.stdout.trim().to_string())
 }
 
@@ -187,7 +190,7 @@ fn hold() -> Result<Child> {
         .context("cannot run unshare")?;
     let network =
         |process: &str| std::fs::read_link(Path::new("/proc").join(process).join("ns/net"));
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + COMMAND_TIMEOUT;
     // It is this process's until `unshare` has done its work.
     while network(&holder.id().to_string()).ok() == network("self").ok() {
         if holder.try_wait()?.is_some() || Instant::now() >= deadline {
@@ -202,7 +205,7 @@ fn hold() -> Result<Child> {
 
 fn run(program: &str, arguments: &str) -> Result<()> {
     let mut command = Command::new(program);
-    let done = child::output(command.args(arguments.split(' ')), PATIENCE)?;
+    let done = child::output(command.args(arguments.split(' ')), COMMAND_TIMEOUT)?;
     let name = format!("{program} {arguments}");
     done.success(&name).map(|_| ())
 }
@@ -225,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_link_goes_with_its_owner() {
-        if let Some(why) = lacks() {
+        if let Some(why) = missing_requirement() {
             eprintln!("SKIPPED: {why}");
             return;
         }
@@ -236,7 +239,7 @@ mod tests {
         let said = |words: &str| {
             let mut command = Command::new("nsenter");
             let words = format!("{} {words}", &link.before(1).join(" ")["nsenter ".len()..]);
-            let done = child::output(command.args(words.split(' ')), PATIENCE).unwrap();
+            let done = child::output(command.args(words.split(' ')), COMMAND_TIMEOUT).unwrap();
             done.success("nsenter").unwrap().stdout
         };
         let shaped = said("tc qdisc show dev wire");

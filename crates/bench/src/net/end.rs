@@ -5,33 +5,39 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::child;
-use crate::net::measure::{Test, COMPUTE, OVERLAP_PARTS, PERCENTILES, SWEEP, TIMES};
+use crate::net::measure::{
+    Test, COMPUTE_FACTORS, COMPUTE_SECONDS, OVERLAP_PARTS, PERCENTILES, SWEEP_SECONDS,
+};
 use crate::net::pair::{End, Pair, RUN_LIMIT};
-use crate::net::{memory, ours, sockets};
+use crate::net::{endpoint, shared_buffer, sockets};
 use crate::probe::{pin, processor};
 use crate::statistics::{histogram, percentile};
 
 /// Repetitions that take less than this all together say nothing.
-const LEAST: f64 = 0.02;
+const MIN_SECONDS: f64 = 0.02;
 
 /// So many count at least, however long they take.
-const REPETITIONS: u32 = 3;
+const MIN_REPETITIONS: u32 = 3;
 
 /// Repetitions that are timed one by one.
-const TIMED: u64 = 2000;
+const MAX_TIMED_REPETITIONS: u64 = 2000;
 
 /// Runs one of the two processes to its end.
 pub fn run(end: &End) -> Result<()> {
-    let patience = RUN_LIMIT + Duration::from_secs_f64(end.seconds * end.sizes.len() as f64);
+    let timeout = RUN_LIMIT + Duration::from_secs_f64(end.seconds * end.sizes.len() as f64);
     std::thread::spawn(move || {
-        std::thread::sleep(patience);
+        std::thread::sleep(timeout);
         eprintln!("a run took too long and was stopped");
         std::process::exit(3);
     });
-    let mut pair: Box<dyn Pair> = match end.way.strip_prefix("raw-") {
-        Some("memory") => Box::new(memory::Raw::new(end, &end.address)?),
-        Some(family) => Box::new(sockets::Raw::new(end, family, &end.address)?),
-        None => Box::new(ours::Ours::new(end, &end.way, &end.address)?),
+    let mut pair: Box<dyn Pair> = match end.channel.strip_prefix("raw-") {
+        Some("memory") => Box::new(shared_buffer::BufferPair::new(end, &end.address)?),
+        Some(family) => Box::new(sockets::SocketPair::new(end, family, &end.address)?),
+        None => Box::new(endpoint::EndpointPair::new(
+            end,
+            &end.channel,
+            &end.address,
+        )?),
     };
     pin(processor(end.rank)?)?;
     let mut cpu = child::own_cpu();
@@ -66,14 +72,14 @@ fn lead(end: &End, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> 
         let part = end.seconds / OVERLAP_PARTS;
         let (transfer, _) = best(pair, part, 0.0)?;
         seconds.push(transfer);
-        for times in TIMES {
+        for times in COMPUTE_FACTORS {
             seconds.push(best(pair, part, times * transfer)?.1);
         }
-        seconds.push(best(pair, part, COMPUTE)?.0);
+        seconds.push(best(pair, part, COMPUTE_SECONDS)?.0);
     } else if end.test == Test::Sweep {
-        let part = end.seconds / (1 + SWEEP.len()) as f64;
+        let part = end.seconds / (1 + SWEEP_SECONDS.len()) as f64;
         seconds.push(best(pair, part, 0.0)?.0);
-        for compute in SWEEP {
+        for compute in SWEEP_SECONDS {
             let (whole, waited) = best(pair, part, compute)?;
             seconds.extend([whole, waited]);
         }
@@ -97,7 +103,7 @@ fn window(end: &End, size: usize) -> usize {
 /// Percentiles of single repetitions, which take so many seconds each and not much longer than a
 /// time all together.
 fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
-    let count = TIMED.min((seconds / each) as u64 + 1);
+    let count = MAX_TIMED_REPETITIONS.min((seconds / each) as u64 + 1);
     let mut times = histogram();
     pair.agree([count, 0.0f64.to_bits()])?;
     for turn in 0..count {
@@ -114,8 +120,8 @@ fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
 fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
     let (mut spent, mut best) = (0.0, (f64::MAX, 0.0));
     let (mut count, mut counted) = (1u64, 0);
-    let least = LEAST.min(seconds / 8.0);
-    while spent < seconds || counted < REPETITIONS {
+    let least = MIN_SECONDS.min(seconds / 8.0);
+    while spent < seconds || counted < MIN_REPETITIONS {
         pair.agree([count, compute.to_bits()])?;
         let begun = Instant::now();
         let mut waited = 0.0;
@@ -146,7 +152,7 @@ fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
         }
         all += count;
         // To agree costs a message too.
-        if begun.elapsed().as_secs_f64() < LEAST.min(seconds / 4.0) {
+        if begun.elapsed().as_secs_f64() < MIN_SECONDS.min(seconds / 4.0) {
             count *= 2;
         }
     }

@@ -27,14 +27,14 @@ pub struct Places {
 const NO_ADDRESS: &str = "nowhere";
 
 /// Runs both processes: a sample for each size.
-pub fn run(way: &str, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
-    run_in(&Places::default(), way, test, sizes, seconds)
+pub fn run(channel: &str, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
+    run_in(&Places::default(), channel, test, sizes, seconds)
 }
 
 /// As [`run`], where it is said.
 pub fn run_in(
     places: &Places,
-    way: &str,
+    channel: &str,
     test: Test,
     sizes: &[usize],
     seconds: f64,
@@ -45,7 +45,7 @@ pub fn run_in(
         let mut words = before.chain([program]);
         let mut command = Command::new(words.next().context("a program")?);
         command.args(words);
-        command.args(arguments(rank, way, address, test, sizes, seconds));
+        command.args(arguments(rank, channel, address, test, sizes, seconds));
         command.args(&places.arguments);
         Ok(command)
     };
@@ -74,7 +74,7 @@ pub fn run_in(
 /// What either process of this program is given.
 fn arguments(
     rank: usize,
-    way: &str,
+    channel: &str,
     address: &str,
     test: Test,
     sizes: &[usize],
@@ -86,7 +86,7 @@ fn arguments(
         PART,
         "end",
         &rank,
-        way,
+        channel,
         address,
         test.name(),
         &names,
@@ -98,9 +98,9 @@ fn arguments(
 
 /// What one would type for [`run`], in two terminals: the second process says the address that the
 /// first one wants.
-pub fn typed(way: &str, test: Test, sizes: &[usize], seconds: f64) -> String {
+pub fn shell_command(channel: &str, test: Test, sizes: &[usize], seconds: f64) -> String {
     let end = |rank, address| {
-        let arguments = arguments(rank, way, address, test, sizes, seconds);
+        let arguments = arguments(rank, channel, address, test, sizes, seconds);
         Argv::new(["mgn"]).args(arguments)
     };
     let (second, first) = (end(1, NO_ADDRESS), end(0, "ADDRESS"));

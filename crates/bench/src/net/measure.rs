@@ -15,10 +15,10 @@ pub enum Test {
     /// As `Stream`; each buffer is written before and read after.
     Fresh,
     /// As `Stream`, but each message is read where it lies.
-    Place,
+    InPlace,
     /// One each way is begun, then both compute, then both wait (post-compute-wait).
     Overlap,
-    /// The same, computing for each of [`SWEEP`].
+    /// The same, computing for each of [`SWEEP_SECONDS`].
     Sweep,
 }
 
@@ -26,8 +26,8 @@ pub enum Test {
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Seconds of one repetition. For overlap those of one that does not compute, the waits after
-    /// computing for [`TIMES`] as long, and the seconds of one that computes for [`COMPUTE`];
-    /// for a sweep those of one that does not compute, and for each of [`SWEEP`] those of one and
+    /// computing for [`COMPUTE_FACTORS`] as long, and the seconds of one that computes for [`COMPUTE_SECONDS`];
+    /// for a sweep those of one that does not compute, and for each of [`SWEEP_SECONDS`] those of one and
     /// of them the waiting.
     pub seconds: Vec<f64>,
     /// Messages in one repetition, one way.
@@ -44,16 +44,16 @@ pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 
 /// How long is computed while messages are under way, in times of the transfer, to see how long is
 /// waited then.
-pub const TIMES: [f64; 4] = [0.5, 2.0, 4.0, 10.0];
+pub const COMPUTE_FACTORS: [f64; 4] = [0.5, 2.0, 4.0, 10.0];
 
 /// How long is computed to see how much of the time is left for that, in seconds.
-pub const COMPUTE: f64 = 1e-3;
+pub const COMPUTE_SECONDS: f64 = 1e-3;
 
 /// How long is computed while messages are under way, in seconds.
-pub const SWEEP: [f64; 8] = [1e-5, 3e-5, 1e-4, 3e-4, 5e-4, 1e-3, 2e-3, 5e-3];
+pub const SWEEP_SECONDS: [f64; 8] = [1e-5, 3e-5, 1e-4, 3e-4, 5e-4, 1e-3, 2e-3, 5e-3];
 
 /// Parts of the time of a run for overlap.
-pub const OVERLAP_PARTS: f64 = 2.0 + TIMES.len() as f64;
+pub const OVERLAP_PARTS: f64 = 2.0 + COMPUTE_FACTORS.len() as f64;
 
 /// One of the figures that a run gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Test {
         Test::Both,
         Test::Exchange,
         Test::Fresh,
-        Test::Place,
+        Test::InPlace,
         Test::Overlap,
         Test::Sweep,
     ];
@@ -117,7 +117,7 @@ impl Test {
             Test::Both => "both",
             Test::Exchange => "exchange",
             Test::Fresh => "fresh",
-            Test::Place => "place",
+            Test::InPlace => "place",
             Test::Overlap => "overlap",
             Test::Sweep => "sweep",
         }
@@ -134,13 +134,13 @@ impl Test {
     }
 
     /// The figures of a run: one, and for overlap the available share, what is waited after each of
-    /// [`TIMES`], and the transfer's time.
+    /// [`COMPUTE_FACTORS`], and the transfer's time.
     pub fn values(self, size: usize, sample: &Sample) -> Vec<f64> {
         let seconds = &sample.seconds;
         match (self, &seconds[..]) {
             (Test::Overlap, [transfer, waited @ .., whole]) => {
                 let waited = waited.iter().map(|waited| waited / transfer);
-                let mut values = vec![COMPUTE / whole];
+                let mut values = vec![COMPUTE_SECONDS / whole];
                 values.extend(waited);
                 values.push(transfer * 1e6);
                 values

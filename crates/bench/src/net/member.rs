@@ -11,7 +11,7 @@ use anyhow::{bail, Context, Result};
 use mgn_fabric::endpoint::{Endpoint, LinkId, Request, Wanted};
 
 use crate::child::own_cpu;
-use crate::net::ours::{accept, connect, listen, transport, Buffers};
+use crate::net::endpoint::{accept, connect, listen, transport, Buffers};
 
 #[derive(Debug, clap::Args)]
 pub struct Member {
@@ -23,7 +23,7 @@ pub struct Member {
 const DATA: u64 = 1;
 
 /// Whoever was told to do something with the others gives up after this.
-const PATIENCE: Duration = Duration::from_secs(30);
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Receives that are posted while messages flow.
 const POSTED: usize = 8;
@@ -121,7 +121,7 @@ impl Member {
                 begun.extend(buffers.isend(at, *link, DATA)?);
             }
             for request in begun {
-                let ended = endpoint.wait(request, Some(PATIENCE))?;
+                let ended = endpoint.wait(request, Some(STEP_TIMEOUT))?;
                 ended.context("the others don't go on")?;
             }
             // The first link of the others is the one to the first member.
@@ -144,7 +144,7 @@ impl Links {
         let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
             .more
-            .wait_timeout_while(links, PATIENCE, |links| links.len() < count);
+            .wait_timeout_while(links, STEP_TIMEOUT, |links| links.len() < count);
         let (links, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match links.len() == count {
             true => Ok(()),
@@ -190,7 +190,7 @@ fn steps(
             begun.extend(buffers.isend(at, *link, DATA)?);
         }
         for request in begun {
-            let ended = endpoint.wait(request, Some(PATIENCE))?;
+            let ended = endpoint.wait(request, Some(STEP_TIMEOUT))?;
             ended.context("the others don't go on")?;
         }
     }
@@ -286,7 +286,7 @@ fn flow(
             requests.rotate_left(next);
             begun.rotate_left(next);
         }
-        if now > seconds + PATIENCE.as_secs_f64() {
+        if now > seconds + STEP_TIMEOUT.as_secs_f64() {
             bail!("{open} links go on and on");
         }
     }

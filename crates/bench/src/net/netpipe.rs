@@ -6,13 +6,13 @@ use anyhow::{Context, Result};
 use mgn_launch::inspect::in_path;
 
 use crate::argv::Argv;
-use crate::net::peers::{task, Library, Peers, Settings, PATIENCE};
+use crate::net::peers::{task, MpiLibrary, MpiSettings, PeerPrograms, PAIR_TIMEOUT};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct NetPipe {
-    pub library: Library,
-    pub settings: Settings,
+    pub library: MpiLibrary,
+    pub settings: MpiSettings,
     /// In order.
     pub sizes: &'static [usize],
     /// In one direction only, instead of there and back.
@@ -20,10 +20,10 @@ pub struct NetPipe {
 }
 
 /// As Debian calls it.
-pub fn program(library: Library) -> &'static str {
+pub fn program(library: MpiLibrary) -> &'static str {
     match library {
-        Library::OpenMpi => "NPopenmpi",
-        Library::Mpich => "NPmpich2",
+        MpiLibrary::OpenMpi => "NPopenmpi",
+        MpiLibrary::Mpich => "NPmpich2",
     }
 }
 
@@ -33,7 +33,7 @@ impl NetPipe {
     }
 
     /// Why it cannot be run here.
-    pub fn missing(&self, peers: &Peers) -> Option<String> {
+    pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let (start, library) = (self.library.starter(), self.library.name());
         let wanted = [start, self.program()];
         let missing = wanted
@@ -56,7 +56,7 @@ impl NetPipe {
     }
 
     /// What is run: no sizes between those that are asked for, as far as NetPIPE lets that be said.
-    pub fn argv(&self, peers: &Peers) -> Argv {
+    pub fn argv(&self, peers: &PeerPrograms) -> Argv {
         let (least, most) = (self.sizes[0], self.sizes[self.sizes.len() - 1]);
         let start = self.settings.start(self.library, 2).args([self.program()]);
         let argv = start
@@ -68,9 +68,9 @@ impl NetPipe {
 
     /// Seconds that a message takes: half of the time there and back, or of a stream that of one
     /// message.
-    pub fn run(&self, peers: &Peers) -> Result<Vec<f64>> {
+    pub fn run(&self, peers: &PeerPrograms) -> Result<Vec<f64>> {
         peers.write(self.program(), "")?;
-        peers.run(&self.argv(peers), &self.task(), PATIENCE)?;
+        peers.run(&self.argv(peers), &self.task(), PAIR_TIMEOUT)?;
         let text = fs::read_to_string(peers.file(self.program()))?;
         times(&text, self.sizes).with_context(|| self.program())
     }
@@ -119,13 +119,15 @@ mod tests {
     #[test]
     fn what_is_run_is_what_is_said() {
         let netpipe = NetPipe {
-            library: Library::OpenMpi,
+            library: MpiLibrary::OpenMpi,
             settings: OPEN_MPI_TCP,
             sizes: &[64, 4096],
             is_stream: true,
         };
-        let typed = netpipe.argv(&Peers::new("run/programs".into())).to_string();
+        let shell_command = netpipe
+            .argv(&PeerPrograms::new("run/programs".into()))
+            .to_string();
         let end = "lo NPopenmpi -l 64 -u 4096 -p 0 -n 300 -s -o run/programs/NPopenmpi";
-        assert!(typed.ends_with(end), "{typed}");
+        assert!(shell_command.ends_with(end), "{shell_command}");
     }
 }

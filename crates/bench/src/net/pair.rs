@@ -11,7 +11,7 @@ use crate::net::measure::Test;
 #[derive(Debug, clap::Args)]
 pub struct End {
     pub rank: usize,
-    pub way: String,
+    pub channel: String,
     pub address: String,
     pub test: Test,
     /// Bytes of a message; one after the other is measured.

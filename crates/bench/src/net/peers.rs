@@ -10,7 +10,7 @@ use anyhow::{bail, Context, Result};
 use mgn_launch::inspect::in_path;
 
 use crate::argv::Argv;
-use crate::child::{self, Done, Late};
+use crate::child::{self, FinishedProgram, TimedOut};
 use crate::net::measure::{Sample, Test};
 
 /// What exchanges messages by MPI, in C: compiled by each library's own compiler when it is needed.
@@ -27,25 +27,25 @@ pub const MESSAGES: &str = "messages";
 pub const PATTERNS: &str = "patterns";
 
 /// No run of a pair takes longer besides the time it measures for.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PAIR_TIMEOUT: Duration = Duration::from_secs(20);
 
-const COMPILING: Duration = Duration::from_secs(60);
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Library {
+pub enum MpiLibrary {
     OpenMpi,
     Mpich,
 }
 
 /// A program for a library, or why there is none.
-type Made = (Library, &'static str, Result<PathBuf, String>);
+type Compiled = (MpiLibrary, &'static str, Result<PathBuf, String>);
 
 /// The programs that are made for libraries, and what hung, which would take as long again.
 #[derive(Debug)]
-pub struct Peers {
+pub struct PeerPrograms {
     /// Where programs, their sources, and what others are told in files, are kept.
     folder: PathBuf,
-    programs: RefCell<Vec<Made>>,
+    programs: RefCell<Vec<Compiled>>,
     /// Those that have done something.
     working: RefCell<BTreeSet<String>>,
     hung: RefCell<Vec<Hung>>,
@@ -59,40 +59,40 @@ struct Hung {
     why: String,
 }
 
-impl Library {
+impl MpiLibrary {
     pub fn name(self) -> &'static str {
         match self {
-            Library::OpenMpi => "Open MPI",
-            Library::Mpich => "MPICH",
+            MpiLibrary::OpenMpi => "Open MPI",
+            MpiLibrary::Mpich => "MPICH",
         }
     }
 
     fn compiler(self) -> &'static str {
         match self {
-            Library::OpenMpi => "mpicc.openmpi",
-            Library::Mpich => "mpicc.mpich",
+            MpiLibrary::OpenMpi => "mpicc.openmpi",
+            MpiLibrary::Mpich => "mpicc.mpich",
         }
     }
 
     /// What starts programs for it.
     pub fn starter(self) -> &'static str {
         match self {
-            Library::OpenMpi => "mpirun.openmpi",
-            Library::Mpich => "mpirun.mpich",
+            MpiLibrary::OpenMpi => "mpirun.openmpi",
+            MpiLibrary::Mpich => "mpirun.mpich",
         }
     }
 
     /// What starts so many processes, each on a processor of its own if there are enough.
     fn start(self, processes: usize) -> Argv {
         let root: &[&str] = match self {
-            Library::OpenMpi => &["--allow-run-as-root"],
-            Library::Mpich => &[],
+            MpiLibrary::OpenMpi => &["--allow-run-as-root"],
+            MpiLibrary::Mpich => &[],
         };
         let bind: &[&str] = match (self, processes) {
-            (Library::OpenMpi, 2) => &["--bind-to", "core"],
-            (Library::OpenMpi, _) => &["--oversubscribe", "--bind-to", "none"],
-            (Library::Mpich, 2) => &["-bind-to", "core"],
-            (Library::Mpich, _) => &[],
+            (MpiLibrary::OpenMpi, 2) => &["--bind-to", "core"],
+            (MpiLibrary::OpenMpi, _) => &["--oversubscribe", "--bind-to", "none"],
+            (MpiLibrary::Mpich, 2) => &["-bind-to", "core"],
+            (MpiLibrary::Mpich, _) => &[],
         };
         let start = Argv::new([self.starter()]).args(root);
         // Its search for processors asks an X server, which may say a line for each process.
@@ -101,9 +101,9 @@ impl Library {
     }
 }
 
-impl Peers {
-    pub fn new(folder: PathBuf) -> Peers {
-        Peers {
+impl PeerPrograms {
+    pub fn new(folder: PathBuf) -> PeerPrograms {
+        PeerPrograms {
             folder,
             programs: RefCell::default(),
             working: RefCell::default(),
@@ -123,9 +123,9 @@ impl Peers {
     }
 
     /// Makes a program for a library, once.
-    fn program(&self, library: Library, which: &'static str) -> Result<PathBuf, String> {
+    fn program(&self, library: MpiLibrary, which: &'static str) -> Result<PathBuf, String> {
         let mut programs = self.programs.borrow_mut();
-        let is_it = |made: &&Made| (made.0, made.1) == (library, which);
+        let is_it = |made: &&Compiled| (made.0, made.1) == (library, which);
         if let Some((_, _, program)) = programs.iter().find(is_it) {
             return program.clone();
         }
@@ -135,7 +135,7 @@ impl Peers {
         program
     }
 
-    fn compile(&self, library: Library, which: &str) -> Result<PathBuf> {
+    fn compile(&self, library: MpiLibrary, which: &str) -> Result<PathBuf> {
         let (name, compiler) = (library.name(), library.compiler());
         if in_path(compiler.as_ref()).is_none() {
             bail!("{name} is not installed: there is no {compiler}");
@@ -143,18 +143,21 @@ impl Peers {
         let source = SOURCES.iter().find(|(name, _)| *name == which);
         let (_, text) = source.context("a program's source")?;
         self.write(&format!("{which}.c"), text)?;
-        child::output(&mut self.compiling(library, which).command(), COMPILING)?
-            .success(compiler)
-            .with_context(|| format!("{name} is installed without what programs are made with"))?;
+        child::output(
+            &mut self.compiling(library, which).command(),
+            COMPILE_TIMEOUT,
+        )?
+        .success(compiler)
+        .with_context(|| format!("{name} is installed without what programs are made with"))?;
         Ok(self.made(library, which))
     }
 
     /// Where a program for a library is.
-    fn made(&self, library: Library, which: &str) -> PathBuf {
+    fn made(&self, library: MpiLibrary, which: &str) -> PathBuf {
         self.file(&format!("{which}-{}", library.compiler()))
     }
 
-    fn compiling(&self, library: Library, which: &str) -> Argv {
+    fn compiling(&self, library: MpiLibrary, which: &str) -> Argv {
         let (program, source) = (self.made(library, which), self.file(&format!("{which}.c")));
         let files = [program, source].map(|path| path.display().to_string());
         let compiler = Argv::new([library.compiler(), "-O2", "-o"]);
@@ -162,7 +165,7 @@ impl Peers {
     }
 
     /// What one would type: first to make the program, then for these runs of it.
-    pub fn typed(&self, library: Library, which: &str, runs: &[Argv]) -> String {
+    pub fn shell_command(&self, library: MpiLibrary, which: &str, runs: &[Argv]) -> String {
         let made = self.compiling(library, which);
         let all = [&made].into_iter().chain(runs).map(Argv::to_string);
         all.collect::<Vec<_>>().join(" && ")
@@ -171,8 +174,8 @@ impl Peers {
     /// A run of a program for a library.
     pub fn argv(
         &self,
-        library: Library,
-        settings: &Settings,
+        library: MpiLibrary,
+        settings: &MpiSettings,
         which: &str,
         processes: usize,
         words: &[String],
@@ -185,8 +188,8 @@ impl Peers {
     /// Why a program for a library cannot be run, if so.
     pub fn missing(
         &self,
-        library: Library,
-        settings: &Settings,
+        library: MpiLibrary,
+        settings: &MpiSettings,
         which: &'static str,
     ) -> Option<String> {
         let made = self.program(library, which).err();
@@ -196,8 +199,8 @@ impl Peers {
     /// Two processes that exchange messages by a library.
     pub fn pair(
         &self,
-        library: Library,
-        settings: &Settings,
+        library: MpiLibrary,
+        settings: &MpiSettings,
         test: Test,
         sizes: &[usize],
         seconds: f64,
@@ -208,13 +211,13 @@ impl Peers {
     }
 
     /// Runs to the end what must succeed. What hangs is remembered.
-    pub fn run(&self, argv: &Argv, task: &str, limit: Duration) -> Result<Done> {
+    pub fn run(&self, argv: &Argv, task: &str, limit: Duration) -> Result<FinishedProgram> {
         let program = argv.program();
         if let Some(why) = self.hung(program, task) {
             bail!("{why}");
         }
         let done = child::output(&mut argv.command(), limit).inspect_err(|error| {
-            if error.is::<Late>() {
+            if error.is::<TimedOut>() {
                 self.hung.borrow_mut().push(Hung {
                     program: program.to_string(),
                     task: task.to_string(),
@@ -238,19 +241,19 @@ impl Peers {
 }
 
 /// What a program for a library does, whatever the sizes.
-pub fn task(which: &str, settings: &Settings) -> String {
+pub fn task(which: &str, settings: &MpiSettings) -> String {
     format!("{which}, {settings:?}")
 }
 
 /// What a library is told to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct MpiSettings {
     pub arguments: &'static [&'static str],
     pub environment: &'static [(&'static str, &'static str)],
 }
 
 /// Without reading the other process's memory.
-pub const NO_CMA: Settings = Settings {
+pub const OPEN_MPI_NO_CMA: MpiSettings = MpiSettings {
     arguments: &[
         "--mca",
         "btl",
@@ -261,11 +264,11 @@ pub const NO_CMA: Settings = Settings {
     ],
     environment: &[],
 };
-pub const BY_MEMORY: Settings = Settings {
+pub const OPEN_MPI_MEMORY: MpiSettings = MpiSettings {
     arguments: &["--mca", "btl", "self,vader"],
     environment: &[],
 };
-pub const OPEN_MPI_TCP: Settings = Settings {
+pub const OPEN_MPI_TCP: MpiSettings = MpiSettings {
     arguments: &[
         "--mca",
         "btl",
@@ -276,12 +279,12 @@ pub const OPEN_MPI_TCP: Settings = Settings {
     ],
     environment: &[],
 };
-pub const AS_IT_IS: Settings = Settings {
+pub const DEFAULT_SETTINGS: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[],
 };
 /// Debian's MPICH is made with UCX.
-pub const MPICH_TCP: Settings = Settings {
+pub const MPICH_TCP: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[
         ("MPIR_CVAR_NOLOCAL", "1"),
@@ -289,9 +292,9 @@ pub const MPICH_TCP: Settings = Settings {
         ("FI_PROVIDER", "tcp"),
     ],
 };
-impl Settings {
+impl MpiSettings {
     /// What starts processes of a library, with these settings.
-    pub fn start(&self, library: Library, processes: usize) -> Argv {
+    pub fn start(&self, library: MpiLibrary, processes: usize) -> Argv {
         let start = library.start(processes).args(self.arguments);
         let set = self.environment.iter();
         set.fold(start, |start, (name, value)| start.env(name, value))
@@ -364,16 +367,22 @@ mod tests {
 
     #[test]
     fn what_is_run_is_what_is_said() {
-        let peers = Peers::new("run/programs".into());
-        let of = |settings, test| peers.pair(Library::OpenMpi, settings, test, &[8, 64], 0.03);
+        let peers = PeerPrograms::new("run/programs".into());
+        let of = |settings, test| peers.pair(MpiLibrary::OpenMpi, settings, test, &[8, 64], 0.03);
         assert_eq!(
             of(&OPEN_MPI_TCP, Test::Latency).to_string(),
             "HWLOC_COMPONENTS=-gl mpirun.openmpi --allow-run-as-root -np 2 --bind-to core --mca btl self,tcp \
              --mca btl_tcp_if_include lo run/programs/messages-mpicc.openmpi latency 8,64 0.03"
         );
-        let many = peers.argv(Library::OpenMpi, &AS_IT_IS, PATTERNS, 8, &["8".to_string()]);
+        let many = peers.argv(
+            MpiLibrary::OpenMpi,
+            &DEFAULT_SETTINGS,
+            PATTERNS,
+            8,
+            &["8".to_string()],
+        );
         assert_eq!(
-            peers.typed(Library::OpenMpi, PATTERNS, &[many]),
+            peers.shell_command(MpiLibrary::OpenMpi, PATTERNS, &[many]),
             "mpicc.openmpi -O2 -o run/programs/patterns-mpicc.openmpi run/programs/patterns.c -lm && \
              HWLOC_COMPONENTS=-gl mpirun.openmpi --allow-run-as-root -np 8 --oversubscribe --bind-to none \
              run/programs/patterns-mpicc.openmpi 8"
@@ -382,7 +391,7 @@ mod tests {
 
     #[test]
     fn what_hangs_is_not_tried_again() {
-        let peers = Peers::new("nowhere".into());
+        let peers = PeerPrograms::new("nowhere".into());
         let (hangs, works) = (Argv::new(["sleep", "1000"]), Argv::new(["sleep", "0"]));
         let limit = |argv: &Argv| match std::ptr::eq(argv, &hangs) {
             true => Duration::from_millis(200),
@@ -402,7 +411,7 @@ mod tests {
             assert!(said(&fails, "one").unwrap().contains("ended with"));
         }
         // What has worked is asked for other things.
-        let peers = Peers::new("nowhere".into());
+        let peers = PeerPrograms::new("nowhere".into());
         let said = |argv: &Argv, task: &str| peers.run(argv, task, limit(argv)).err();
         assert!(said(&works, "one").is_none());
         assert!(said(&hangs, "two").is_some());
@@ -413,15 +422,18 @@ mod tests {
     #[test]
     fn a_library_is_measured() {
         let folder = tempfile::tempdir().unwrap();
-        let peers = Peers::new(folder.path().to_path_buf());
-        for (library, settings) in [(Library::OpenMpi, BY_MEMORY), (Library::Mpich, AS_IT_IS)] {
+        let peers = PeerPrograms::new(folder.path().to_path_buf());
+        for (library, settings) in [
+            (MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
+            (MpiLibrary::Mpich, DEFAULT_SETTINGS),
+        ] {
             if let Some(why) = peers.missing(library, &settings, MESSAGES) {
                 eprintln!("SKIPPED: {why}");
                 continue;
             }
             for (test, count) in [(Test::Latency, 1), (Test::Both, 1), (Test::Sweep, 17)] {
                 let argv = peers.pair(library, &settings, test, &[8, 4096], 0.01);
-                let done = peers.run(&argv, "test", PATIENCE).unwrap();
+                let done = peers.run(&argv, "test", PAIR_TIMEOUT).unwrap();
                 let found = super::samples(&done.stdout, 2).unwrap();
                 for sample in found {
                     assert_eq!(sample.seconds.len(), count);

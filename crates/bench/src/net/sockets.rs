@@ -13,7 +13,7 @@ use rustix::net::{recv, send, RecvFlags, SendFlags};
 use crate::net::measure::Test;
 use crate::net::pair::{print_address, End, Pair};
 
-pub struct Raw {
+pub struct SocketPair {
     test: Test,
     rank: usize,
     socket: OwnedFd,
@@ -22,11 +22,11 @@ pub struct Raw {
 }
 
 /// Failed looks after which others get the processor.
-const LOOKS: u32 = 10_000;
+const POLLS_PER_YIELD: u32 = 10_000;
 
-impl Raw {
+impl SocketPair {
     /// `family`: `tcp` or `unix`.
-    pub fn new(end: &End, family: &str, address: &str) -> Result<Raw> {
+    pub fn new(end: &End, family: &str, address: &str) -> Result<SocketPair> {
         let socket: OwnedFd = match (family, end.rank) {
             ("tcp", rank) => {
                 let stream = if rank == 0 {
@@ -51,7 +51,7 @@ impl Raw {
                 listener.accept()?.0.into()
             }
         };
-        Ok(Raw {
+        Ok(SocketPair {
             test: end.test,
             rank: end.rank,
             socket,
@@ -61,21 +61,21 @@ impl Raw {
     }
 
     fn send(&self, bytes: &[u8]) -> Result<()> {
-        let mut done = 0;
+        let mut transferred = 0;
         poll(|| {
-            done += send(&self.socket, &bytes[done..], SendFlags::DONTWAIT)?;
-            Ok(done == bytes.len())
+            transferred += send(&self.socket, &bytes[transferred..], SendFlags::DONTWAIT)?;
+            Ok(transferred == bytes.len())
         })
     }
 
     fn recv(&self, into: &mut [u8]) -> Result<()> {
-        let mut done = 0;
+        let mut transferred = 0;
         poll(
-            || match recv(&self.socket, &mut into[done..], RecvFlags::DONTWAIT)? {
+            || match recv(&self.socket, &mut into[transferred..], RecvFlags::DONTWAIT)? {
                 (0, _) => Err(Errno::PIPE),
                 (got, _) => {
-                    done += got;
-                    Ok(done == into.len())
+                    transferred += got;
+                    Ok(transferred == into.len())
                 }
             },
         )
@@ -84,15 +84,15 @@ impl Raw {
 
 /// Tries until all is done.
 fn poll(mut attempt: impl FnMut() -> Result<bool, Errno>) -> Result<()> {
-    let mut looks = 0;
+    let mut polls = 0;
     loop {
         match attempt() {
             Ok(true) => return Ok(()),
-            Ok(false) | Err(Errno::INTR) => looks = 0,
+            Ok(false) | Err(Errno::INTR) => polls = 0,
             Err(Errno::AGAIN) => {
-                looks += 1;
+                polls += 1;
                 std::hint::spin_loop();
-                if looks % LOOKS == 0 {
+                if polls % POLLS_PER_YIELD == 0 {
                     std::thread::yield_now();
                 }
             }
@@ -101,7 +101,7 @@ fn poll(mut attempt: impl FnMut() -> Result<bool, Errno>) -> Result<()> {
     }
 }
 
-impl Pair for Raw {
+impl Pair for SocketPair {
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
         let mut bytes = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
         match self.rank {

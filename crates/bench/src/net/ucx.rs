@@ -9,7 +9,7 @@ use mgn_launch::inspect::in_path;
 use crate::argv::Argv;
 use crate::child;
 use crate::net::measure::{Sample, Test};
-use crate::net::peers::{Peers, PATIENCE};
+use crate::net::peers::{PeerPrograms, PAIR_TIMEOUT};
 use crate::probe::processor;
 
 const PROGRAM: &str = "ucx_perftest";
@@ -21,14 +21,14 @@ pub const UCX_TCP: &str = "tcp,self";
 #[derive(Clone, Copy, Debug)]
 pub struct Ucx {
     /// `UCX_TLS`.
-    pub with: &'static str,
+    pub tls: &'static str,
     /// `tag` or `am`, its two ways of sending messages.
     pub kind: &'static str,
 }
 
 impl Ucx {
     /// Why it cannot be measured here.
-    pub fn missing(&self, peers: &Peers) -> Option<String> {
+    pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let is_there = in_path(PROGRAM.as_ref()).is_some();
         let why = || format!("UCX is not installed: there is no {PROGRAM}");
         (!is_there)
@@ -47,11 +47,11 @@ impl Ucx {
     }
 
     /// One of its two processes, pinned as ours: first the one that waits for the other one.
-    fn ends(&self, peers: &Peers, test: Test) -> Result<[Argv; 2]> {
+    fn ends(&self, peers: &PeerPrograms, test: Test) -> Result<[Argv; 2]> {
         let port = (20_000 + std::process::id() % 10_000).to_string();
         let end = |rank: usize, host: &[&str]| -> Result<Argv> {
             let argv = Argv::new([PROGRAM, "-f", "-w", "1000", "-p", &port])
-                .env("UCX_TLS", self.with)
+                .env("UCX_TLS", self.tls)
                 .args(["-c", &processor(rank)?.to_string()])
                 .args(host);
             Ok(argv.args(["-b", &peers.file(&self.list(test)).display().to_string()]))
@@ -60,7 +60,7 @@ impl Ucx {
     }
 
     /// What one would type.
-    pub fn typed(&self, peers: &Peers, test: Test) -> String {
+    pub fn shell_command(&self, peers: &PeerPrograms, test: Test) -> String {
         let Ok([server, client]) = self.ends(peers, test) else {
             return String::new();
         };
@@ -70,7 +70,7 @@ impl Ucx {
     /// A sample for each size.
     pub fn run(
         &self,
-        peers: &Peers,
+        peers: &PeerPrograms,
         test: Test,
         sizes: &[usize],
         seconds: f64,
@@ -83,12 +83,12 @@ impl Ucx {
         let [server, client] = self.ends(peers, test)?;
         let mut server = server.command();
         let mut server = child::start(server.stdout(Stdio::null()).stderr(Stdio::null()))?;
-        let limit = PATIENCE + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
+        let limit = PAIR_TIMEOUT + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
         let begun = Instant::now();
         let done = loop {
             std::thread::sleep(Duration::from_millis(100));
             let done = peers.run(&client, &self.task(), limit);
-            if done.is_ok() || child::is_over() || begun.elapsed() > Duration::from_secs(5) {
+            if done.is_ok() || child::is_interrupted() || begun.elapsed() > Duration::from_secs(5) {
                 break done;
             }
         };
@@ -97,12 +97,12 @@ impl Ucx {
             server.wait()?;
         }
         let done = done?;
-        let theirs = child::wait(server, PROGRAM, PATIENCE)?.cpu;
+        let theirs = child::wait(server, PROGRAM, PAIR_TIMEOUT)?.cpu;
         samples(&done.stdout, test, sizes.len(), [done.cpu, theirs])
     }
 
     fn is_remote(&self) -> bool {
-        self.with.contains("tcp")
+        self.tls.contains("tcp")
     }
 
     /// What its program calls a test, and how often it is to send: it counts repetitions, not time.
@@ -187,14 +187,17 @@ mod tests {
     #[test]
     fn what_is_run_is_what_is_said() {
         let ucx = Ucx {
-            with: UCX_TCP,
+            tls: UCX_TCP,
             kind: "am",
         };
-        let typed = ucx.typed(&Peers::new("run/programs".into()), Test::Stream);
-        let ends = typed
+        let shell_command =
+            ucx.shell_command(&PeerPrograms::new("run/programs".into()), Test::Stream);
+        let ends = shell_command
             .matches("UCX_TLS=tcp,self ucx_perftest -f -w 1000 -p 2")
             .count();
-        let files = typed.matches("-b run/programs/ucx-am-stream-tcp").count();
-        assert_eq!((ends, files), (2, 2), "{typed}");
+        let files = shell_command
+            .matches("-b run/programs/ucx-am-stream-tcp")
+            .count();
+        assert_eq!((ends, files), (2, 2), "{shell_command}");
     }
 }

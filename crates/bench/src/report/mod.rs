@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use maud::{html, Markup, PreEscaped, DOCTYPE};
 
 use crate::format::{amount, number};
-use crate::record::{Fold, Kind, Outcome, Place, Plot, Point, Record, Series, State};
+use crate::record::{Distance, Fold, Kind, Outcome, Plot, Point, Record, Series, State};
 use crate::suite::Suite;
 use chart::{Form, Line, Look, Panel, Shape};
 use papers::{At, Fact, Mark, Source, FACTS};
@@ -201,7 +201,7 @@ fn experiment(outcome: &Outcome, facts: &[&Fact], looks: &BTreeMap<&str, Look>) 
             @for note in &outcome.notes { " " (sentence(note)) }
         }
         @for plot in titled(outcome) { (figure(outcome, plot, facts, looks)) }
-        (tables::ways(outcome))
+        (tables::methods(outcome))
     }
 }
 
@@ -225,9 +225,9 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
         .iter()
         .filter(|line| line.plot == plot.id)
         .collect();
-    let places: Vec<(Place, Vec<Line>)> = [Place::Near, Place::Far, Place::Any]
+    let distances: Vec<(Distance, Vec<Line>)> = [Distance::Near, Distance::Far, Distance::Any]
         .into_iter()
-        .map(|place| (place, lines(&series, place, looks)))
+        .map(|distance| (distance, lines(&series, distance, looks)))
         .filter(|(_, lines)| !lines.is_empty())
         .collect();
     let points: Vec<&Point> = series.iter().flat_map(|line| &line.points).collect();
@@ -244,34 +244,42 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
     let (parameters, values) = scales(plot, shape, &points, &marks);
     html! {
         h4 id=(format!("plot-{}", plot.id)) { (plot.title) }
-        @if places.is_empty() { p { "Nothing was measured." } }
+        @if distances.is_empty() { p { "Nothing was measured." } }
         @else {
-            (legend(&places, &facts, shape))
+            (legend(&distances, &facts, shape))
             div.panels {
-                @for (place, lines) in &places {
-                    @let description = description(plot, *place, lines);
+                @for (distance, lines) in &distances {
+                    @let description = description(plot, *distance, lines);
                     @let panel = Panel {
                         plot, shape, lines, marks: &marks, parameters: &parameters, values: &values, description: &description,
                     };
-                    div.panel.alone[places.len() == 1] {
-                        @if let Some(name) = text::place_name(*place) { h5 { (name) } }
-                        (panel.svg(if places.len() > 1 { HALF } else { WHOLE }))
+                    div.panel.alone[distances.len() == 1] {
+                        @if let Some(name) = text::distance_name(*distance) { h5 { (name) } }
+                        (panel.svg(if distances.len() > 1 { HALF } else { WHOLE }))
                         (panel.svg(NARROW))
                     }
                 }
-                @for (place, _) in &places { (tables::of_plot(plot, &series, *place)) }
+                @for (distance, _) in &distances { (tables::of_plot(plot, &series, *distance)) }
             }
             @if shape == Shape::Dots { p.soft.small { "At " (plot.x.name) " " (amount(points[0].x, &plot.x.unit)) "." } }
         }
     }
 }
 
-fn lines<'a>(series: &[&'a Series], place: Place, looks: &BTreeMap<&str, Look>) -> Vec<Line<'a>> {
+fn lines<'a>(
+    series: &[&'a Series],
+    distance: Distance,
+    looks: &BTreeMap<&str, Look>,
+) -> Vec<Line<'a>> {
     let of = |line: &&'a Series| Line {
         name: &line.name,
         kind: line.kind,
         look: looks.get(&line.name[..]).copied().unwrap_or(Look::of(0)),
-        points: line.points.iter().filter(|p| p.place == place).collect(),
+        points: line
+            .points
+            .iter()
+            .filter(|p| p.distance == distance)
+            .collect(),
     };
     let mut lines: Vec<Line> = series.iter().map(of).collect();
     lines.retain(|line| !line.points.is_empty());
@@ -340,12 +348,12 @@ fn scales(
 
 /// "Latency: one-way latency (µs) by message size (B), processors near, of shm and tcp. The numbers
 /// are in the table below."
-fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
+fn description(plot: &Plot, distance: Distance, lines: &[Line]) -> String {
     let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
-    let place =
-        text::place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    let distance = text::distance_name(distance)
+        .map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     format!(
-        "{}: {} by {}{place}, of {}. The numbers are in the table below.",
+        "{}: {} by {}{distance}, of {}. The numbers are in the table below.",
         plot.title,
         text::with_unit(&plot.y.name, &plot.y.unit),
         text::with_unit(&plot.x.name, &plot.x.unit),
@@ -354,9 +362,9 @@ fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
 }
 
 /// The lines of all panels, and the papers' figures.
-fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
+fn legend(distances: &[(Distance, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
     let mut shown: Vec<&Line> = Vec::new();
-    for line in places.iter().flat_map(|(_, lines)| lines) {
+    for line in distances.iter().flat_map(|(_, lines)| lines) {
         // Dots have their names in the plot.
         if shape != Shape::Dots && !shown.iter().any(|other| other.name == line.name) {
             shown.push(line);

@@ -577,15 +577,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("demos")).unwrap();
         std::fs::write(folder.path().join("demos/iso_demo"), "").unwrap();
-        let wishes = crate::plan::Wishes {
+        let options = crate::plan::BenchOptions {
             is_quick: false,
             iterations: 10,
             program: Vec::new(),
             mgn: folder.path().join("bin/mgn"),
-            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
+            peers: std::rc::Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
         };
         let plans = Suite::value_variants().iter();
-        let plans = plans.flat_map(|suite| crate::suites::plan(*suite, &wishes).unwrap());
+        let plans = plans.flat_map(|suite| crate::suites::plan(*suite, &options).unwrap());
         (folder, plans.collect())
     }
 
@@ -597,7 +597,7 @@ mod tests {
             for here in fact.here {
                 let is_planned = planned.iter().any(|experiment| {
                     let mut plots = experiment.plots.iter();
-                    let mut names = experiment.ways.iter().map(|way| way.name());
+                    let mut names = experiment.methods.iter().map(|method| method.name());
                     plots.any(|plot| plot.id == here.plot)
                         && names.any(|name| here.line.is_some_and(|line| name.starts_with(line)))
                 });
@@ -615,7 +615,7 @@ mod tests {
         let axis = || crate::record::Axis::linear("", "");
         let point = |x: f64, value: f64, state| Point {
             x,
-            place: crate::record::Place::Any,
+            distance: crate::record::Distance::Any,
             values: vec![value],
             rounds: vec![0],
             value,

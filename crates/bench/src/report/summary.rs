@@ -3,7 +3,7 @@
 
 use super::text;
 use crate::format::{amount, number};
-use crate::record::{Better, Kind, Outcome, Place, Plot, Point, Record, Series, State};
+use crate::record::{Better, Distance, Kind, Outcome, Plot, Point, Record, Series, State};
 use crate::suite::Suite;
 
 /// Within this factor two numbers are much the same.
@@ -73,15 +73,20 @@ fn pairs(record: &Record, kind: Kind) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     for outcome in &record.outcomes {
         for plot in &outcome.plots {
-            for place in [Place::Near, Place::Far, Place::Any] {
-                pairs.extend(pairs_of(outcome, plot, place, kind));
+            for distance in [Distance::Near, Distance::Far, Distance::Any] {
+                pairs.extend(pairs_of(outcome, plot, distance, kind));
             }
         }
     }
     pairs
 }
 
-fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) -> Vec<Pair<'r>> {
+fn pairs_of<'r>(
+    outcome: &'r Outcome,
+    plot: &'r Plot,
+    distance: Distance,
+    kind: Kind,
+) -> Vec<Pair<'r>> {
     let of = |kind: Kind| {
         let lines = outcome.series.iter();
         lines.filter(move |line| line.plot == plot.id && line.kind == kind)
@@ -91,11 +96,15 @@ fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) 
         let Some(ours) = counterpart(other, of(Kind::Ours)) else {
             continue;
         };
-        for point in ours.points.iter().filter(|point| point.place == place) {
+        for point in ours
+            .points
+            .iter()
+            .filter(|point| point.distance == distance)
+        {
             let Some(beside) = other
                 .points
                 .iter()
-                .find(|p| p.x == point.x && p.place == place)
+                .find(|p| p.x == point.x && p.distance == distance)
             else {
                 continue;
             };
@@ -211,10 +220,10 @@ fn beside(pair: &Pair) -> String {
         "" => format!("{} {at}", plot.x.name),
         _ => at,
     };
-    let place = text::place_name(pair.ours.1.place);
-    let place = place.map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    let distance = text::distance_name(pair.ours.1.distance);
+    let distance = distance.map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     format!(
-        "{}, {at}{place}: {}{unit} by {}, {} by {}",
+        "{}, {at}{distance}: {}{unit} by {}, {} by {}",
         plot.title,
         number(pair.ours.1.value),
         pair.ours.0.name,

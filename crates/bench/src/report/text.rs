@@ -1,6 +1,6 @@
 //! Words: units as a page writes them, and how wide text will be.
 
-use crate::record::Place;
+use crate::record::Distance;
 
 /// As a page writes a unit.
 pub fn unit(unit: &str) -> String {
@@ -100,11 +100,11 @@ pub fn date(seconds: u64) -> String {
 }
 
 /// The heading of a panel, if it matters where the processors are.
-pub fn place_name(place: Place) -> Option<&'static str> {
-    match place {
-        Place::Near => Some("Processors near"),
-        Place::Far => Some("Processors far"),
-        Place::Any => None,
+pub fn distance_name(distance: Distance) -> Option<&'static str> {
+    match distance {
+        Distance::Near => Some("Processors near"),
+        Distance::Far => Some("Processors far"),
+        Distance::Any => None,
     }
 }
 

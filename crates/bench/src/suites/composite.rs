@@ -10,7 +10,7 @@ use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 
 use super::icet;
 use crate::composite::{Route, Work};
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::simulated::{frame_seconds, Costs};
 use crate::suite::Suite;
@@ -72,10 +72,10 @@ const BYTES_A_SECOND: f64 = 2e9;
 /// The same of IceT.
 const ICET_BYTES_A_SECOND: f64 = 1e9;
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let sizes = wishes.either(&SIZES[..], &SIZES[..2]);
-    let seconds = wishes.either(0.3, 0.05);
-    let routes = wishes.either(&ROUTES[..], &ROUTES[..1]);
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let sizes = options.full_or_quick(&SIZES[..], &SIZES[..2]);
+    let seconds = options.full_or_quick(0.3, 0.05);
+    let routes = options.full_or_quick(&ROUTES[..], &ROUTES[..1]);
     let experiment = |operation: Operation, is_sparse: bool, what: &str| {
         let cases = |route| -> Vec<Case> {
             let case = |(width, height): &(usize, usize)| Case {
@@ -92,14 +92,14 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             };
             sizes.iter().map(case).collect()
         };
-        let mut ways = ours(routes, &cases, seconds);
+        let mut methods = ours(routes, &cases, seconds);
         // One that leaves out what is not covered would be another library.
         if !is_sparse {
-            ways.extend(limits(&cases(Route::Chosen), seconds));
+            methods.extend(limits(&cases(Route::Chosen), seconds));
         }
-        ways.extend(icet::some(
-            wishes.either(icet::STRATEGY_COUNT, 1),
-            &wishes.peers,
+        methods.extend(icet::some(
+            options.full_or_quick(icet::STRATEGY_COUNT, 1),
+            &options.peers,
             (operation, is_sparse),
             &plot(operation, is_sparse),
             RENDERERS,
@@ -116,9 +116,9 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
                 Axis::log("rate", "frames/s"),
                 Better::More,
             )],
-            ways,
-            is_placed: false,
-            budget: Duration::from_secs(wishes.either(300, 5)),
+            methods,
+            depends_on_distance: false,
+            budget: Duration::from_secs(options.full_or_quick(300, 5)),
             rounds: ROUNDS,
             notes: vec![about(&(RENDERERS + 1).to_string())],
             conclude: verdicts,
@@ -141,27 +141,31 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             true,
             "the nearest depth, a quarter covered",
         ),
-        by_number(wishes, Operation::Over, "blended in order"),
-        by_number(wishes, Operation::Nearest, "the nearest depth"),
-        simulated(wishes),
+        by_number(options, Operation::Over, "blended in order"),
+        by_number(options, Operation::Nearest, "the nearest depth"),
+        simulated(options),
     ])
 }
 
 /// The library by several routes.
-fn ours(routes: &[Route], cases: &dyn Fn(Route) -> Vec<Case>, seconds: f64) -> Vec<Box<dyn Way>> {
-    let way = |route: &Route| -> Box<dyn Way> {
+fn ours(
+    routes: &[Route],
+    cases: &dyn Fn(Route) -> Vec<Case>,
+    seconds: f64,
+) -> Vec<Box<dyn Method>> {
+    let method = |route: &Route| -> Box<dyn Method> {
         Box::new(Ours {
             route: *route,
             cases: cases(*route),
             seconds,
         })
     };
-    routes.iter().map(way).collect()
+    routes.iter().map(method).collect()
 }
 
 /// What one process reaches that has all pictures, with one thread and with one for each processor.
-fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Way>> {
-    let way = |threads| -> Box<dyn Way> {
+fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
+    let method = |threads| -> Box<dyn Method> {
         Box::new(Limit {
             cases: cases.to_vec(),
             seconds,
@@ -170,7 +174,7 @@ fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Way>> {
     };
     [1, RENDERERS.min(processors())]
         .into_iter()
-        .map(way)
+        .map(method)
         .collect()
 }
 
@@ -182,9 +186,9 @@ fn about(processes: &str) -> String {
 }
 
 /// One size, and more and more renderers.
-fn by_number(wishes: &Wishes, operation: Operation, what: &str) -> Experiment {
-    let numbers = wishes.either(&NUMBERS[..], &NUMBERS[..2]);
-    let seconds = wishes.either(0.3, 0.05);
+fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experiment {
+    let numbers = options.full_or_quick(&NUMBERS[..], &NUMBERS[..2]);
+    let seconds = options.full_or_quick(0.3, 0.05);
     let plot = format!("composite-renderers-{operation}");
     let cases = |route| -> Vec<Case> {
         let case = |renderers: &usize| Case {
@@ -201,9 +205,9 @@ fn by_number(wishes: &Wishes, operation: Operation, what: &str) -> Experiment {
         };
         numbers.iter().map(case).collect()
     };
-    let routes = wishes.either(&ROUTES_BY_NUMBER[..], &ROUTES_BY_NUMBER[..1]);
-    let mut ways = ours(routes, &cases, seconds);
-    ways.extend(limits(&cases(Route::Chosen), seconds));
+    let routes = options.full_or_quick(&ROUTES_BY_NUMBER[..], &ROUTES_BY_NUMBER[..1]);
+    let mut methods = ours(routes, &cases, seconds);
+    methods.extend(limits(&cases(Route::Chosen), seconds));
     Experiment {
         suite: Suite::Composite,
         key: plot.replace('-', " "),
@@ -214,16 +218,16 @@ fn by_number(wishes: &Wishes, operation: Operation, what: &str) -> Experiment {
             Axis::log("rate", "frames/s"),
             Better::More,
         )],
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(120, 5)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(120, 5)),
         rounds: ROUNDS,
         notes: vec![about("3 to 17")],
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
-fn simulated(wishes: &Wishes) -> Experiment {
+fn simulated(options: &BenchOptions) -> Experiment {
     Experiment {
         suite: Suite::Composite,
         key: SIMULATION.replace('-', " "),
@@ -235,19 +239,21 @@ fn simulated(wishes: &Wishes) -> Experiment {
             Axis::log("rate", "frames/s"),
             Better::More,
         )],
-        ways: vec![Box::new(Simulated {
-            renderers: wishes.either(&SIMULATED[..], &SIMULATED[..3]).to_vec(),
-            seconds: wishes.either(0.3, 0.05),
+        methods: vec![Box::new(Simulated {
+            renderers: options
+                .full_or_quick(&SIMULATED[..], &SIMULATED[..3])
+                .to_vec(),
+            seconds: options.full_or_quick(0.3, 0.05),
         })],
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(60, 5)),
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(60, 5)),
         rounds: ROUNDS,
         notes: vec![
             "each renderer has a processor and a link of its own; the costs of merging, and of \
              messages and bytes through shared memory, are measured in each round"
                 .to_string(),
         ],
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
@@ -315,7 +321,7 @@ struct Ours {
     seconds: f64,
 }
 
-impl Way for Ours {
+impl Method for Ours {
     fn name(&self) -> String {
         self.route.to_string()
     }
@@ -346,7 +352,7 @@ struct Limit {
     threads: usize,
 }
 
-impl Way for Limit {
+impl Method for Limit {
     fn name(&self) -> String {
         match self.threads {
             1 => "one pass in one thread".to_string(),
@@ -413,7 +419,7 @@ struct Simulated {
     seconds: f64,
 }
 
-impl Way for Simulated {
+impl Method for Simulated {
     fn name(&self) -> String {
         "simulated".to_string()
     }
@@ -516,10 +522,10 @@ fn blending(renderers: usize, width: usize, height: usize) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Place, Point};
+    use crate::record::{Distance, Point};
 
     fn line(name: &str, kind: Kind, rates: &[(f64, f64)]) -> Series {
-        let point = |(x, value): &(f64, f64)| Point::single(*x, Place::Any, *value);
+        let point = |(x, value): &(f64, f64)| Point::single(*x, Distance::Any, *value);
         Series {
             plot: plot(Operation::Over, false),
             name: name.into(),

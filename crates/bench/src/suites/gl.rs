@@ -11,47 +11,49 @@ use anyhow::Result;
 
 use super::demo::{id, no_demo, title, DEMO};
 use super::unavailable::unavailable;
-use crate::gl::drawing::{demo, found, Drawn, How, Scene, Stage, WARM};
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::gl::drawing::{
+    demo, with_path, DrawResult, PrivateDisplay, Rendering, Scene, WARM_UP_FRAMES,
+};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
 /// Of the demo in a frame of a quick run, which must begin soon.
 const QUICK_TRIANGLES: &str = "120000";
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let stage = Stage::new(&wishes.mgn);
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let display = PrivateDisplay::new(&options.mgn);
     let whole = |words| {
-        let seconds = wishes.either(0.7, 0.25);
-        let budget = Duration::from_secs(wishes.either(125, 13));
-        drawing(wishes, &stage, words, seconds, budget, all(wishes))
+        let seconds = options.full_or_quick(0.7, 0.25);
+        let budget = Duration::from_secs(options.full_or_quick(125, 13));
+        drawing(options, &display, words, seconds, budget, all(options))
     };
-    if !wishes.program.is_empty() {
-        return Ok(vec![whole(found(&wishes.program)?)]);
+    if !options.program.is_empty() {
+        return Ok(vec![whole(with_path(&options.program)?)]);
     }
-    let Some(demo) = demo(&wishes.mgn, DEMO) else {
+    let Some(demo) = demo(&options.mgn, DEMO) else {
         return Ok(vec![unavailable(Suite::Gl, no_demo())]);
     };
     let words = |more: &[&str]| {
         let more = more.iter().map(OsString::from);
         [demo.clone().into()].into_iter().chain(more).collect()
     };
-    if wishes.is_quick {
+    if options.is_quick {
         return Ok(vec![whole(words(&["--triangles", QUICK_TRIANGLES]))]);
     }
     let mut experiments = vec![whole(words(&[]))];
     for mode in ["arrays", "static"] {
         let budget = Duration::from_secs(25);
         let words = words(&["--mode", mode]);
-        experiments.push(drawing(wishes, &stage, words, 0.4, budget, few()));
+        experiments.push(drawing(options, &display, words, 0.4, budget, few()));
     }
     Ok(experiments)
 }
 
 /// A line in the plots, how many servers draw, and how.
-type Line = (&'static str, u32, How);
+type Line = (&'static str, u32, Rendering);
 
-fn all(wishes: &Wishes) -> Vec<Line> {
+fn all(options: &BenchOptions) -> Vec<Line> {
     let discards = [
         ("discard", 1, ours("--transport shm --discard")),
         ("discard", 2, ours("--wall 2x1 --discard --present none")),
@@ -72,10 +74,13 @@ fn all(wishes: &Wishes) -> Vec<Line> {
     let is_wanted = |line: &Line| {
         let is_quick =
             line.1 == 1 && !line.0.ends_with("unix") || line.0 == "discard" && line.1 == 2;
-        !wishes.is_quick || is_quick
+        !options.is_quick || is_quick
     };
-    let local = [("direct", 0, How::Direct), ("null", 0, null())];
-    let others = [("virgl", 1, How::Virgl), ("indirect GLX", 1, How::Indirect)];
+    let local = [("direct", 0, Rendering::Direct), ("null", 0, null())];
+    let others = [
+        ("virgl", 1, Rendering::Virgl),
+        ("indirect GLX", 1, Rendering::Indirect),
+    ];
     let ours = discards.into_iter().chain(renders).chain(transports);
     let ours = ours.filter(is_wanted);
     local.into_iter().chain(ours).chain(others).collect()
@@ -84,67 +89,67 @@ fn all(wishes: &Wishes) -> Vec<Line> {
 /// What tells apart how vertices reach OpenGL.
 fn few() -> Vec<Line> {
     vec![
-        ("direct", 0, How::Direct),
+        ("direct", 0, Rendering::Direct),
         ("null", 0, null()),
         ("discard", 1, ours("--transport shm --discard")),
         ("render", 1, ours("--transport shm")),
     ]
 }
 
-fn null() -> How {
+fn null() -> Rendering {
     ours("--transport null")
 }
 
 /// Where nothing is rendered, the stream is what it is by itself: no vertices are welded because
 /// the machine is slow.
-fn ours(flags: &str) -> How {
+fn ours(flags: &str) -> Rendering {
     let is_stream = flags.contains("null") || flags.contains("--discard");
-    How::ours(&format!(
+    Rendering::ours(&format!(
         "{flags}{}",
         if is_stream { " --weld never" } else { "" }
     ))
 }
 
 fn drawing(
-    wishes: &Wishes,
-    stage: &Rc<Stage>,
+    options: &BenchOptions,
+    display: &Rc<PrivateDisplay>,
     words: Vec<OsString>,
     seconds: f64,
     budget: Duration,
     lines: Vec<Line>,
 ) -> Experiment {
-    let title = title(&wishes.mgn, &words);
+    let title = title(&options.mgn, &words);
     let id = id("gl", &title);
-    let limit = Duration::from_secs(wishes.either(60, 30));
+    let limit = Duration::from_secs(options.full_or_quick(60, 30));
     let scene = Scene {
         words,
         seconds,
         limit,
     };
-    let ways = lines.into_iter().map(|(line, servers, how)| {
+    let methods = lines.into_iter().map(|(line, servers, rendering)| {
         Box::new(Draws {
             line,
             servers,
-            how,
+            rendering,
             scene: scene.clone(),
-            stage: stage.clone(),
+            display: display.clone(),
             id: id.clone(),
-        }) as Box<dyn Way>
+        }) as Box<dyn Method>
     });
     Experiment {
         suite: Suite::Gl,
         key: format!("gl {title}"),
         plots: plots(&id, &title),
-        ways: ways.collect(),
-        is_placed: false,
+        methods: methods.collect(),
+        depends_on_distance: false,
         budget,
         rounds: ROUNDS,
         notes: vec![
-            format!("{title}, from its frame {WARM} on for {seconds} s or one frame more; its clock goes by frames"),
+            format!("{title}, from its frame {WARM_UP_FRAMES} on for {seconds} s or one frame more; its clock goes by frames"),
             "all by Mesa's software renderer, on a private X server, which shows what is rendered".to_string(),
             "CPU time of servers is counted from their start, of the program from that frame on".to_string(),
         ],
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
@@ -182,13 +187,13 @@ fn plots(id: &str, title: &str) -> Vec<Plot> {
 struct Draws {
     line: &'static str,
     servers: u32,
-    how: How,
+    rendering: Rendering,
     scene: Scene,
-    stage: Rc<Stage>,
+    display: Rc<PrivateDisplay>,
     id: String,
 }
 
-impl Way for Draws {
+impl Method for Draws {
     fn name(&self) -> String {
         match self.servers {
             0 | 1 => self.line.to_string(),
@@ -197,29 +202,29 @@ impl Way for Draws {
     }
 
     fn kind(&self) -> Kind {
-        match self.how {
-            How::Direct => Kind::Limit,
-            How::Ours(_) => Kind::Ours,
-            How::Virgl | How::Indirect => Kind::Peer,
+        match self.rendering {
+            Rendering::Direct => Kind::Limit,
+            Rendering::Ours(_) => Kind::Ours,
+            Rendering::Virgl | Rendering::Indirect => Kind::Peer,
         }
     }
 
     fn command(&self) -> String {
-        self.how.command(&self.scene)
+        self.rendering.command(&self.scene)
     }
 
     fn missing(&self) -> Option<String> {
-        self.how.missing()
+        self.rendering.missing()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let drawn = self.stage.draw(&[], &self.how, &self.scene)?;
+        let drawn = self.display.draw(&[], &self.rendering, &self.scene)?;
         Ok(self.figures(&drawn))
     }
 }
 
 impl Draws {
-    fn figures(&self, drawn: &Drawn) -> Vec<Figure> {
+    fn figures(&self, drawn: &DrawResult) -> Vec<Figure> {
         let figure = |plot: &str, value: f64| {
             let id = format!("{}-{plot}", self.id);
             Figure::new(&id, f64::from(self.servers), value).of(self.line.to_string())
@@ -239,7 +244,7 @@ impl Draws {
         if drawn.server_cpu > 0.0 {
             figures.push(figure(
                 "cpu-servers",
-                per_frame(drawn.server_cpu, frames + WARM as f64),
+                per_frame(drawn.server_cpu, frames + WARM_UP_FRAMES as f64),
             ));
         }
         figures
@@ -251,21 +256,25 @@ mod tests {
     use super::*;
     use crate::gl::drawing::{Rate, Sent};
 
-    fn wishes(is_quick: bool, program: &[&str]) -> Wishes {
-        Wishes {
+    fn options(is_quick: bool, program: &[&str]) -> BenchOptions {
+        BenchOptions {
             is_quick,
             iterations: 10,
             program: program.iter().map(OsString::from).collect(),
             mgn: "/nowhere/bin/mgn".into(),
-            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
+            peers: std::rc::Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
         }
     }
 
     #[test]
     fn every_way_is_planned() {
-        let planned = plan(&wishes(false, &["sh", "-c", "true"])).unwrap();
+        let planned = plan(&options(false, &["sh", "-c", "true"])).unwrap();
         assert_eq!(planned.len(), 1);
-        let names: Vec<String> = planned[0].ways.iter().map(|way| way.name()).collect();
+        let names: Vec<String> = planned[0]
+            .methods
+            .iter()
+            .map(|method| method.name())
+            .collect();
         for name in [
             "direct",
             "null",
@@ -292,8 +301,8 @@ mod tests {
             "{key}"
         );
         assert!(planned[0].plots[0].id.ends_with("-sh-c-true-rate"));
-        let quick = plan(&wishes(true, &["sh"])).unwrap();
-        assert!(quick[0].ways.len() < planned[0].ways.len());
+        let quick = plan(&options(true, &["sh"])).unwrap();
+        assert!(quick[0].methods.len() < planned[0].methods.len());
     }
 
     #[test]
@@ -303,7 +312,7 @@ mod tests {
             let path = folder.path().join(name).join("sh");
             std::fs::create_dir(path.parent().unwrap()).unwrap();
             std::fs::copy("/bin/sh", &path).unwrap();
-            let planned = plan(&wishes(true, &[path.to_str().unwrap()])).unwrap();
+            let planned = plan(&options(true, &[path.to_str().unwrap()])).unwrap();
             (planned[0].key.clone(), planned[0].plots[0].id.clone())
         });
         assert!(
@@ -314,28 +323,28 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_said() {
-        let error = plan(&wishes(false, &["/no/such/program"])).err().unwrap();
+        let error = plan(&options(false, &["/no/such/program"])).err().unwrap();
         assert!(error.to_string().contains("/no/such/program"), "{error}");
-        let planned = plan(&wishes(false, &[])).unwrap();
-        let why = planned[0].ways[0].missing().unwrap();
+        let planned = plan(&options(false, &[])).unwrap();
+        let why = planned[0].methods[0].missing().unwrap();
         assert!(why.contains("iso_demo is not beside mgn"), "{why}");
     }
 
     #[test]
     fn figures_have_the_units_of_their_plots() {
-        let way = Draws {
+        let method = Draws {
             line: "discard",
             servers: 2,
-            how: null(),
+            rendering: null(),
             scene: Scene {
                 words: vec!["x".into()],
                 seconds: 1.0,
                 limit: Duration::ZERO,
             },
-            stage: Stage::new("mgn".as_ref()),
+            display: PrivateDisplay::new("mgn".as_ref()),
             id: "gl".to_string(),
         };
-        let drawn = Drawn {
+        let drawn = DrawResult {
             rate: Rate {
                 frames_per_second: 50.0,
                 frames: 100,
@@ -348,7 +357,7 @@ mod tests {
                 waited: 0.25,
             }),
         };
-        let figures = way.figures(&drawn);
+        let figures = method.figures(&drawn);
         let plots = plots("gl", "");
         for (id, value) in [
             ("gl-rate", 50.0),

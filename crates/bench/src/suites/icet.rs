@@ -10,8 +10,8 @@ use mgn_launch::inspect::in_path;
 
 use crate::argv::Argv;
 use crate::child;
-use crate::net::peers::Peers;
-use crate::plan::{Figure, Way};
+use crate::net::peers::PeerPrograms;
+use crate::plan::{Figure, Method};
 use crate::record::Kind;
 
 const SOURCE: &str = include_str!("../../programs/icet.c");
@@ -19,10 +19,10 @@ const SOURCE: &str = include_str!("../../programs/icet.c");
 const COMPILER: &str = "mpicc.openmpi";
 const STARTER: &str = "mpirun.openmpi";
 
-const COMPILING: Duration = Duration::from_secs(60);
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long one run, with all sizes, may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How many strategies there are.
 pub const STRATEGY_COUNT: usize = 5;
@@ -38,7 +38,7 @@ const STRATEGIES: [(&str, &str); STRATEGY_COUNT] = [
 
 /// IceT with one of its strategies.
 pub struct Icet {
-    peers: Rc<Peers>,
+    peers: Rc<PeerPrograms>,
     strategy: (&'static str, &'static str),
     operation: Operation,
     /// Each renderer covers a quarter of the picture.
@@ -59,14 +59,14 @@ struct Installed {
 /// IceT with some of its strategies, the best ones first. `bytes` is about what it merges in a run.
 pub fn some(
     strategies: usize,
-    peers: &Rc<Peers>,
+    peers: &Rc<PeerPrograms>,
     (operation, is_sparse): (Operation, bool),
     plot: &str,
     renderers: usize,
     sizes: &[(usize, usize)],
     bytes: f64,
-) -> Vec<Box<dyn Way>> {
-    let way = |strategy| -> Box<dyn Way> {
+) -> Vec<Box<dyn Method>> {
+    let method = |strategy| -> Box<dyn Method> {
         Box::new(Icet {
             peers: peers.clone(),
             strategy,
@@ -79,7 +79,7 @@ pub fn some(
         })
     };
     let strategies = STRATEGIES.into_iter().take(strategies);
-    strategies.map(way).collect()
+    strategies.map(method).collect()
 }
 
 impl Icet {
@@ -102,7 +102,7 @@ impl Icet {
         if !program.exists() {
             let installed = installed().map_err(anyhow::Error::msg)?;
             self.peers.write("icet.c", SOURCE)?;
-            child::output(&mut self.compiling(&installed).command(), COMPILING)?
+            child::output(&mut self.compiling(&installed).command(), COMPILE_TIMEOUT)?
                 .success(COMPILER)?;
         }
         Ok(program)
@@ -137,7 +137,7 @@ impl Icet {
     }
 }
 
-impl Way for Icet {
+impl Method for Icet {
     fn name(&self) -> String {
         match self.strategy {
             ("sequential", single) => format!("IceT, {single}"),
@@ -163,7 +163,7 @@ impl Way for Icet {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         self.made()?;
-        let done = child::output(&mut self.argv().command(), PATIENCE)?.success(STARTER)?;
+        let done = child::output(&mut self.argv().command(), RUN_TIMEOUT)?.success(STARTER)?;
         let said: Vec<&str> = done.stdout.lines().collect();
         if said.len() != self.sizes.len() {
             bail!("IceT's program said {:?}", done.stdout);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn frames_fit_what_is_to_be_merged() {
-        let peers = Rc::new(Peers::new("nowhere".into()));
+        let peers = Rc::new(PeerPrograms::new("nowhere".into()));
         let icet = Icet {
             peers,
             strategy: STRATEGIES[0],
@@ -241,26 +241,26 @@ mod tests {
             sizes: vec![(256, 256), (4096, 4096)],
             bytes: 8.0 * 65536.0 * 8.0 * 10.0,
         };
-        let typed = icet.argv().to_string();
-        assert!(typed.contains("-np 9 "), "{typed}");
+        let shell_command = icet.argv().to_string();
+        assert!(shell_command.contains("-np 9 "), "{shell_command}");
         let end = "nowhere/icet nearest sequential radixk dense 256 256 10 4096 4096 3";
-        assert!(typed.ends_with(end), "{typed}");
+        assert!(shell_command.ends_with(end), "{shell_command}");
         assert_eq!(icet.name(), "IceT, radixk");
     }
 
     #[test]
     fn icet_composites_where_it_is_installed() {
         let folder = tempfile::tempdir().unwrap();
-        let peers = Rc::new(Peers::new(folder.path().to_path_buf()));
+        let peers = Rc::new(PeerPrograms::new(folder.path().to_path_buf()));
         for operation in [Operation::Over, Operation::Nearest] {
             let sizes = [(64, 32), (32, 32)];
             let kind = (operation, operation == Operation::Over);
-            for mut way in some(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
-                if let Some(missing) = way.missing() {
+            for mut method in some(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
+                if let Some(missing) = method.missing() {
                     eprintln!("SKIPPED: {missing}");
                     return;
                 }
-                let figures = way.run().unwrap();
+                let figures = method.run().unwrap();
                 assert_eq!(figures.len(), 2);
                 assert!(figures.iter().all(|figure| figure.value > 0.0));
             }

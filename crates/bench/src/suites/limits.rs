@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::plan::{Figure, Way};
+use crate::plan::{Figure, Method};
 use crate::record::Kind;
 
 /// Copies in memory, by one processor.
@@ -24,7 +24,7 @@ impl Copy {
     }
 }
 
-impl Way for Copy {
+impl Method for Copy {
     fn name(&self) -> String {
         "memcpy".to_string()
     }

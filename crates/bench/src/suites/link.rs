@@ -15,11 +15,11 @@ use mgn_launch::{EmbeddedServer, RunDir};
 use super::demo::{id, no_demo, title, DEMO};
 use super::unavailable::unavailable;
 use crate::child;
-use crate::gl::drawing::{self, demo, found, How, Scene, Stage};
-use crate::net::emulated::{congestion_control, lacks, Conditions, Link};
+use crate::gl::drawing::{self, demo, with_path, PrivateDisplay, Rendering, Scene};
+use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link};
 use crate::net::launch::{self, Places};
 use crate::net::measure::Test;
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -48,26 +48,26 @@ const FRAMES: &str = "link-frames";
 /// Within which a session ends whose program has ended, on most links.
 const GRACE: Duration = Duration::from_millis(500);
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let program = match &wishes.program[..] {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let program = match &options.program[..] {
         [] => None,
-        program => Some(found(program)?),
+        program => Some(with_path(program)?),
     };
-    if let Some(why) = lacks() {
+    if let Some(why) = missing_requirement() {
         return Ok(vec![unavailable(Suite::Link, why)]);
     }
     let control = congestion_control()?;
-    let links: Vec<Rc<Wire>> = wishes
-        .either(&LINKS[..], &QUICK[..])
+    let links: Vec<Rc<Wire>> = options
+        .full_or_quick(&LINKS[..], &QUICK[..])
         .iter()
-        .map(|conditions| Rc::new(Wire::new(*conditions, wishes.mgn.clone())))
+        .map(|conditions| Rc::new(Wire::new(*conditions, options.mgn.clone())))
         .collect();
     let notes = vec![
         "links are emulated: 50 ms of queue at either end, packets of an Ethernet's size; the one of 11 Mbit/s loses 10 % of all packets".to_string(),
         format!("TCP's congestion control at both ends: {control}"),
     ];
-    let mut experiments = vec![messages(wishes, &links, notes.clone())];
-    experiments.push(drawing(wishes, program, &links, notes));
+    let mut experiments = vec![messages(options, &links, notes.clone())];
+    experiments.push(drawing(options, program, &links, notes));
     Ok(experiments)
 }
 
@@ -162,21 +162,21 @@ const MESSAGES: [(&str, Test, usize); 3] = [
     ("link-stream-1m", Test::Stream, 1 << 20),
 ];
 
-fn messages(wishes: &Wishes, links: &[Rc<Wire>], notes: Vec<String>) -> Experiment {
-    let mut ways: Vec<Box<dyn Way>> = Vec::new();
+fn messages(options: &BenchOptions, links: &[Rc<Wire>], notes: Vec<String>) -> Experiment {
+    let mut methods: Vec<Box<dyn Method>> = Vec::new();
     for wire in links {
         for (plot, test, size) in MESSAGES {
-            if wishes.is_quick && size > 64 << 10 {
+            if options.is_quick && size > 64 << 10 {
                 continue;
             }
-            for (line, way, kind) in [
+            for (line, method, kind) in [
                 ("Manganese, tcp", "tcp", Kind::Ours),
                 ("sockets", "raw-tcp", Kind::Limit),
             ] {
-                ways.push(Box::new(Messages {
+                methods.push(Box::new(Messages {
                     wire: wire.clone(),
                     line,
-                    way,
+                    method,
                     kind,
                     plot,
                     test,
@@ -211,19 +211,19 @@ fn messages(wishes: &Wishes, links: &[Rc<Wire>], notes: Vec<String>) -> Experime
                 Better::More,
             ),
         ],
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(70, 3)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(70, 3)),
         rounds: ROUNDS,
         notes,
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
 struct Messages {
     wire: Rc<Wire>,
     line: &'static str,
-    way: &'static str,
+    method: &'static str,
     kind: Kind,
     plot: &'static str,
     test: Test,
@@ -240,7 +240,7 @@ impl Messages {
     }
 }
 
-impl Way for Messages {
+impl Method for Messages {
     fn name(&self) -> String {
         let size = match self.size {
             8 => "8 B",
@@ -268,7 +268,7 @@ impl Way for Messages {
                 "--all".to_string(),
             ],
         };
-        let samples = launch::run_in(&places, self.way, self.test, &[self.size], self.seconds)?;
+        let samples = launch::run_in(&places, self.method, self.test, &[self.size], self.seconds)?;
         let sample = &samples[0];
         let value = match self.test {
             Test::Latency => sample.seconds[0] / 2.0 * 1e6,
@@ -280,48 +280,48 @@ impl Way for Messages {
 }
 
 fn drawing(
-    wishes: &Wishes,
+    options: &BenchOptions,
     program: Option<Vec<OsString>>,
     links: &[Rc<Wire>],
     mut notes: Vec<String>,
 ) -> Experiment {
     // The demo's plot has a name of its own, by which papers' figures find it.
-    let (words, plot_id) = match (program, demo(&wishes.mgn, DEMO)) {
+    let (words, plot_id) = match (program, demo(&options.mgn, DEMO)) {
         (None, None) => return unavailable(Suite::Link, no_demo()),
         (None, Some(demo)) => {
             let words = vec![demo.into(), "--triangles".into(), TRIANGLES.into()];
             (words, FRAMES.to_string())
         }
         (Some(words), _) => {
-            let id = id(FRAMES, &title(&wishes.mgn, &words));
+            let id = id(FRAMES, &title(&options.mgn, &words));
             (words, id)
         }
     };
-    let title = title(&wishes.mgn, &words);
-    let stage = Stage::new(&wishes.mgn);
+    let title = title(&options.mgn, &words);
+    let display = PrivateDisplay::new(&options.mgn);
     let scene = Scene {
         words,
-        seconds: wishes.either(0.8, 0.4),
+        seconds: options.full_or_quick(0.8, 0.4),
         limit: Duration::from_secs(30),
     };
-    let mut ways: Vec<Box<dyn Way>> = Vec::new();
+    let mut methods: Vec<Box<dyn Method>> = Vec::new();
     for wire in links {
         let bytes = Rc::new(Cell::new(None));
         for (line, flags) in [("unseen", "--present none"), ("seen", "")] {
-            if wishes.is_quick && line == "seen" {
+            if options.is_quick && line == "seen" {
                 continue;
             }
-            ways.push(Box::new(Draws {
+            methods.push(Box::new(Draws {
                 wire: wire.clone(),
                 line,
                 flags,
                 scene: scene.clone(),
-                stage: stage.clone(),
+                display: display.clone(),
                 bytes: bytes.clone(),
                 plot: plot_id.clone(),
             }));
         }
-        ways.push(Box::new(Rate {
+        methods.push(Box::new(Rate {
             wire: wire.clone(),
             bytes,
             plot: plot_id.clone(),
@@ -340,12 +340,12 @@ fn drawing(
             Axis::log("frames", "1/s"),
             Better::More,
         )],
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(60, 6)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(60, 6)),
         rounds: ROUNDS,
         notes,
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
@@ -354,13 +354,13 @@ struct Draws {
     line: &'static str,
     flags: &'static str,
     scene: Scene,
-    stage: Rc<Stage>,
+    display: Rc<PrivateDisplay>,
     /// Of a frame, for [`Rate`].
     bytes: Rc<Cell<Option<f64>>>,
     plot: String,
 }
 
-impl Way for Draws {
+impl Method for Draws {
     fn name(&self) -> String {
         format!("{}, {}", self.line, self.wire.conditions)
     }
@@ -370,21 +370,21 @@ impl Way for Draws {
     }
 
     fn command(&self) -> String {
-        self.how("TOKEN").command(&self.scene)
+        self.rendering("TOKEN").command(&self.scene)
     }
 
     fn missing(&self) -> Option<String> {
-        drawing::lacks()
+        drawing::missing_requirement()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         let server = self.wire.server()?;
         let token = server.run.join("token");
-        let how = self.how(token.to_str().context("a folder's name is no text")?);
+        let rendering = self.rendering(token.to_str().context("a folder's name is no text")?);
         let before = self.wire.link()?.before(0);
         let cpu = || child::cpu(server.server.pid());
         let cpu_before = cpu();
-        let drawn = self.stage.draw(&before, &how, &self.scene)?;
+        let drawn = self.display.draw(&before, &rendering, &self.scene)?;
         // A worker's time counts when the server has waited for it.
         let deadline = Instant::now() + GRACE;
         while cpu() == cpu_before && Instant::now() < deadline {
@@ -401,9 +401,9 @@ impl Way for Draws {
 }
 
 impl Draws {
-    fn how(&self, token: &str) -> How {
+    fn rendering(&self, token: &str) -> Rendering {
         let (address, flags) = (address(), self.flags);
-        How::ours(&format!(
+        Rendering::ours(&format!(
             "--server {address} --token-file {token} --weld never {flags}"
         ))
     }
@@ -416,7 +416,7 @@ struct Rate {
     plot: String,
 }
 
-impl Way for Rate {
+impl Method for Rate {
     fn name(&self) -> String {
         format!("the link's rate, {}", self.wire.conditions)
     }
@@ -430,7 +430,7 @@ impl Way for Rate {
     }
 
     fn missing(&self) -> Option<String> {
-        drawing::lacks()
+        drawing::missing_requirement()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
@@ -445,27 +445,31 @@ impl Way for Rate {
 mod tests {
     use super::*;
 
-    fn wishes(is_quick: bool) -> Wishes {
-        Wishes {
+    fn options(is_quick: bool) -> BenchOptions {
+        BenchOptions {
             is_quick,
             iterations: 10,
             program: vec!["sh".into()],
             mgn: "/nowhere/bin/mgn".into(),
-            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
+            peers: std::rc::Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
         }
     }
 
     #[test]
     fn every_link_is_planned() {
-        let planned = plan(&wishes(false)).unwrap();
-        if let Some(why) = lacks() {
+        let planned = plan(&options(false)).unwrap();
+        if let Some(why) = missing_requirement() {
             assert_eq!(planned.len(), 1);
-            assert_eq!(planned[0].ways[0].missing(), Some(why));
+            assert_eq!(planned[0].methods[0].missing(), Some(why));
             return;
         }
         assert_eq!(planned.len(), 2);
         for experiment in &planned {
-            let names: Vec<String> = experiment.ways.iter().map(|way| way.name()).collect();
+            let names: Vec<String> = experiment
+                .methods
+                .iter()
+                .map(|method| method.name())
+                .collect();
             for link in LINKS {
                 let of_link = |name: &&String| name.ends_with(&link.to_string());
                 assert!(
@@ -478,24 +482,24 @@ mod tests {
                 .iter()
                 .any(|note| note.contains("congestion control")));
         }
-        let quick = plan(&wishes(true)).unwrap();
-        assert!(quick[0].ways.len() < planned[0].ways.len());
+        let quick = plan(&options(true)).unwrap();
+        assert!(quick[0].methods.len() < planned[0].methods.len());
     }
 
     #[test]
     fn slow_links_are_not_filled_for_minutes() {
         let window = |mbit: u32, test, size| {
-            let way = Messages {
+            let method = Messages {
                 wire: Rc::new(Wire::new(Conditions { mbit, loss: 0 }, PathBuf::new())),
                 line: "",
-                way: "",
+                method: "",
                 kind: Kind::Ours,
                 plot: "",
                 test,
                 size,
                 seconds: 0.0,
             };
-            way.window()
+            method.window()
         };
         assert_eq!(window(1000, Test::Stream, 1 << 20), 8);
         assert_eq!(window(10, Test::Stream, 1 << 20), 1);

@@ -10,11 +10,11 @@ use super::limits::Copy;
 use super::messages::messages;
 use super::unavailable::{too_few_processors, unavailable};
 use crate::format::bytes;
+use crate::net::endpoint::settings_in_words;
 use crate::net::measure::Test;
-use crate::net::ours::settings_in_words;
-use crate::net::source::Source;
-use crate::plan::{no_words, Experiment, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Outcome, Place, Plot, Point, Series, State};
+use crate::net::message_layer::MessageLayer;
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Method, ROUNDS};
+use crate::record::{Axis, Better, Distance, Outcome, Plot, Point, Series, State};
 use crate::suite::Suite;
 
 const KIB: usize = 1 << 10;
@@ -34,24 +34,24 @@ const CROSSING_SIZES: [usize; 7] = [
 /// Messages that are sent at once.
 const EAGER: &str = "eager";
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
         return Ok(vec![unavailable(Suite::Memory, why)]);
     }
-    let seconds = wishes.either(0.03, 0.01);
-    let ours = |name, way, test, sizes: &[usize], plot: &str| {
-        let source = Source::Ours(way);
-        Box::new(messages(name, source, test, sizes, seconds, plot)) as Box<dyn Way>
+    let seconds = options.full_or_quick(0.03, 0.01);
+    let ours = |name, method, test, sizes: &[usize], plot: &str| {
+        let layer = MessageLayer::Ours(method);
+        Box::new(messages(name, layer, test, sizes, seconds, plot)) as Box<dyn Method>
     };
-    let sizes = wishes.either(&SIZES[..], &SIZES[1..4]);
+    let sizes = options.full_or_quick(&SIZES[..], &SIZES[1..4]);
     let plot = |id: &str, title: &str, y, better| {
         Plot::new(id, title, Axis::log("message size", "B"), y, better)
     };
     let copies = "memory-copies";
     let buffer = messages(
         "a shared buffer",
-        Source::Raw("memory"),
-        Test::Place,
+        MessageLayer::Raw("memory"),
+        Test::InPlace,
         sizes,
         seconds,
         copies,
@@ -65,24 +65,24 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             Axis::log("rate", "GB/s"),
             Better::More,
         )],
-        ways: vec![
+        methods: vec![
             ours("two copies", "shm-offered", Test::Stream, sizes, copies),
             ours("one copy (process_vm_readv)", "shm-single", Test::Stream, sizes, copies),
-            ours("no copy, written and read", "shm-placed", Test::Place, sizes, copies),
+            ours("no copy, written and read", "shm-placed", Test::InPlace, sizes, copies),
             Box::new(buffer),
             Box::new(Copy::new(copies.to_string(), sizes, seconds)),
         ],
-        is_placed: true,
-        budget: Duration::from_secs(wishes.either(25, 2)),
+        depends_on_distance: true,
+        budget: Duration::from_secs(options.full_or_quick(25, 2)),
         rounds: ROUNDS,
         notes: vec![
             "Where something is copied the buffers are reused untouched; where nothing is, the sender writes and the receiver reads every byte"
                 .to_string(),
         ],
-        conclude: no_words,
+        conclude: no_conclusions,
     };
     let crossing = "memory-crossing";
-    let sizes = wishes.either(&CROSSING_SIZES[..], &CROSSING_SIZES[2..6]);
+    let sizes = options.full_or_quick(&CROSSING_SIZES[..], &CROSSING_SIZES[2..6]);
     let crossover = Experiment {
         suite: Suite::Memory,
         key: "memory crossover".to_string(),
@@ -92,7 +92,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             Axis::log("time", "us"),
             Better::Less,
         )],
-        ways: vec![
+        methods: vec![
             ours(EAGER, "shm-eager", Test::Latency, sizes, crossing),
             ours("rendezvous", "shm-offered", Test::Latency, sizes, crossing),
             ours(
@@ -103,8 +103,8 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
                 crossing,
             ),
         ],
-        is_placed: true,
-        budget: Duration::from_secs(wishes.either(15, 2)),
+        depends_on_distance: true,
+        budget: Duration::from_secs(options.full_or_quick(15, 2)),
         rounds: ROUNDS,
         notes: Vec::new(),
         conclude: crossovers,
@@ -115,11 +115,11 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
 /// Which way is the fastest at which sizes, and what this machine's settings are.
 fn crossovers(outcome: &Outcome) -> Vec<String> {
     let mut words = Vec::new();
-    for (place, name) in [(Place::Near, "near"), (Place::Far, "far")] {
+    for (distance, name) in [(Distance::Near, "near"), (Distance::Far, "far")] {
         // Winners, with the first and the last size of each.
         let mut winners: Vec<(&str, f64, f64)> = Vec::new();
         for size in CROSSING_SIZES.map(|size| size as f64) {
-            let Some(winner) = fastest(outcome, place, size) else {
+            let Some(winner) = fastest(outcome, distance, size) else {
                 continue;
             };
             match winners.last_mut() {
@@ -147,10 +147,10 @@ fn crossovers(outcome: &Outcome) -> Vec<String> {
 
 /// The way with the least latency, if it can be told: of all that were measured with this size,
 /// eager and others.
-fn fastest<'a>(outcome: &'a Outcome, place: Place, size: f64) -> Option<&'a str> {
+fn fastest<'a>(outcome: &'a Outcome, distance: Distance, size: f64) -> Option<&'a str> {
     let of_line = |line: &'a Series| {
         let mut points = line.points.iter();
-        let point = points.find(|point| point.x == size && point.place == place)?;
+        let point = points.find(|point| point.x == size && point.distance == distance)?;
         Some((&line.name[..], point))
     };
     let found: Vec<(&str, &Point)> = outcome.series.iter().filter_map(of_line).collect();
@@ -170,7 +170,8 @@ mod tests {
     use crate::record::Kind;
 
     fn line(name: &str, values: [f64; 4]) -> Series {
-        let point = |(size, value): (&usize, f64)| Point::single(*size as f64, Place::Far, value);
+        let point =
+            |(size, value): (&usize, f64)| Point::single(*size as f64, Distance::Far, value);
         Series {
             plot: "memory-crossing".to_string(),
             name: name.to_string(),

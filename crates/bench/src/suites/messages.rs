@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use crate::net::measure::{Sample, Test};
-use crate::net::source::Source;
-use crate::plan::{Figure, Way};
+use crate::net::message_layer::MessageLayer;
+use crate::plan::{Figure, Method};
 use crate::record::{Kind, Percentiles};
 
 /// Whether two processes exchange messages by shared memory or by sockets.
@@ -33,7 +33,7 @@ impl Means {
 /// Messages of one source, of each size.
 pub fn messages(
     name: &'static str,
-    source: Source,
+    layer: MessageLayer,
     test: Test,
     sizes: &[usize],
     seconds: f64,
@@ -42,7 +42,7 @@ pub fn messages(
     let plot = plot.to_string();
     Messages {
         name,
-        source,
+        layer,
         test,
         sizes: sizes.to_vec(),
         seconds,
@@ -78,32 +78,32 @@ pub type Reading = dyn Fn(usize, &Sample) -> Vec<Figure>;
 /// A test of a source with messages of each size.
 pub struct Messages {
     pub name: &'static str,
-    pub source: Source,
+    pub layer: MessageLayer,
     pub test: Test,
     pub sizes: Vec<usize>,
     pub seconds: f64,
     pub figures: Box<Reading>,
 }
 
-impl Way for Messages {
+impl Method for Messages {
     fn name(&self) -> String {
         self.name.to_string()
     }
 
     fn kind(&self) -> Kind {
-        self.source.kind()
+        self.layer.kind()
     }
 
     fn command(&self) -> String {
-        self.source.command(self.test, &self.sizes, self.seconds)
+        self.layer.command(self.test, &self.sizes, self.seconds)
     }
 
     fn missing(&self) -> Option<String> {
-        self.source.missing()
+        self.layer.missing()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let samples = self.source.run(self.test, &self.sizes, self.seconds)?;
+        let samples = self.layer.run(self.test, &self.sizes, self.seconds)?;
         let sizes = self.sizes.iter().zip(&samples);
         Ok(sizes
             .flat_map(|(size, sample)| (self.figures)(*size, sample))

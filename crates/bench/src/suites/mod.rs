@@ -16,19 +16,19 @@ mod unavailable;
 
 use anyhow::Result;
 
-use crate::plan::{Experiment, Wishes};
+use crate::plan::{BenchOptions, Experiment};
 use crate::suite::Suite;
 
 /// The experiments of a suite.
-pub fn plan(suite: Suite, wishes: &Wishes) -> Result<Vec<Experiment>> {
+pub fn plan(suite: Suite, options: &BenchOptions) -> Result<Vec<Experiment>> {
     match suite {
-        Suite::Net => net::plan(wishes),
-        Suite::Overlap => overlap::plan(wishes),
-        Suite::Noise => noise::plan(wishes),
-        Suite::Pattern => pattern::plan(wishes),
-        Suite::Memory => memory::plan(wishes),
-        Suite::Composite => composite::plan(wishes),
-        Suite::Gl => gl::plan(wishes),
-        Suite::Link => link::plan(wishes),
+        Suite::Net => net::plan(options),
+        Suite::Overlap => overlap::plan(options),
+        Suite::Noise => noise::plan(options),
+        Suite::Pattern => pattern::plan(options),
+        Suite::Memory => memory::plan(options),
+        Suite::Composite => composite::plan(options),
+        Suite::Gl => gl::plan(options),
+        Suite::Link => link::plan(options),
     }
 }

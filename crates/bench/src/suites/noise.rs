@@ -11,7 +11,7 @@ use anyhow::Result;
 use hdrhistogram::Histogram;
 
 use crate::child;
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method};
 use crate::probe::{pin, processors};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 use crate::statistics::{histogram, percentile};
@@ -46,8 +46,8 @@ const CLASSES: [f64; 13] = [
     f64::INFINITY,
 ];
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let part = (wishes.iterations / PARTS).max(1);
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let part = (options.iterations / PARTS).max(1);
     let plots = vec![
         Plot {
             fold: Fold::Last,
@@ -82,12 +82,12 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         suite: Suite::Noise,
         key: format!("noise, {} iterations", part * PARTS),
         plots,
-        ways: vec![Box::new(Loops {
+        methods: vec![Box::new(Loops {
             processors: processors.map(Processor::new).collect(),
             iterations: part,
             count: None,
         })],
-        is_placed: false,
+        depends_on_distance: false,
         // It ends by itself.
         budget: Duration::MAX,
         rounds: PARTS as u32..=PARTS as u32,
@@ -95,7 +95,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             "{} iterations on each processor, all at once",
             part * PARTS
         )],
-        conclude: no_words,
+        conclude: no_conclusions,
     }])
 }
 
@@ -112,7 +112,7 @@ struct Processor {
     lost: Histogram<u64>,
 }
 
-impl Way for Loops {
+impl Method for Loops {
     fn name(&self) -> String {
         "all processors".to_string()
     }
@@ -137,7 +137,7 @@ impl Way for Loops {
                         let pinned = pin(processor.number);
                         start.wait();
                         pinned?;
-                        let is_on = |_: &u64| !child::is_over();
+                        let is_on = |_: &u64| !child::is_interrupted();
                         let iterations = (0..self.iterations).take_while(is_on);
                         Ok(iterations.map(|_| time(count)).collect())
                     })

@@ -10,11 +10,12 @@ use anyhow::{bail, Context, Result};
 
 use crate::argv::Argv;
 use crate::child;
-use crate::net::crowd::{mesh, raise_limits, tell_all, Running};
+use crate::net::crowd::{command_all, mesh, raise_limits, MemberProcess};
 use crate::net::peers::{
-    task, Library, Peers, Settings, AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP, PATTERNS,
+    task, MpiLibrary, MpiSettings, PeerPrograms, DEFAULT_SETTINGS, OPEN_MPI_MEMORY, OPEN_MPI_TCP,
+    PATTERNS,
 };
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -24,7 +25,7 @@ const PROCESSES: [usize; 4] = [2, 4, 8, 16];
 const SIZES: [usize; 2] = [8, 64 << 10];
 
 /// A run that takes longer is given up: so many processes on few processors may take their time.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pattern {
@@ -41,34 +42,37 @@ const ALL: [Pattern; 4] = [
     Pattern::HotSpot,
 ];
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     raise_limits()?;
-    let counts = wishes.either(&PROCESSES[..], &PROCESSES[..2]);
-    let seconds = wishes.either(0.02, 0.005);
+    let counts = options.full_or_quick(&PROCESSES[..], &PROCESSES[..2]);
+    let seconds = options.full_or_quick(0.02, 0.005);
     let ours = |transport| {
         Box::new(Ours {
             transport,
             counts: counts.to_vec(),
             seconds,
             round: 0,
-        }) as Box<dyn Way>
+        }) as Box<dyn Method>
     };
     let theirs = |name, library, settings| {
         Box::new(Theirs {
             name,
-            peers: wishes.peers.clone(),
+            peers: options.peers.clone(),
             library,
             settings,
             counts: counts.to_vec(),
             seconds,
             round: 0,
-        }) as Box<dyn Way>
+        }) as Box<dyn Method>
     };
-    let mut ways = vec![ours("shm"), theirs("Open MPI", Library::OpenMpi, BY_MEMORY)];
-    if !wishes.is_quick {
-        ways.push(theirs("MPICH", Library::Mpich, AS_IT_IS));
-        ways.push(ours("tcp"));
-        ways.push(theirs("Open MPI, tcp", Library::OpenMpi, OPEN_MPI_TCP));
+    let mut methods = vec![
+        ours("shm"),
+        theirs("Open MPI", MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
+    ];
+    if !options.is_quick {
+        methods.push(theirs("MPICH", MpiLibrary::Mpich, DEFAULT_SETTINGS));
+        methods.push(ours("tcp"));
+        methods.push(theirs("Open MPI, tcp", MpiLibrary::OpenMpi, OPEN_MPI_TCP));
     }
     let plots = ALL.iter().flat_map(|pattern| {
         let plot = |size: usize, title: String, y, better| {
@@ -101,12 +105,12 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         suite: Suite::Pattern,
         key: "pattern".to_string(),
         plots: plots.collect(),
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(80, 6)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(80, 6)),
         rounds: ROUNDS,
         notes: vec![format!("{processors} processors; Open MPI is told when processes are more than those, and yields")],
-        conclude: no_words,
+        conclude: no_conclusions,
     }])
 }
 
@@ -181,7 +185,7 @@ struct Ours {
     round: u64,
 }
 
-impl Way for Ours {
+impl Method for Ours {
     fn name(&self) -> String {
         self.transport.to_string()
     }
@@ -213,7 +217,7 @@ impl Way for Ours {
 
 impl Ours {
     /// Seconds of one step, of the slowest process.
-    fn step(&self, all: &mut [Running], edges: &[Vec<usize>], size: usize) -> Result<f64> {
+    fn step(&self, all: &mut [MemberProcess], edges: &[Vec<usize>], size: usize) -> Result<f64> {
         let from =
             |rank: usize| (0..edges.len()).filter(move |other| edges[*other].contains(&rank));
         let links = |rank: usize, others: Vec<usize>| {
@@ -229,7 +233,7 @@ impl Ours {
         };
         let mut count = 1u64;
         loop {
-            let answers = tell_all(all, |rank| {
+            let answers = command_all(all, |rank| {
                 let (to, from) = (
                     links(rank, edges[rank].clone()),
                     links(rank, from(rank).collect()),
@@ -243,7 +247,7 @@ impl Ours {
             if longest >= self.seconds {
                 return Ok(longest / count as f64);
             }
-            if child::is_over() {
+            if child::is_interrupted() {
                 bail!("interrupted");
             }
             count *= 2;
@@ -253,15 +257,15 @@ impl Ours {
 
 struct Theirs {
     name: &'static str,
-    peers: Rc<Peers>,
-    library: Library,
-    settings: Settings,
+    peers: Rc<PeerPrograms>,
+    library: MpiLibrary,
+    settings: MpiSettings,
     counts: Vec<usize>,
     seconds: f64,
     round: u64,
 }
 
-impl Way for Theirs {
+impl Method for Theirs {
     fn name(&self) -> String {
         self.name.to_string()
     }
@@ -272,7 +276,7 @@ impl Way for Theirs {
 
     fn command(&self) -> String {
         let runs: Vec<Argv> = self.counts.iter().map(|n| self.argv(*n, 1)).collect();
-        self.peers.typed(self.library, PATTERNS, &runs)
+        self.peers.shell_command(self.library, PATTERNS, &runs)
     }
 
     fn missing(&self) -> Option<String> {
@@ -288,7 +292,7 @@ impl Way for Theirs {
                 self.argv(*count, self.round),
                 task(PATTERNS, &self.settings),
             );
-            let done = self.peers.run(&argv, &task, PATIENCE);
+            let done = self.peers.run(&argv, &task, RUN_TIMEOUT);
             let found = read(&done.with_context(|| name.clone())?.stdout)?;
             for pattern in ALL {
                 for size in SIZES {
@@ -360,24 +364,24 @@ mod tests {
     fn what_is_run_is_what_is_said() {
         let theirs = Theirs {
             name: "Open MPI",
-            peers: Rc::new(Peers::new("run/programs".into())),
-            library: Library::OpenMpi,
-            settings: BY_MEMORY,
+            peers: Rc::new(PeerPrograms::new("run/programs".into())),
+            library: MpiLibrary::OpenMpi,
+            settings: OPEN_MPI_MEMORY,
             counts: vec![2, 16],
             seconds: 0.02,
             round: 0,
         };
-        let typed = theirs.command();
-        let runs: Vec<&str> = typed.split(" && ").collect();
-        assert!(runs[0].starts_with("mpicc.openmpi "), "{typed}");
+        let shell_command = theirs.command();
+        let runs: Vec<&str> = shell_command.split(" && ").collect();
+        assert!(runs[0].starts_with("mpicc.openmpi "), "{shell_command}");
         assert_eq!(
             runs[1..],
             [2, 16].map(|count| theirs.argv(count, 1).to_string())
         );
-        assert!(runs[1].contains("-np 2 --bind-to core"), "{typed}");
+        assert!(runs[1].contains("-np 2 --bind-to core"), "{shell_command}");
         assert!(
             runs[2].contains("-np 16 --oversubscribe --bind-to none"),
-            "{typed}"
+            "{shell_command}"
         );
     }
 

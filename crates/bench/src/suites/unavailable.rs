@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::plan::{no_words, Experiment, Figure, Way};
+use crate::plan::{no_conclusions, Experiment, Figure, Method};
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
@@ -16,18 +16,18 @@ pub fn unavailable(suite: Suite, why: String) -> Experiment {
         suite,
         key: format!("{}, left out", suite.name()),
         plots: vec![Plot::new(suite.name(), "", axis(), axis(), Better::Neither)],
-        ways: vec![Box::new(Unavailable(suite, why))],
-        is_placed: false,
+        methods: vec![Box::new(Unavailable(suite, why))],
+        depends_on_distance: false,
         budget: Duration::ZERO,
         rounds: 1..=1,
         notes: Vec::new(),
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
 struct Unavailable(Suite, String);
 
-impl Way for Unavailable {
+impl Method for Unavailable {
     fn name(&self) -> String {
         self.0.name()
     }

@@ -11,7 +11,7 @@ mod rows;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use mgn_bench::gl::run::Machine;
+use mgn_bench::gl::run::Servers;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -35,7 +35,7 @@ struct Options {
 
 fn main() -> Result<()> {
     let options = Options::parse();
-    let machine = Machine::start(&options.target, &options.profile)?;
+    let servers = Servers::start(&options.target, &options.profile)?;
     let mut results = Vec::new();
     println!("{}", report::HEADINGS);
     for row in rows::all() {
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
             continue;
         }
         let result = row
-            .measure(&machine, options.rounds)
+            .measure(&servers, options.rounds)
             .with_context(|| format!("{name} failed"))?;
         print!("{}", report::lines(&result));
         results.push(result);

@@ -17,7 +17,7 @@ const WRITTEN: usize = 0;
 const READ: usize = 256;
 const WORDS: usize = 512;
 
-pub struct Raw {
+pub struct BufferPair {
     test: Test,
     rank: usize,
     size: usize,
@@ -31,11 +31,11 @@ pub struct Raw {
 }
 
 /// Failed looks after which others get the processor.
-const LOOKS: u32 = 100_000;
+const POLLS_PER_YIELD: u32 = 100_000;
 
-impl Raw {
-    pub fn new(end: &End, address: &str) -> Result<Raw> {
-        if end.test != Test::Place {
+impl BufferPair {
+    pub fn new(end: &End, address: &str) -> Result<BufferPair> {
+        if end.test != Test::InPlace {
             bail!("{} is not measured with a plain buffer", end.test.name());
         }
         let room = end.sizes.iter().map(|size| size * end.test.window(*size));
@@ -53,7 +53,7 @@ impl Raw {
             ))?;
             fd
         };
-        Ok(Raw {
+        Ok(BufferPair {
             test: end.test,
             rank: end.rank,
             size: 0,
@@ -68,11 +68,11 @@ impl Raw {
     /// Waits until so many have been handed over.
     fn wait(&self, at: usize, count: u64) {
         let index: &AtomicU64 = self.map.long(at);
-        let mut looks = 0;
+        let mut polls = 0;
         while index.load(Ordering::Acquire) < count {
             std::hint::spin_loop();
-            looks += 1;
-            if looks % LOOKS == 0 {
+            polls += 1;
+            if polls % POLLS_PER_YIELD == 0 {
                 std::thread::yield_now();
             }
         }
@@ -94,7 +94,7 @@ impl Raw {
     }
 }
 
-impl Pair for Raw {
+impl Pair for BufferPair {
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
         self.written += 1;
         let places = [WORDS, WORDS + 8];
@@ -118,7 +118,7 @@ impl Pair for Raw {
     }
 
     fn turn(&mut self, turn: u64, _compute: f64) -> Result<f64> {
-        debug_assert_eq!(self.test, Test::Place);
+        debug_assert_eq!(self.test, Test::InPlace);
         for at in 0..self.window {
             let place = self.map.range(PLACES + at * self.size, self.size);
             self.written += 1;

@@ -19,15 +19,15 @@ const ACK: u64 = 2;
 const CONTROL: u64 = 3;
 
 /// The longest message that is sent eagerly where all are to be.
-const EAGER: usize = 256 << 10;
+const EAGER_MAX: usize = 256 << 10;
 
 /// The shortest of what can be set: where none are to be sent so.
-const LEAST_EAGER: usize = 64;
+const EAGER_MIN: usize = 64;
 
 /// The shortest that can be read from the memory of the sender.
-const LEAST_SINGLE: usize = 4 << 10;
+const SINGLE_COPY_MIN: usize = 4 << 10;
 
-pub struct Ours {
+pub struct EndpointPair {
     test: Test,
     rank: usize,
     /// Messages are received where they lie.
@@ -103,9 +103,9 @@ pub fn connect(
     address: &str,
     name: &str,
 ) -> Result<LinkId> {
-    let (token, patience) = (token(transport)?, Duration::from_secs(10));
+    let (token, timeout) = (token(transport)?, Duration::from_secs(10));
     let (address, name) = (address.parse()?, name.as_bytes());
-    Ok(endpoint.connect(&address, transport, token.as_ref(), name, patience)?)
+    Ok(endpoint.connect(&address, transport, token.as_ref(), name, timeout)?)
 }
 
 /// The transport of a way: `shm`, `unix` or `tcp`.
@@ -118,14 +118,14 @@ pub fn transport(name: &str) -> Transport {
 }
 
 /// What this machine's settings become where messages are to travel in one manner, whatever their
-/// length: `eager`, up to [`EAGER`] bytes; `offered`, so that they go when the receiver has a place
+/// length: `eager`, up to [`EAGER_MAX`] bytes; `offered`, so that they go when the receiver has a place
 /// for them; `single`, likewise, and the receiver reads them from the sender's memory.
 fn settings_of(manner: &str) -> Result<Settings> {
     let mut settings = Settings::load()?;
     let (eager, single) = match manner {
-        "eager" => (EAGER, NEVER),
-        "offered" => (LEAST_EAGER, NEVER),
-        "single" => (LEAST_EAGER, LEAST_SINGLE),
+        "eager" => (EAGER_MAX, NEVER),
+        "offered" => (EAGER_MIN, NEVER),
+        "single" => (EAGER_MIN, SINGLE_COPY_MIN),
         _ => return Ok(settings),
     };
     settings.eager_shm = eager;
@@ -136,9 +136,9 @@ fn settings_of(manner: &str) -> Result<Settings> {
     Ok(settings)
 }
 
-impl Ours {
-    pub fn new(end: &End, way: &str, address: &str) -> Result<Ours> {
-        let (name, manner) = way.split_once('-').unwrap_or((way, ""));
+impl EndpointPair {
+    pub fn new(end: &End, channel: &str, address: &str) -> Result<EndpointPair> {
+        let (name, manner) = channel.split_once('-').unwrap_or((channel, ""));
         let (transport, in_place) = (transport(name), manner == "placed");
         let endpoint = Arc::new(Endpoint::with(settings_of(manner)?)?);
         let link = if end.rank == 0 {
@@ -148,7 +148,7 @@ impl Ours {
             print_address(&listener.address().to_string())?;
             accept(&endpoint, &listener)?.0
         };
-        Ok(Ours {
+        Ok(EndpointPair {
             test: end.test,
             rank: end.rank,
             in_place,
@@ -269,7 +269,7 @@ impl Ours {
     }
 }
 
-impl Pair for Ours {
+impl Pair for EndpointPair {
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
         let mut bytes = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
         if self.rank == 0 {
@@ -294,7 +294,7 @@ impl Pair for Ours {
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64> {
         match self.test {
             Test::Latency => self.latency()?,
-            Test::Place => self.place(turn)?,
+            Test::InPlace => self.place(turn)?,
             Test::Overlap | Test::Sweep | Test::Exchange => return self.overlap(compute),
             _ => self.stream(turn)?,
         }

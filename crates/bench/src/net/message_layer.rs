@@ -1,0 +1,80 @@
+//! Whose messages are measured.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::net::launch;
+use crate::net::measure::{Sample, Test};
+use crate::net::peers::{
+    self, task, MpiLibrary, MpiSettings, PeerPrograms, MESSAGES, PAIR_TIMEOUT,
+};
+use crate::net::ucx::Ucx;
+use crate::record::Kind;
+
+#[derive(Clone)]
+pub enum MessageLayer {
+    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and
+    /// read where they lie.
+    Ours(&'static str),
+    Mpi(Rc<PeerPrograms>, MpiLibrary, MpiSettings),
+    Ucx(Rc<PeerPrograms>, Ucx),
+    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's
+    /// library.
+    Raw(&'static str),
+}
+
+impl MessageLayer {
+    pub fn kind(&self) -> Kind {
+        match self {
+            MessageLayer::Ours(_) => Kind::Ours,
+            MessageLayer::Mpi(..) | MessageLayer::Ucx(..) => Kind::Peer,
+            MessageLayer::Raw(_) => Kind::Limit,
+        }
+    }
+
+    /// Why it cannot be measured here.
+    pub fn missing(&self) -> Option<String> {
+        match self {
+            MessageLayer::Ours(_) | MessageLayer::Raw(_) => None,
+            MessageLayer::Mpi(peers, library, settings) => {
+                peers.missing(*library, settings, MESSAGES)
+            }
+            MessageLayer::Ucx(peers, ucx) => ucx.missing(peers),
+        }
+    }
+
+    /// What one would type to see the same.
+    pub fn command(&self, test: Test, sizes: &[usize], seconds: f64) -> String {
+        match self {
+            MessageLayer::Ours(channel) => launch::shell_command(channel, test, sizes, seconds),
+            MessageLayer::Raw(channel) => {
+                launch::shell_command(&format!("raw-{channel}"), test, sizes, seconds)
+            }
+            MessageLayer::Mpi(peers, library, settings) => {
+                let run = peers.pair(*library, settings, test, sizes, seconds);
+                peers.shell_command(*library, MESSAGES, &[run])
+            }
+            MessageLayer::Ucx(peers, ucx) => ucx.shell_command(peers, test),
+        }
+    }
+
+    /// A sample for each size.
+    pub fn run(&self, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
+        match self {
+            MessageLayer::Ours(channel) => launch::run(channel, test, sizes, seconds),
+            MessageLayer::Raw(channel) => {
+                launch::run(&format!("raw-{channel}"), test, sizes, seconds)
+            }
+            MessageLayer::Mpi(peers, library, settings) => {
+                let run = peers.pair(*library, settings, test, sizes, seconds);
+                let limit =
+                    PAIR_TIMEOUT + Duration::from_secs_f64(2.0 * seconds * sizes.len() as f64);
+                let done = peers.run(&run, &task(MESSAGES, settings), limit)?;
+                peers::samples(&done.stdout, sizes.len())
+            }
+            MessageLayer::Ucx(peers, ucx) => ucx.run(peers, test, sizes, seconds),
+        }
+    }
+}
