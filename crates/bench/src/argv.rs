@@ -1,4 +1,4 @@
-//! Command lines: what is run, and what a reader is told to type, are made in one place.
+//! Command lines. The same value is run and shown to a reader, so the two agree.
 
 use std::fmt;
 use std::process::Command;
@@ -37,7 +37,7 @@ impl Argv {
     }
 }
 
-/// As a shell reads it.
+/// The command line in the syntax of a shell.
 impl fmt::Display for Argv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.environment.iter();

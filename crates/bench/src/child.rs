@@ -21,7 +21,7 @@ pub struct FinishedProgram {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
-    /// Seconds of CPU that it and the children it has waited for took.
+    /// CPU seconds of the program and of its children that it has waited for.
     pub cpu: f64,
 }
 
@@ -41,14 +41,14 @@ impl fmt::Display for TimedOut {
 
 impl std::error::Error for TimedOut {}
 
-/// How long a program that is told to end may take for that.
+/// How long a program may take to end after a signal.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
-/// Set when this process was told to end: then what it measures is given up.
+/// Set when this process gets a signal to end. The current measurement is then abandoned.
 static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// From now on SIGINT and SIGTERM end the programs that are run here, and what is being measured is
-/// given up. A second one ends this process at once.
+/// From now on, SIGINT and SIGTERM end the programs that are run here, and the current measurement
+/// is abandoned. A second signal ends this process at once.
 pub fn handle_signals() -> Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let flag = INTERRUPTED.get_or_init(Default::default);
@@ -59,21 +59,21 @@ pub fn handle_signals() -> Result<()> {
     Ok(())
 }
 
-/// Whether this process was told to end.
+/// Whether this process got a signal to end.
 pub fn is_interrupted() -> bool {
     let flag = INTERRUPTED.get();
     flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-/// Runs a program to its end and reads what it says. After `limit` it is told to end, with all that
-/// it has started in its process group.
+/// Runs a program to its end, and reads its output. After `limit`, ends it and everything in its
+/// process group.
 pub fn output(command: &mut Command, limit: Duration) -> Result<FinishedProgram> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     wait(start(command)?, &name, limit)
 }
 
-/// Starts a program, as the leader of a process group, which ends with us at the latest.
+/// Starts a program as the leader of a process group. It ends at the latest when this process ends.
 pub fn start(command: &mut Command) -> Result<Child> {
     mgn_sys::process::end_with_us(command);
     command.stdin(Stdio::null()).process_group(0);
@@ -81,7 +81,7 @@ pub fn start(command: &mut Command) -> Result<Child> {
     started.with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))
 }
 
-/// As [`output`], of a program that was [started](start).
+/// As [`output`], for a program that was [started](start).
 pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<FinishedProgram> {
     let stdout = reader(child.stdout.take());
     let stderr = reader(child.stderr.take());
@@ -115,7 +115,7 @@ pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<FinishedPro
 }
 
 impl FinishedProgram {
-    /// Itself, unless it failed: then an error with the last line of what it said.
+    /// The program itself if it succeeded; otherwise an error with the last line of its output.
     pub fn success(self, name: &str) -> Result<FinishedProgram> {
         if self.status.success() {
             return Ok(self);
@@ -130,7 +130,8 @@ impl FinishedProgram {
     }
 }
 
-/// Whether a child ends before a time, and before this process is told to end.
+/// Waits until a child ends. Returns false if the time is over, or if this process gets a signal to
+/// end.
 fn ends(pid: Pid, deadline: Instant) -> bool {
     let mut pause = Duration::from_micros(200);
     while !has_ended(pid) {
@@ -143,7 +144,7 @@ fn ends(pid: Pid, deadline: Instant) -> bool {
     true
 }
 
-/// Whether a child has ended. It is left to be waited for.
+/// Whether a child has ended. Does not reap it.
 fn has_ended(pid: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     !matches!(
@@ -152,7 +153,7 @@ fn has_ended(pid: Pid) -> bool {
     )
 }
 
-/// What is said, as it comes.
+/// Reads output in a thread of its own.
 fn reader(from: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || -> Option<()> {
@@ -166,8 +167,8 @@ fn reader(from: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     receiver
 }
 
-/// What was said until nobody is left who could say more. A process that has left its group may
-/// live on, and is not waited for long.
+/// The whole output, up to its end. A process that has left the group may keep the output open, so
+/// the wait is limited.
 fn text(receiver: mpsc::Receiver<Vec<u8>>) -> String {
     let deadline = Instant::now() + GRACE_PERIOD;
     let mut bytes = Vec::new();
@@ -191,7 +192,7 @@ pub fn own_cpu() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// User and system seconds of our own children that have ended.
+/// User and system seconds of the children of this process that have ended.
 pub fn cpu_of_ended() -> f64 {
     times(std::process::id()).iter().skip(2).sum()
 }
@@ -199,7 +200,7 @@ pub fn cpu_of_ended() -> f64 {
 /// User and system seconds of a process, then those of its children that have ended.
 fn times(pid: u32) -> Vec<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // After the name in parentheses come the state and 10 more, then these in ticks.
+    // The fields after the name in parentheses are the state, 10 others, and then these, in ticks.
     let fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
     let ticks = fields.skip(11).take(4).map(|field| field.parse().ok());
     let seconds = |ticks: f64| ticks / rustix::param::clock_ticks_per_second() as f64;

@@ -1,4 +1,4 @@
-//! What changed between two runs, beyond what either leaves open.
+//! The comparison of two runs: changes that are larger than the uncertainty of both.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -9,27 +9,28 @@ use serde::Serialize;
 use crate::format::{amount, number};
 use crate::record::{Better, Distance, Fold, Head, Plot, Point, Record, State};
 
-/// Medians that differ by less, as a share, are the same, however narrow their intervals are.
+/// Medians whose difference is a smaller share than this count as equal, however narrow their
+/// intervals are.
 pub const MIN_CHANGE: f64 = 0.05;
 
-/// What the JSON of a comparison says first.
+/// The schema name in the JSON of a comparison.
 pub const SCHEMA: &str = "manganese bench comparison";
 
 pub const VERSION: u32 = 1;
 
-/// What `b` has otherwise than `a`.
+/// The changes from `a` to `b`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     pub schema: &'static str,
     pub version: u32,
     pub a: Head,
     pub b: Head,
-    /// In words: other machine, other versions, another program to measure with.
+    /// Differences of the machine, the versions and the options, in words.
     pub differences: Vec<String>,
-    /// The worse ones first, and of those the greatest.
+    /// The worse ones first, and among these the largest.
     pub changes: Vec<Change>,
     pub unchanged: usize,
-    /// Either of the two is unresolved, noisy, or was counted once and has no interval.
+    /// Points of which at least one is unresolved, noisy, or a count without an interval.
     pub untold: usize,
     pub only_a: usize,
     pub only_b: usize,
@@ -45,7 +46,7 @@ pub struct Change {
     #[serde(rename = "place")]
     pub distance: Distance,
     pub verdict: Verdict,
-    /// `b` by `a`; none where `a` is zero.
+    /// `b` divided by `a`; null if `a` is zero.
     pub ratio: Option<f64>,
     pub a: Interval,
     pub b: Interval,
@@ -57,7 +58,7 @@ pub struct Change {
 pub enum Verdict {
     Worse,
     Better,
-    /// Where neither more nor less is better.
+    /// If neither more nor less is better.
     Different,
 }
 
@@ -68,7 +69,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What is compared: plot, way, x as bits, place.
+/// Plot, name of the series, x as bits, distance.
 type Key<'a> = (&'a str, &'a str, u64, Distance);
 
 pub fn compare(a: &Record, b: &Record) -> Comparison {
@@ -188,7 +189,7 @@ fn change(plot: &Plot, key: Key, a: &Point, b: &Point, verdict: Verdict) -> Chan
 }
 
 fn order(one: &Change, other: &Change) -> Ordering {
-    // Twice as much and half as much are as far away from the same.
+    // Twice as much and half as much are equally large changes.
     let size = |change: &Change| {
         let ratio = change.ratio.filter(|ratio| *ratio > 0.0);
         ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs())
@@ -198,7 +199,7 @@ fn order(one: &Change, other: &Change) -> Ordering {
         .then(size(other).total_cmp(&size(one)))
 }
 
-/// In what the two were measured differently, in words.
+/// The differences of the conditions under which two runs were measured, in words.
 pub fn differences(a: &Head, b: &Head) -> Vec<String> {
     let mut found = Vec::new();
     let mut add = |what: &str, one: String, other: String| {
@@ -252,7 +253,7 @@ pub fn differences(a: &Head, b: &Head) -> Vec<String> {
     found
 }
 
-/// Each once, in the order of their first coming.
+/// Each name once, in the order of first occurrence.
 fn deduplicated(names: Vec<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for name in names {
@@ -263,7 +264,7 @@ fn deduplicated(names: Vec<String>) -> Vec<String> {
     found
 }
 
-/// What a terminal shows of a comparison.
+/// A comparison as text for a terminal.
 pub fn lines(comparison: &Comparison) -> String {
     let mut text = String::new();
     if !comparison.differences.is_empty() {

@@ -57,7 +57,7 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
-/// Of endpoints; none where they cannot be read, of which endpoints complain.
+/// The settings of endpoints. Empty if they cannot be read, which endpoints report themselves.
 fn settings() -> Vec<(String, String)> {
     let named = endpoint::settings().map_or(Vec::new(), |settings| settings.named());
     let named = named.into_iter();
@@ -66,8 +66,7 @@ fn settings() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What programs say of their versions, where they are installed: the first word with a digit and a
-/// dot in it.
+/// The versions of installed programs: the first word of their output with a digit and a dot.
 fn versions(mgn: &Path) -> Vec<(String, String)> {
     let said = |program: &Path, argument: &str| {
         let limit = Duration::from_secs(10);
@@ -88,7 +87,7 @@ fn versions(mgn: &Path) -> Vec<(String, String)> {
         env!("CARGO_PKG_VERSION").to_string(),
     );
     let ask = |name: &str, program: &str, argument| number(name, &said(program.as_ref(), argument));
-    // It says what OpenGL there is: "4.5 (Compatibility Profile) Mesa 22.3.6".
+    // The list contains the OpenGL version, such as "4.5 (Compatibility Profile) Mesa 22.3.6".
     let drawing = said(mgn, "gl-list");
     let mesa = drawing.split_once("Mesa ");
     let is_there = |name: &str, program: &str| {

@@ -1,4 +1,4 @@
-//! Measuring: rounds, the probe of how far the processors are, the time box.
+//! Measurement in rounds, with the probe for the distance of the processors and the time limit.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,30 +11,30 @@ use crate::probe;
 use crate::record::{Distance, Fold, Outcome, Percentiles, Plot, Point, Series, State};
 use crate::statistics::{half_width, median, LEAST_ROUNDS, NOISY};
 
-/// Where all intervals are narrower, to either side, more rounds are not run.
+/// If the half-widths of all intervals are below this share, no more rounds are run.
 const NARROW: f64 = 0.05;
 
-/// Runs of one way that may fail before it is left out.
+/// A method is left out after this number of failures.
 const FAILURES: u32 = 2;
 
-/// Runs of a way in a round, until the processors do not move meanwhile.
+/// How often a method is run in a round, if the processors move during the run.
 const TRIES: u32 = 2;
 
-/// Why a run does not count.
+/// The reason why a run does not count.
 const MOVED: &str = "meanwhile the processors moved, or were busy with something else";
 
-/// Values of one place in a plot, as they come: which round, and the figure.
+/// The values of one x of a series: the round of each, and the figure.
 type Values = Vec<(u32, Figure)>;
 
-/// What a measurement goes by, besides its ways.
+/// The environment of a measurement.
 trait Environment {
-    /// How far the processors are from each other, if that can be told.
+    /// The distance between the processors, if it can be measured.
     fn distance(&self) -> Option<Distance>;
 
-    /// Whether this process was told to end.
+    /// Whether this process got a signal to end.
     fn is_interrupted(&self) -> bool;
 
-    /// Since the measurement began.
+    /// The time since the measurement began.
     fn elapsed(&self) -> Duration;
 }
 
@@ -54,8 +54,8 @@ impl Environment for RealEnvironment {
     }
 }
 
-/// Measures until all intervals are narrow or the time is over. `step` is told which round begins,
-/// and of which way. None if this process was told to end.
+/// Measures until all intervals are narrow or the time is over. Calls `step` with the round and the
+/// method before each run. Returns `None` if this process got a signal to end.
 pub fn measure(experiment: &mut Experiment, step: impl FnMut(u32, &str)) -> Option<Outcome> {
     measure_in(&RealEnvironment(Instant::now()), experiment, step)
 }
@@ -71,7 +71,7 @@ fn measure_in(
         .iter()
         .map(|note| note.as_ref().map_or(0, |_| FAILURES))
         .collect();
-    // By way, line, plot, x as bits (of positive numbers, in their order), and place.
+    // By method, series, plot, x as bits (which sort like the positive numbers), and distance.
     let mut found: BTreeMap<(usize, String, String, u64, Distance), Values> = BTreeMap::new();
     let mut moved = vec![0; methods.len()];
     let mut round = 0;
@@ -154,7 +154,7 @@ fn measure_in(
     Some(outcome)
 }
 
-/// Figures that can be written down: what is no number, or is infinite, cannot.
+/// Refuses figures that JSON cannot represent: infinite values and NaN.
 fn numbers(figures: Vec<Figure>) -> Result<Vec<Figure>> {
     for figure in &figures {
         let percentiles = figure.percentiles.iter();
@@ -181,7 +181,7 @@ fn is_narrow(
     })
 }
 
-/// The lines of all plots, and of each way that gave none in a plot the reason.
+/// The series of all plots. A method without values has a series with the reason.
 fn lines(
     experiment: &Experiment,
     notes: &[Option<String>],
@@ -277,13 +277,12 @@ mod tests {
     use crate::record::{Axis, Better, Kind};
     use crate::suite::Suite;
 
-    /// A processor that goes from place to place, and a clock that goes on by a second with each
-    /// run.
+    /// A processor whose distance changes, and a clock that advances by a second with each run.
     struct Fake {
-        /// What the probe says, one after the other; then the last one for ever.
+        /// The results of the probe in order. The last one repeats.
         distances: RefCell<Vec<Option<Distance>>>,
         log: Log,
-        /// So many runs, then it is told to end.
+        /// After this number of runs, the process is told to end.
         end: usize,
     }
 
@@ -307,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Gives its values, one after the other and again; what is no number is a failure.
+    /// A method that returns its values in order, again and again. NaN is a failure.
     struct Says {
         name: &'static str,
         values: &'static [f64],
@@ -340,7 +339,7 @@ mod tests {
         }
     }
 
-    /// What a run comes to, and the order in which ways were run.
+    /// A measurement, which returns the outcome and the order of the runs.
     struct Run {
         distances: Vec<Option<Distance>>,
         budget: u64,
@@ -414,7 +413,7 @@ mod tests {
             );
             assert_eq!(point.rounds, [0, 1, 2, 3, 4]);
         }
-        // What is not narrow goes on to the last round.
+        // Without narrow intervals, it continues to the last round.
         let (outcome, _) = Run::default().of(&[("one", &[1.0, 1.3])]);
         assert_eq!(outcome.unwrap().rounds, 7);
     }
@@ -428,7 +427,7 @@ mod tests {
         let (outcome, order) = run.of(&[("one", &[1.0]), ("two", &[1.0])]);
         let outcome = outcome.unwrap();
         assert_eq!((outcome.rounds, order.len()), (3, 6));
-        // Three values are no number.
+        // Three values are too few.
         let points = outcome.series.iter().flat_map(|line| &line.points);
         assert!(points.clone().count() == 2);
         assert!(points
@@ -445,13 +444,13 @@ mod tests {
     #[test]
     fn a_run_during_which_processors_moved_is_made_again_and_does_not_count() {
         let run = Run {
-            // Twice in the first round, and once where it is not known.
+            // The distance changes twice in the first round, and is unknown once.
             distances: vec![NEAR, FAR, FAR, NEAR, NEAR, None, NEAR],
             ..Run::default()
         };
         let (outcome, order) = run.of(&[("one", &[1.0])]);
         let outcome = outcome.unwrap();
-        // The first round is lost, the second has a second try.
+        // In the first round both tries are lost; in the second round, the second try counts.
         assert_eq!(outcome.series[0].points[0].rounds[0], 1);
         assert_eq!(order.len(), outcome.rounds as usize + 2);
         let notes = &outcome.notes;
@@ -459,7 +458,7 @@ mod tests {
             notes[0].contains(MOVED) && notes[0].ends_with("one 3"),
             "{notes:?}"
         );
-        // Where it is never known, there is a reason in place of points.
+        // If the distance is never known, the series has a reason instead of points.
         let run = Run {
             distances: vec![None],
             ..Run::default()
@@ -511,7 +510,7 @@ mod tests {
         assert!(line("bad").points.is_empty() && line("bad").note.is_some());
         assert_eq!(line("none").note.as_deref(), Some("not installed"));
         assert_eq!(line("one").points[0].state, State::Resolved);
-        // What fails once says so, and has its numbers.
+        // A method that failed once has a note and values.
         let values: &[f64] = &[f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
         let line = Run::default()
             .of(&[("once", values)])

@@ -5,8 +5,8 @@ use comfy_table::{presets, CellAlignment, Table};
 use crate::format::{bytes, number};
 use crate::record::{Distance, Kind, Outcome, Plot, Point, Series, State};
 
-/// The tables of an experiment: one for each plot and place, a row for each way, a column for each
-/// x.
+/// The tables of an experiment: one for each plot and distance, with a row for each method and a
+/// column for each x.
 pub fn lines(outcome: &Outcome) -> String {
     let mut text = String::new();
     for plot in &outcome.plots {
@@ -55,7 +55,7 @@ fn heading(plot: &Plot, distance: Distance) -> String {
     )
 }
 
-/// The places in a plot of which any line says something, in order.
+/// The parameters of a plot for which any series has a point, in order.
 pub fn parameters(lines: &[(&Series, Vec<&Point>)]) -> Vec<f64> {
     let parameters = lines.iter().flat_map(|(_, points)| points);
     let mut parameters: Vec<f64> = parameters.map(|point| point.x).collect();
@@ -90,7 +90,7 @@ fn table(plot: &Plot, lines: &[(&Series, Vec<&Point>)]) -> Table {
     table
 }
 
-/// A value, if it means something.
+/// The value of a point, or the reason why it has none.
 pub fn cell(point: &Point) -> String {
     match point.state {
         State::Resolved => number(point.value),

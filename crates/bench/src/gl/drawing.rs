@@ -1,5 +1,5 @@
-//! Drawing any program in any of several ways. Its frames are counted alike in all of them, by the
-//! library that fixes its clock.
+//! Any program, drawn in one of several ways. The library that fixes its clock counts the frames in
+//! the same way for all of them.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -17,48 +17,47 @@ use serde::Deserialize;
 use crate::child;
 use crate::gl::virgl::{self, Vtest};
 
-/// Frames that do not count: with the first ones come shaders and memory, wherever they are drawn,
-/// and somebody else may be as many behind.
+/// Frames that do not count. During the first frames, shaders are compiled and memory is allocated,
+/// and the renderer may be this number of frames behind.
 pub const WARM_UP_FRAMES: u64 = 3;
 
-/// A program, and how long it draws.
+/// A program, and the time for which it draws.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub words: Vec<OsString>,
-    /// From its [`WARM_UP_FRAMES`]th frame on; it draws another one at least.
+    /// The time from frame [`WARM_UP_FRAMES`] on. The program draws at least one more frame.
     pub seconds: f64,
-    /// With everything that must be started.
+    /// The time limit, including the start of everything that is needed.
     pub limit: Duration,
 }
 
 /// How a program's OpenGL is executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rendering {
-    /// By the local driver.
+    /// By the local driver, in the program.
     Direct,
-    /// Through Manganese: flags of `mgn run`.
+    /// Through Manganese, with these flags of `mgn run`.
     Ours(Vec<String>),
     Virgl,
-    /// By the X server.
+    /// Indirect rendering by the X server.
     Indirect,
 }
 
-/// What a program has drawn.
+/// The result of a run of a program.
 #[derive(Debug)]
 pub struct DrawResult {
     pub rate: Rate,
-    /// CPU seconds of who executes its OpenGL, where that is another process that was started for
-    /// it.
+    /// CPU seconds of the process that executes the OpenGL, if it was started for this run.
     pub server_cpu: f64,
-    /// What was sent, through Manganese.
+    /// What was sent through Manganese.
     pub sent: Option<Sent>,
 }
 
-/// What the library prints in the end.
+/// The output of the clock library at the end.
 #[derive(Debug, Deserialize)]
 pub struct Rate {
     pub frames_per_second: f64,
-    /// After that with which time begins to count.
+    /// The frames after the one at which the time begins.
     pub frames: u64,
     pub cpu_seconds: f64,
     pub renderer: String,
@@ -67,11 +66,11 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Sent {
     pub bytes_per_frame: f64,
-    /// Of the time from the first frame to the last.
+    /// The share of the time from the first frame to the last that was spent waiting.
     pub waited: f64,
 }
 
-/// What `mgn run` says, as far as it is used here.
+/// The part of `mgn run`'s statistics that is used here.
 #[derive(Deserialize)]
 struct Figures {
     frames_per_second: f64,
@@ -83,13 +82,12 @@ struct Figures {
     reached_server: bool,
 }
 
-/// An X server that takes everything, where programs are drawn. It is started when it is first
-/// needed.
+/// A private X server on which programs draw. It is started on first use.
 pub struct PrivateDisplay {
     mgn: PathBuf,
     started: RefCell<Option<Rc<RunningDisplay>>>,
-    /// Whether anything has been drawn so far. If the first attempt fails, no others are made,
-    /// each of which might take as long.
+    /// Whether any program has drawn so far. If the first attempt fails, other ways are not tried,
+    /// because each might take the whole time limit.
     works: Cell<bool>,
     failed: RefCell<Option<Attempt>>,
 }
@@ -106,7 +104,7 @@ struct RunningDisplay {
     clock: PathBuf,
 }
 
-/// What nothing can be drawn without.
+/// The reason why nothing can be drawn on this machine, if so.
 pub fn missing_requirement() -> Option<String> {
     let wanted = [
         find_xvfb()
@@ -120,7 +118,7 @@ pub fn missing_requirement() -> Option<String> {
     wanted.into_iter().flatten().next()
 }
 
-/// Where one of our demos is: in a checkout, or where it was installed.
+/// The path of one of our demos: in a checkout, or where it was installed.
 pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
     let folder = mgn.parent()?;
     let above = folder.parent().unwrap_or(folder);
@@ -129,10 +127,10 @@ pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
     found.into_iter().find(|path| path.is_file())
 }
 
-/// A program and its arguments, with where it is.
+/// A program and its arguments, with the absolute path of the program.
 ///
 /// # Errors
-/// If there is no such program, or it cannot be given another OpenGL.
+/// If there is no such program, or its OpenGL cannot be redirected.
 pub fn with_path(words: &[OsString]) -> Result<Vec<OsString>> {
     let (name, arguments) = words.split_first().context("no program was given")?;
     let program = std::path::absolute(inspect::inspect(name)?)?;
@@ -145,7 +143,7 @@ impl Rendering {
         Rendering::Ours(flags.split_whitespace().map(String::from).collect())
     }
 
-    /// What a reader would type.
+    /// The command by which a user gets the same rendering.
     pub fn command(&self, scene: &Scene) -> String {
         let program: Vec<_> = scene.words.iter().map(|w| w.to_string_lossy()).collect();
         let program = program.join(" ");
@@ -186,7 +184,7 @@ impl PrivateDisplay {
         }
         let run = RunDir::create()?;
         let new = Rc::new(RunningDisplay {
-            // An old one does not know the option, and takes indirect GLX anyway.
+            // Old X servers do not know the option, and allow indirect GLX by default.
             xvfb: Xvfb::start_with(&run, &["+iglx"]).or_else(|_| Xvfb::start(&run))?,
             run,
             clock: fixed_clock_library()?,
@@ -195,7 +193,7 @@ impl PrivateDisplay {
         Ok(new)
     }
 
-    /// Draws, behind words that start something elsewhere.
+    /// Draws a scene. The words of `before` start the command elsewhere.
     pub fn draw(
         &self,
         before: &[String],
@@ -255,7 +253,7 @@ impl PrivateDisplay {
             .env("DISPLAY", display.xvfb.display())
             .env("XAUTHORITY", display.xvfb.authority())
             .env_remove("WAYLAND_DISPLAY")
-            // Where there is a graphics card, a private X server has none of it.
+            // A private X server cannot use a graphics card, so the driver must not either.
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("vblank_mode", "0");
         let name = scene.words[0].to_string_lossy();
@@ -309,7 +307,7 @@ impl PrivateDisplay {
 
 impl Figures {
     fn sent(&self) -> Sent {
-        // What was waited before the first frame is as much as in another one.
+        // Assumes that the time spent waiting before the first frame is that of an average frame.
         let waited = self.send_wait_share * self.seconds / self.frames.max(1) as f64;
         Sent {
             bytes_per_frame: self.bytes_per_frame,
@@ -318,7 +316,7 @@ impl Figures {
     }
 }
 
-/// What is printed by that process of a program that draws most.
+/// The result of the process that drew most, if the program has several.
 fn rate(text: &str) -> Option<Rate> {
     let start = "{\"frames_per_second\"";
     let lines = text.match_indices(start).filter_map(|(at, _)| {
@@ -372,7 +370,7 @@ mod tests {
             bytes_per_frame: 100.0,
             send_wait_share: 0.25,
             frames: 20,
-            // Half of them before it drew.
+            // Half of this is before the first frame.
             seconds: 4.0,
             server_cpu_seconds: 0.0,
             reached_server: true,

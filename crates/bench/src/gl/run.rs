@@ -1,4 +1,4 @@
-//! Running a program in one of several ways, on an X server of our own.
+//! Runs of a program in several modes, on a private X server.
 
 use crate::child;
 use crate::gl::program::{json_number, Program};
@@ -21,28 +21,27 @@ pub enum RunMode {
     Null,
     Discard,
     Shm,
-    /// Over shared memory, by a server that is started for the run.
+    /// Over shared memory, with a server that is started for the run.
     Own,
-    /// The same, whose workers are not confined.
+    /// The same, with a server whose workers are not confined.
     Unconfined,
-    /// Over shared memory, and nothing shown.
+    /// Over shared memory, without showing the pictures.
     Unseen,
     Tcp,
-    /// Over TCP through a relay, which passes on at once, or `FAR` later.
+    /// Over TCP through a relay, without a delay, or with `FAR` in each direction.
     Relayed,
     Far,
-    /// A wall of so many columns and rows, whose renderers discard, over shared memory, and
-    /// nothing shown.
+    /// A wall with this grid of renderers that discard, over shared memory, without showing the
+    /// pictures.
     Wall(&'static str),
-    /// The same, and all renderers are told everything.
+    /// The same, but every renderer gets every command.
     Broadcast(&'static str),
-    /// A wall of so many columns and rows with a discarding server for each tile, all of which a
-    /// mothership starts, finds and ends. The value is how many seconds that takes, with the
-    /// program's.
+    /// A wall with this grid of discarding servers, one for each tile. A mothership starts, matches
+    /// and ends them. The value is the seconds that all of this takes, including the program.
     Crowd(u32, u32),
 }
 
-/// What is added to the way there, and to the way back.
+/// The delay in each direction.
 const FAR: Duration = Duration::from_millis(1);
 
 impl RunMode {
@@ -73,18 +72,18 @@ pub struct Sample {
     /// CPU seconds of the program with its client library, and of the server's worker.
     pub program_cpu: f64,
     pub server_cpu: f64,
-    /// Share of the time that the program waited in send.
+    /// The share of the time that the program waited to send.
     pub send_wait: f64,
 }
 
-/// An X server, render servers, and where the programs are.
+/// An X server, render servers, and the paths of the programs.
 pub struct Servers {
     target: PathBuf,
     mgn: PathBuf,
     display: String,
     scratch: PathBuf,
     token: PathBuf,
-    /// The X server, the rendering server and the discarding one.
+    /// The processes of the X server, the rendering server and the discarding server.
     children: Vec<Child>,
 }
 
@@ -180,7 +179,7 @@ impl Servers {
         self.run_with(mode, program, None)
     }
 
-    /// The same with empty caches, which is felt by what the run itself starts.
+    /// The same with empty caches, for the processes that the run itself starts.
     pub fn run_cold(&self, mode: RunMode, program: &Program) -> Result<Sample> {
         let cache = self.scratch.join("cold");
         let _ = fs::remove_dir_all(&cache);
@@ -216,7 +215,7 @@ impl Servers {
                 RunMode::Far => (tcp(FAR_PORT), "tcp"),
             };
             if let RunMode::Wall(wall) | RunMode::Broadcast(wall) = mode {
-                // Which would begin when the machine is busy.
+                // Welding would begin when the machine is busy.
                 command.args(["--wall", wall, "--weld", "never"]);
             }
             if matches!(mode, RunMode::Broadcast(_)) {
@@ -277,8 +276,8 @@ impl Servers {
         })
     }
 
-    /// Draws a hundred frames with a crowd of servers that are there for that only, and leave
-    /// nothing behind.
+    /// Draws a hundred frames with servers that are started for this run alone. Fails if anything
+    /// is left of them.
     fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
         let place = self.scratch.join("crowd");
         fs::create_dir_all(&place)?;
@@ -368,10 +367,10 @@ impl Drop for Servers {
     }
 }
 
-/// Names what a crowd's processes have for their sockets and folders, and so the processes.
+/// The variable with the folder for sockets. It also identifies the processes of a crowd.
 const PLACE: &str = "XDG_RUNTIME_DIR";
 
-/// Processes that live and were given a place.
+/// Running processes that have this folder in their environment.
 fn processes_of(place: &Path) -> Vec<String> {
     let mark = format!("{PLACE}={}", place.display());
     let is_ours = |pid: &String| {
@@ -382,7 +381,7 @@ fn processes_of(place: &Path) -> Vec<String> {
     ours.map(|pid| format!("process {pid}")).collect()
 }
 
-/// The files of ours in memory that have names.
+/// The named files of Manganese in shared memory.
 fn shared_memory() -> BTreeSet<String> {
     let folder = Path::new("/dev/shm");
     let is_ours = |name: &String| name.contains("mgn") || name.contains("manganese");
@@ -396,7 +395,7 @@ fn names_in(folder: &Path) -> impl Iterator<Item = String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
-/// Waits until somebody listens at a `unix:` address.
+/// Waits until the socket of a `unix:` address exists.
 fn wait_for(address: &str) -> Result<()> {
     let socket = Path::new(address.trim_start_matches("unix:"));
     for _ in 0..500 {
@@ -417,7 +416,7 @@ mod tests {
         let place = std::env::temp_dir().join(format!("mgn-crowd-{}", std::process::id()));
         let mut sleep = Command::new("sleep");
         let mut left = sleep.arg("600").env(PLACE, &place).spawn().unwrap();
-        // It may not have got its variables yet.
+        // The process may not have its environment yet.
         let begun = Instant::now();
         let mut found = Vec::new();
         while found.is_empty() && begun.elapsed() < Duration::from_secs(20) {

@@ -1,4 +1,4 @@
-//! The other way to have OpenGL executed by another process: Mesa's driver `virpipe`, and the test
+//! Another way of executing OpenGL in a different process: Mesa's driver `virpipe` with the test
 //! server of virglrenderer.
 
 use std::os::unix::net::UnixStream;
@@ -14,15 +14,15 @@ use crate::child;
 
 pub const PROGRAM: &str = "virgl_test_server";
 
-/// What makes a program its client.
+/// The environment that makes a program use the test server.
 pub const CLIENT: [(&str, &str); 1] = [("GALLIUM_DRIVER", "virpipe")];
 
-/// Not every version of Mesa can be told another place.
+/// Some versions of Mesa cannot use another path.
 const SOCKET: &str = "/tmp/.virgl_test";
 
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The server. It ends with this, or with this thread.
+/// The test server. It ends when this is dropped, or with the thread that started it.
 pub struct Vtest(Child);
 
 impl Vtest {
@@ -35,7 +35,7 @@ impl Vtest {
         let mut command = Command::new(PROGRAM);
         command
             .arg("--use-egl-surfaceless")
-            // It never waits for processes of clients, so their time would count nowhere.
+            // The server never waits for child processes, so their CPU time would be lost.
             .arg("--no-fork")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .stdout(Stdio::null())
@@ -54,7 +54,7 @@ impl Vtest {
         Ok(server)
     }
 
-    /// Seconds of CPU so far.
+    /// CPU seconds so far.
     pub fn cpu(&self) -> f64 {
         child::cpu(self.0.id())
     }

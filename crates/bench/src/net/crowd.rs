@@ -1,4 +1,4 @@
-//! Many processes with links to each other, which do what they are told.
+//! Many processes with links to each other, which execute commands.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,8 +16,8 @@ pub struct MemberProcess {
     address: String,
 }
 
-/// So many processes, each with a link to every other one. The links of each are in the order of
-/// the others' numbers.
+/// Starts `count` processes, each with a link to every other one. The links of each process are in
+/// the order of the ranks of the others.
 pub fn mesh(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     let mut all = start(transport, count)?;
     let addresses: Vec<String> = all.iter().map(|one| one.address.clone()).collect();
@@ -31,7 +31,7 @@ pub fn mesh(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     Ok(all)
 }
 
-/// So many processes with so many links each to one, which comes first.
+/// Starts a first process, and `senders` others with `each` links to it.
 pub fn star(transport: &str, senders: usize, each: usize) -> Result<Vec<MemberProcess>> {
     let mut all = start(transport, senders + 1)?;
     let address = all[0].address.clone();
@@ -52,7 +52,7 @@ fn start(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
         .collect()
 }
 
-/// Each link has several descriptors.
+/// Raises the limit of open files to the maximum, because each link needs several.
 pub fn raise_limits() -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let all = Rlimit {
@@ -93,7 +93,7 @@ impl MemberProcess {
         Ok(line.trim().to_string())
     }
 
-    /// The CPU seconds that it has taken so far, and what it says.
+    /// Reads an answer: the CPU seconds that the process has used so far, and a text.
     fn read_answer(&mut self) -> Result<(f64, String)> {
         let line = self.line()?;
         let (cpu, rest) = line.split_once(' ').unwrap_or((&line, ""));
@@ -108,7 +108,7 @@ impl Drop for MemberProcess {
     }
 }
 
-/// Tells each what to do, and gives what they answer.
+/// Sends a command to each process. Returns their answers.
 pub fn command_all(
     all: &mut [MemberProcess],
     what: impl Fn(usize) -> String,
@@ -119,13 +119,13 @@ pub fn command_all(
     all.iter_mut().map(MemberProcess::read_answer).collect()
 }
 
-/// CPU seconds of the first process and of all others between two answers.
+/// CPU seconds of the first process, and of all others together, between two answers.
 pub fn spent(before: &[(f64, String)], after: &[(f64, String)]) -> [f64; 2] {
     let spent = |at: usize| after[at].0 - before[at].0;
     [spent(0), (1..before.len()).map(spent).sum()]
 }
 
-/// MiB of all processes, of shared pages each one's share.
+/// The memory of all processes in MiB. Shared pages are counted once.
 pub fn memory(all: &[MemberProcess]) -> Result<f64> {
     let mut total = 0.0;
     for one in all {

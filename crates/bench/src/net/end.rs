@@ -13,13 +13,13 @@ use crate::net::{endpoint, shared_buffer, sockets};
 use crate::probe::{pin, processor};
 use crate::statistics::{histogram, percentile};
 
-/// Repetitions that take less than this all together say nothing.
+/// Repetitions count only if they take at least this time together.
 const MIN_SECONDS: f64 = 0.02;
 
-/// So many count at least, however long they take.
+/// The minimum number of repetition groups that count.
 const MIN_REPETITIONS: u32 = 3;
 
-/// Repetitions that are timed one by one.
+/// The maximum number of repetitions that are timed individually.
 const MAX_TIMED_REPETITIONS: u64 = 2000;
 
 /// Runs one of the two processes to its end.
@@ -64,7 +64,7 @@ pub fn run(end: &End) -> Result<()> {
     Ok(())
 }
 
-/// What the first process does for one size.
+/// Leads the measurement of one size, in the first process.
 fn lead(end: &End, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> {
     let mut seconds = Vec::new();
     let mut percentiles = None;
@@ -95,13 +95,13 @@ fn lead(end: &End, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> 
     Ok((seconds, percentiles))
 }
 
-/// Messages under way at once.
+/// The number of messages under way at once.
 fn window(end: &End, size: usize) -> usize {
     end.window.unwrap_or_else(|| end.test.window(size))
 }
 
-/// Percentiles of single repetitions, which take so many seconds each and not much longer than a
-/// time all together.
+/// Percentiles of individual repetitions. `each` is the expected time of one, and `seconds` limits
+/// the time of all.
 fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     let count = MAX_TIMED_REPETITIONS.min((seconds / each) as u64 + 1);
     let mut times = histogram();
@@ -115,8 +115,8 @@ fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     Ok(PERCENTILES.map(seconds))
 }
 
-/// Seconds of the best repetitions, and of them those spent waiting. What is too short to say
-/// something only warms up, and one that is long because something came in between is not alone.
+/// Seconds of the fastest repetitions, and the waiting time among them. Groups that are too short
+/// only warm up. The minimum excludes groups that were interrupted.
 fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
     let (mut spent, mut best) = (0.0, (f64::MAX, 0.0));
     let (mut count, mut counted) = (1u64, 0);
@@ -141,7 +141,7 @@ fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
     Ok(best)
 }
 
-/// Seconds of a repetition, on average.
+/// The average time of a repetition in seconds.
 fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
     let (start, mut all, mut count) = (Instant::now(), 0, 1);
     while all == 0 || start.elapsed().as_secs_f64() < seconds {
@@ -151,7 +151,7 @@ fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
             pair.turn(turn, 0.0)?;
         }
         all += count;
-        // To agree costs a message too.
+        // The agreement costs a message too, so short groups are doubled.
         if begun.elapsed().as_secs_f64() < MIN_SECONDS.min(seconds / 4.0) {
             count *= 2;
         }
@@ -159,7 +159,7 @@ fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() / all as f64)
 }
 
-/// What the second process does.
+/// Repeats tests as the first process demands, in the second process.
 fn follow(pair: &mut dyn Pair) -> Result<()> {
     loop {
         let [count, compute] = pair.agree([0, 0])?;

@@ -14,24 +14,24 @@ use crate::net::measure::{Sample, Test};
 use crate::net::pair::RUN_LIMIT;
 use crate::net::peers;
 
-/// Where and how two processes run that measure a network between them.
+/// How the two processes are started, if not directly on this host.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// What either is started behind.
+    /// The command that starts each of them, in front of its own.
     pub before: [Vec<String>; 2],
-    /// More arguments of both.
+    /// Further arguments of both processes.
     pub arguments: Vec<String>,
 }
 
-/// What the process is told that others find.
+/// The address argument of the process that the other one connects to.
 const NO_ADDRESS: &str = "nowhere";
 
-/// Runs both processes: a sample for each size.
+/// Runs both processes. Returns a sample for each size.
 pub fn run(channel: &str, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
     run_in(&Places::default(), channel, test, sizes, seconds)
 }
 
-/// As [`run`], where it is said.
+/// As [`run`], with the processes at these places.
 pub fn run_in(
     places: &Places,
     channel: &str,
@@ -71,7 +71,7 @@ pub fn run_in(
     Ok(samples)
 }
 
-/// What either process of this program is given.
+/// The arguments of a process.
 fn arguments(
     rank: usize,
     channel: &str,
@@ -96,8 +96,8 @@ fn arguments(
     .map(str::to_string)
 }
 
-/// What one would type for [`run`], in two terminals: the second process says the address that the
-/// first one wants.
+/// The commands for [`run`], as a user would enter them in two terminals. The second process prints
+/// the address that the first one needs.
 pub fn shell_command(channel: &str, test: Test, sizes: &[usize], seconds: f64) -> String {
     let end = |rank, address| {
         let arguments = arguments(rank, channel, address, test, sizes, seconds);

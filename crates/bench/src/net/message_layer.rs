@@ -1,4 +1,4 @@
-//! Whose messages are measured.
+//! The libraries and mechanisms whose messages are measured.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,12 +15,11 @@ use crate::record::Kind;
 
 #[derive(Clone)]
 pub enum MessageLayer {
-    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and
-    /// read where they lie.
+    /// Endpoints over a transport. With `-placed`, messages are written and read in place.
     Ours(&'static str),
     Mpi(Rc<PeerPrograms>, MpiLibrary, MpiSettings),
     Ucx(Rc<PeerPrograms>, Ucx),
-    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's
+    /// System calls or memory alone, between two processes of this program. It is a limit, and no
     /// library.
     Raw(&'static str),
 }
@@ -34,7 +33,7 @@ impl MessageLayer {
         }
     }
 
-    /// Why it cannot be measured here.
+    /// The reason why it cannot be measured on this machine, if so.
     pub fn missing(&self) -> Option<String> {
         match self {
             MessageLayer::Ours(_) | MessageLayer::Raw(_) => None,
@@ -45,7 +44,7 @@ impl MessageLayer {
         }
     }
 
-    /// What one would type to see the same.
+    /// The command by which a user gets the same measurement.
     pub fn command(&self, test: Test, sizes: &[usize], seconds: f64) -> String {
         match self {
             MessageLayer::Ours(channel) => launch::shell_command(channel, test, sizes, seconds),
@@ -60,7 +59,7 @@ impl MessageLayer {
         }
     }
 
-    /// A sample for each size.
+    /// Runs a test. Returns a sample for each size.
     pub fn run(&self, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
         match self {
             MessageLayer::Ours(channel) => launch::run(channel, test, sizes, seconds),

@@ -1,4 +1,4 @@
-//! Messages between processes, ours and others'.
+//! Messages between processes, by Manganese and by other libraries.
 
 pub mod congestion;
 pub mod crowd;

@@ -1,4 +1,4 @@
-//! NetPIPE, a program of other people, by which our measurements of libraries can be checked.
+//! NetPIPE, an independent program, as a check of our measurements of other libraries.
 
 use std::fs;
 
@@ -8,18 +8,18 @@ use mgn_launch::inspect::in_path;
 use crate::argv::Argv;
 use crate::net::peers::{task, MpiLibrary, MpiSettings, PeerPrograms, PAIR_TIMEOUT};
 
-/// What is measured.
+/// A measurement by NetPIPE.
 #[derive(Clone, Copy, Debug)]
 pub struct NetPipe {
     pub library: MpiLibrary,
     pub settings: MpiSettings,
-    /// In order.
+    /// In ascending order.
     pub sizes: &'static [usize],
-    /// In one direction only, instead of there and back.
+    /// Measures one direction only, instead of round trips.
     pub is_stream: bool,
 }
 
-/// As Debian calls it.
+/// The name of the program in Debian.
 pub fn program(library: MpiLibrary) -> &'static str {
     match library {
         MpiLibrary::OpenMpi => "NPopenmpi",
@@ -32,7 +32,7 @@ impl NetPipe {
         program(self.library)
     }
 
-    /// Why it cannot be run here.
+    /// The reason why it cannot be run on this machine, if so.
     pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let (start, library) = (self.library.starter(), self.library.name());
         let wanted = [start, self.program()];
@@ -55,7 +55,7 @@ impl NetPipe {
         task(self.program(), &self.settings)
     }
 
-    /// What is run: no sizes between those that are asked for, as far as NetPIPE lets that be said.
+    /// The command. It measures as few additional sizes as the options of NetPIPE allow.
     pub fn argv(&self, peers: &PeerPrograms) -> Argv {
         let (least, most) = (self.sizes[0], self.sizes[self.sizes.len() - 1]);
         let start = self.settings.start(self.library, 2).args([self.program()]);
@@ -66,7 +66,7 @@ impl NetPipe {
         argv.args(["-o", &peers.file(self.program()).display().to_string()])
     }
 
-    /// Seconds that a message takes: half of the time there and back, or of a stream that of one
+    /// The seconds that a message takes: half of a round trip, or for a stream the time for one
     /// message.
     pub fn run(&self, peers: &PeerPrograms) -> Result<Vec<f64>> {
         peers.write(self.program(), "")?;
@@ -76,8 +76,8 @@ impl NetPipe {
     }
 }
 
-/// Reads lines of the size, the rate and the time. The rate has more digits: so many times 1024 x
-/// 1024 bits a second.
+/// Parses lines with the size, the rate and the time. The time is computed from the rate, which has
+/// more digits and is in units of 1024 x 1024 bits per second.
 fn times(text: &str, sizes: &[usize]) -> Result<Vec<f64>> {
     let line = |line: &str| -> Option<(usize, f64)> {
         let mut words = line.split_whitespace();
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::net::peers::OPEN_MPI_TCP;
 
-    /// Of NetPIPE 3.7.2.
+    /// The output of NetPIPE 3.7.2.
     const SAID: &str = "       8 165.161290   0.00000037
       12 208.695652   0.00000044
     4096 11661.209964   0.00000268

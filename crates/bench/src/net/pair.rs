@@ -1,4 +1,5 @@
-//! The two processes of a run, and what they have in common, whatever carries their messages.
+//! The two processes of a run: their arguments, and the interface of all mechanisms that carry
+//! their messages.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

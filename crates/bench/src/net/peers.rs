@@ -1,4 +1,4 @@
-//! Other people's libraries, and runs of programs that are made for them.
+//! Other message libraries, and the programs that are compiled for them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,20 +13,20 @@ use crate::argv::Argv;
 use crate::child::{self, FinishedProgram, TimedOut};
 use crate::net::measure::{Sample, Test};
 
-/// What exchanges messages by MPI, in C: compiled by each library's own compiler when it is needed.
-/// Names and texts.
+/// Names and texts of the C programs that exchange messages by MPI. The compiler of each library
+/// compiles them on demand.
 const SOURCES: [(&str, &str); 2] = [
     (MESSAGES, include_str!("../../programs/messages.c")),
     (PATTERNS, include_str!("../../programs/patterns.c")),
 ];
 
-/// Two processes that exchange messages.
+/// The program for two processes that exchange messages.
 pub const MESSAGES: &str = "messages";
 
-/// Many of them.
+/// The program for patterns of messages among many processes.
 pub const PATTERNS: &str = "patterns";
 
-/// No run of a pair takes longer besides the time it measures for.
+/// The time limit of a run of two processes, in addition to the time for which it measures.
 pub const PAIR_TIMEOUT: Duration = Duration::from_secs(20);
 
 const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -37,16 +37,16 @@ pub enum MpiLibrary {
     Mpich,
 }
 
-/// A program for a library, or why there is none.
+/// A program for a library, or the reason why there is none.
 type Compiled = (MpiLibrary, &'static str, Result<PathBuf, String>);
 
-/// The programs that are made for libraries, and what hung, which would take as long again.
+/// The programs that were compiled for libraries, and the runs that hung, which are not repeated.
 #[derive(Debug)]
 pub struct PeerPrograms {
-    /// Where programs, their sources, and what others are told in files, are kept.
+    /// The folder for programs, sources and input files.
     folder: PathBuf,
     programs: RefCell<Vec<Compiled>>,
-    /// Those that have done something.
+    /// Programs of which a run has succeeded.
     working: RefCell<BTreeSet<String>>,
     hung: RefCell<Vec<Hung>>,
 }
@@ -54,7 +54,7 @@ pub struct PeerPrograms {
 #[derive(Debug)]
 struct Hung {
     program: String,
-    /// What it was to do.
+    /// The task of the run.
     task: String,
     why: String,
 }
@@ -74,7 +74,7 @@ impl MpiLibrary {
         }
     }
 
-    /// What starts programs for it.
+    /// The program that starts processes of this library.
     pub fn starter(self) -> &'static str {
         match self {
             MpiLibrary::OpenMpi => "mpirun.openmpi",
@@ -82,7 +82,8 @@ impl MpiLibrary {
         }
     }
 
-    /// What starts so many processes, each on a processor of its own if there are enough.
+    /// The command that starts this number of processes, each on a processor of its own if there
+    /// are enough.
     fn start(self, processes: usize) -> Argv {
         let root: &[&str] = match self {
             MpiLibrary::OpenMpi => &["--allow-run-as-root"],
@@ -95,7 +96,8 @@ impl MpiLibrary {
             (MpiLibrary::Mpich, _) => &[],
         };
         let start = Argv::new([self.starter()]).args(root);
-        // Its search for processors asks an X server, which may say a line for each process.
+        // hwloc's search for processors queries an X server, which may make each process print a
+        // line.
         let start = start.env("HWLOC_COMPONENTS", "-gl");
         start.args(["-np", &processes.to_string()]).args(bind)
     }
@@ -122,7 +124,7 @@ impl PeerPrograms {
             .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Makes a program for a library, once.
+    /// Compiles a program for a library, once.
     fn program(&self, library: MpiLibrary, which: &'static str) -> Result<PathBuf, String> {
         let mut programs = self.programs.borrow_mut();
         let is_it = |made: &&Compiled| (made.0, made.1) == (library, which);
@@ -152,7 +154,7 @@ impl PeerPrograms {
         Ok(self.made(library, which))
     }
 
-    /// Where a program for a library is.
+    /// The path of a program for a library.
     fn made(&self, library: MpiLibrary, which: &str) -> PathBuf {
         self.file(&format!("{which}-{}", library.compiler()))
     }
@@ -164,14 +166,14 @@ impl PeerPrograms {
         compiler.args(files).args(["-lm"])
     }
 
-    /// What one would type: first to make the program, then for these runs of it.
+    /// A shell command that compiles the program and then executes these runs.
     pub fn shell_command(&self, library: MpiLibrary, which: &str, runs: &[Argv]) -> String {
         let made = self.compiling(library, which);
         let all = [&made].into_iter().chain(runs).map(Argv::to_string);
         all.collect::<Vec<_>>().join(" && ")
     }
 
-    /// A run of a program for a library.
+    /// The command of a run of a program for a library.
     pub fn argv(
         &self,
         library: MpiLibrary,
@@ -185,7 +187,7 @@ impl PeerPrograms {
         start.args([program.display()]).args(words)
     }
 
-    /// Why a program for a library cannot be run, if so.
+    /// The reason why a program for a library cannot be run, if so.
     pub fn missing(
         &self,
         library: MpiLibrary,
@@ -196,7 +198,7 @@ impl PeerPrograms {
         made.or_else(|| self.hung(library.starter(), &task(which, settings)))
     }
 
-    /// Two processes that exchange messages by a library.
+    /// The command of a run of two processes that exchange messages.
     pub fn pair(
         &self,
         library: MpiLibrary,
@@ -210,7 +212,7 @@ impl PeerPrograms {
         self.argv(library, settings, MESSAGES, 2, &words)
     }
 
-    /// Runs to the end what must succeed. What hangs is remembered.
+    /// Runs a program that must succeed. Remembers it if it hangs.
     pub fn run(&self, argv: &Argv, task: &str, limit: Duration) -> Result<FinishedProgram> {
         let program = argv.program();
         if let Some(why) = self.hung(program, task) {
@@ -230,8 +232,8 @@ impl PeerPrograms {
         Ok(done)
     }
 
-    /// Why a program shall not be started: it hung with the same task, or with another one and has
-    /// never done anything.
+    /// The reason why a program is not started, if so: it hung with the same task, or it hung with
+    /// another one and no run has ever succeeded.
     pub fn hung(&self, program: &str, task: &str) -> Option<String> {
         let is_working = self.working.borrow().contains(program);
         let hung = self.hung.borrow();
@@ -240,19 +242,19 @@ impl PeerPrograms {
     }
 }
 
-/// What a program for a library does, whatever the sizes.
+/// The name of what a program for a library does, independent of the sizes.
 pub fn task(which: &str, settings: &MpiSettings) -> String {
     format!("{which}, {settings:?}")
 }
 
-/// What a library is told to use.
+/// Options and variables of a library.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MpiSettings {
     pub arguments: &'static [&'static str],
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// Without reading the other process's memory.
+/// Without CMA, that is, without reading the other process's memory.
 pub const OPEN_MPI_NO_CMA: MpiSettings = MpiSettings {
     arguments: &[
         "--mca",
@@ -283,7 +285,7 @@ pub const DEFAULT_SETTINGS: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[],
 };
-/// Debian's MPICH is made with UCX.
+/// Debian builds MPICH with UCX.
 pub const MPICH_TCP: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[
@@ -293,7 +295,7 @@ pub const MPICH_TCP: MpiSettings = MpiSettings {
     ],
 };
 impl MpiSettings {
-    /// What starts processes of a library, with these settings.
+    /// The command that starts processes of a library with these settings.
     pub fn start(&self, library: MpiLibrary, processes: usize) -> Argv {
         let start = library.start(processes).args(self.arguments);
         let set = self.environment.iter();
@@ -301,8 +303,8 @@ impl MpiSettings {
     }
 }
 
-/// Reads what a run of ours or of the program for MPI says, for each size a line: `window W cpu C1
-/// C2 seconds S... percentiles P...`.
+/// Parses the output of a run, one line for each size: `window W cpu C1 C2 seconds S... percentiles
+/// P...`.
 pub fn samples(text: &str, count: usize) -> Result<Vec<Sample>> {
     let found: Vec<Sample> = text.lines().map(sample).collect::<Result<_>>()?;
     if found.len() != count {
@@ -403,14 +405,14 @@ mod tests {
         };
         let fails = Argv::new(["sh", "-c", "exit 3"]);
         assert!(said(&hangs, "one").unwrap().contains("did not end"));
-        // It never worked: whatever it is told, it is not started.
+        // No run has ever succeeded, so no other task is tried either.
         let refused = said(&works, "another").unwrap();
         assert!(refused.contains("not tried again"), "{refused}");
-        // Others are, and those that fail are tried again.
+        // Other programs are run, and failures do not prevent further runs.
         for _ in 0..2 {
             assert!(said(&fails, "one").unwrap().contains("ended with"));
         }
-        // What has worked is asked for other things.
+        // A program that has succeeded is run with other tasks after it hung.
         let peers = PeerPrograms::new("nowhere".into());
         let said = |argv: &Argv, task: &str| peers.run(argv, task, limit(argv)).err();
         assert!(said(&works, "one").is_none());
@@ -418,7 +420,7 @@ mod tests {
         assert!(said(&works, "one").is_none() && said(&works, "two").is_some());
     }
 
-    /// That the program for MPI works, where a library is installed.
+    /// The program for MPI works with each library that is installed.
     #[test]
     fn a_library_is_measured() {
         let folder = tempfile::tempdir().unwrap();

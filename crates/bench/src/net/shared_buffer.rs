@@ -1,5 +1,5 @@
-//! A plain shared buffer that one process writes and the other reads, handed over by an index: the
-//! least that messages in place can cost.
+//! A shared buffer that one process writes and the other reads, handed over by an index: the lower
+//! limit of the cost of messages in place.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use mgn_sys::{memory, Mapping, Protection};
 use crate::net::measure::Test;
 use crate::net::pair::{print_address, read_all, End, Pair};
 
-/// Where the places for messages begin; before them are the two indexes, and two words to agree on.
+/// The offset of the messages. Before them are the two indexes, and the two words of `agree`.
 const PLACES: usize = 4096;
 const WRITTEN: usize = 0;
 const READ: usize = 256;
@@ -23,14 +23,14 @@ pub struct BufferPair {
     size: usize,
     window: usize,
     map: Mapping,
-    /// Hand-overs in either direction so far.
+    /// The number of hand-overs so far, in each direction.
     written: u64,
     read: u64,
-    /// While the second process lives, the first can find it.
+    /// Keeps the memory at its path until the first process has opened it.
     _memory: OwnedFd,
 }
 
-/// Failed looks after which others get the processor.
+/// The number of failed polls after which the thread yields.
 const POLLS_PER_YIELD: u32 = 100_000;
 
 impl BufferPair {
@@ -65,7 +65,7 @@ impl BufferPair {
         })
     }
 
-    /// Waits until so many have been handed over.
+    /// Waits until the index at `at` has reached `count`.
     fn wait(&self, at: usize, count: u64) {
         let index: &AtomicU64 = self.map.long(at);
         let mut polls = 0;
@@ -78,7 +78,7 @@ impl BufferPair {
         }
     }
 
-    /// The process that writes waits until all has been read.
+    /// The reader acknowledges all messages, and the writer waits for that.
     fn acknowledge(&mut self) {
         self.read += 1;
         match self.rank {
@@ -123,14 +123,14 @@ impl Pair for BufferPair {
             let place = self.map.range(PLACES + at * self.size, self.size);
             self.written += 1;
             if self.rank == 0 {
-                // SAFETY: the place has so many bytes, which the other process reads only after
-                // they were handed over.
+                // SAFETY: the range has `size` bytes, and the other process reads them only after
+                // the hand-over.
                 unsafe { place.write_bytes(turn as u8, self.size) };
                 self.hand_over();
             } else {
                 self.wait(WRITTEN, self.written);
-                // SAFETY: the place has so many bytes, which the other process writes only after
-                // all were read.
+                // SAFETY: the range has `size` bytes, and the other process writes them again only
+                // after the acknowledgement.
                 read_all(unsafe { std::slice::from_raw_parts(place, self.size) });
             }
         }

@@ -1,4 +1,4 @@
-//! Plain sockets that are polled: the least that a transport through them can cost.
+//! Sockets that are polled: the lower limit of the cost of a transport over sockets.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -21,7 +21,7 @@ pub struct SocketPair {
     into: Vec<Vec<u8>>,
 }
 
-/// Failed looks after which others get the processor.
+/// The number of failed polls after which the thread yields.
 const POLLS_PER_YIELD: u32 = 10_000;
 
 impl SocketPair {
@@ -82,7 +82,7 @@ impl SocketPair {
     }
 }
 
-/// Tries until all is done.
+/// Repeats an attempt until it returns true.
 fn poll(mut attempt: impl FnMut() -> Result<bool, Errno>) -> Result<()> {
     let mut polls = 0;
     loop {

@@ -1,4 +1,4 @@
-//! UCX, measured by its own program.
+//! UCX, measured by its own benchmark program.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -17,17 +17,17 @@ const PROGRAM: &str = "ucx_perftest";
 pub const UCX_MEMORY: &str = "posix,cma,self";
 pub const UCX_TCP: &str = "tcp,self";
 
-/// What is measured.
+/// A configuration of UCX.
 #[derive(Clone, Copy, Debug)]
 pub struct Ucx {
-    /// `UCX_TLS`.
+    /// The value of `UCX_TLS`.
     pub tls: &'static str,
-    /// `tag` or `am`, its two ways of sending messages.
+    /// `tag` or `am`, the two interfaces of UCX for messages.
     pub kind: &'static str,
 }
 
 impl Ucx {
-    /// Why it cannot be measured here.
+    /// The reason why it cannot be measured on this machine, if so.
     pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let is_there = in_path(PROGRAM.as_ref()).is_some();
         let why = || format!("UCX is not installed: there is no {PROGRAM}");
@@ -40,13 +40,13 @@ impl Ucx {
         format!("{self:?}")
     }
 
-    /// The file that says what to measure.
+    /// The name of the batch file with the tests.
     fn list(&self, test: Test) -> String {
         let means = if self.is_remote() { "tcp" } else { "memory" };
         format!("ucx-{}-{}-{means}", self.kind, test.name())
     }
 
-    /// One of its two processes, pinned as ours: first the one that waits for the other one.
+    /// The commands of the two processes, pinned like ours. The first one is the server.
     fn ends(&self, peers: &PeerPrograms, test: Test) -> Result<[Argv; 2]> {
         let port = (20_000 + std::process::id() % 10_000).to_string();
         let end = |rank: usize, host: &[&str]| -> Result<Argv> {
@@ -59,7 +59,7 @@ impl Ucx {
         Ok([end(1, &[])?, end(0, &["127.0.0.1"])?])
     }
 
-    /// What one would type.
+    /// A shell command that runs both processes.
     pub fn shell_command(&self, peers: &PeerPrograms, test: Test) -> String {
         let Ok([server, client]) = self.ends(peers, test) else {
             return String::new();
@@ -67,7 +67,7 @@ impl Ucx {
         format!("{server} & sleep 1; {client}")
     }
 
-    /// A sample for each size.
+    /// Runs a test. Returns a sample for each size.
     pub fn run(
         &self,
         peers: &PeerPrograms,
@@ -105,8 +105,8 @@ impl Ucx {
         self.tls.contains("tcp")
     }
 
-    /// What its program calls a test, and how often it is to send: it counts repetitions, not time.
-    /// So many as at 8 GB/s, or 3 us a message by sockets.
+    /// The program's name of a test, and the number of repetitions, because it does not measure for
+    /// a given time. The number assumes 8 GB/s, and for sockets 1.5 GB/s and 8 us per message.
     fn test(&self, test: Test, size: usize, seconds: f64) -> (String, u64) {
         let is_remote = self.is_remote();
         let bytes = if is_remote { 1.5e9 } else { 8e9 } * seconds;
@@ -124,14 +124,13 @@ impl Ucx {
     }
 }
 
-/// Reads what it says. The CPU seconds of both processes, in which all sizes were measured, are
-/// divided evenly.
+/// Parses the output. The CPU seconds of both processes include all sizes, and are divided evenly.
 fn samples(text: &str, test: Test, count: usize, cpu: [f64; 2]) -> Result<Vec<Sample>> {
     let found: Vec<Sample> = text
         .lines()
         .filter_map(|line| {
-            // A name, then the count, typical, average and overall time (us), and rates in MB/s and
-            // messages/s, average and overall.
+            // The columns: name, count, median, average and overall time (us), and average and
+            // overall rates in MB/s and messages/s.
             let (_, numbers) = line.trim().strip_prefix("size")?.split_once(' ')?;
             let numbers: Vec<f64> = numbers
                 .split_whitespace()
@@ -159,7 +158,7 @@ fn samples(text: &str, test: Test, count: usize, cpu: [f64; 2]) -> Result<Vec<Sa
 mod tests {
     use super::*;
 
-    /// Of UCX 1.13.1.
+    /// The output of UCX 1.13.1.
     const SAID: &str = "\
 +--------------+--------------+------------------------------+---------------------+-----------------------+
 |              |              |       overhead (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |
