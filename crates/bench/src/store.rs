@@ -79,7 +79,7 @@ impl Store {
     }
 }
 
-/// Two runs can be one file only if they have the same options and conditions.
+/// Refuses to continue a run that was measured under other conditions.
 fn is_same(there: &Head, here: &Head) -> Result<()> {
     let differences = differences(there, here);
     if differences.is_empty() {

@@ -40,8 +40,8 @@ pub trait Pair {
     /// Makes the buffers for messages of this size, `window` of them at once.
     fn prepare(&mut self, size: usize, window: usize) -> Result<()>;
 
-    /// Runs one repetition of a test. Returns the seconds that this end waited after it had computed
-    /// for `compute` seconds.
+    /// Runs one repetition of a test. Returns the seconds that this end waited after it had
+    /// computed for `compute` seconds.
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64>;
 }
 

@@ -1,4 +1,4 @@
-//! The page of a run: one file without scripts, which fetches nothing.
+//! The page of a run: one file without scripts, which loads nothing else.
 
 mod chart;
 mod papers;
@@ -22,7 +22,7 @@ pub use summary::lines as summary;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What phones show instead of the others.
+/// The form for phones.
 const NARROW: Form = Form {
     class: "narrow",
     width: 328.0,
@@ -30,7 +30,7 @@ const NARROW: Form = Form {
     has_hints: false,
 };
 
-/// One of two that are side by side.
+/// The form of each of two panels side by side.
 const HALF: Form = Form {
     class: "wide",
     width: 546.0,
@@ -38,7 +38,7 @@ const HALF: Form = Form {
     has_hints: true,
 };
 
-/// One that is alone.
+/// The form of a single panel.
 const WHOLE: Form = Form {
     width: 760.0,
     height: 400.0,
@@ -81,7 +81,7 @@ fn suites(record: &Record) -> Vec<(Suite, Vec<&Outcome>)> {
     suites
 }
 
-/// What a reader must know, good and bad.
+/// The summary, with good and bad results.
 fn first(record: &Record) -> Markup {
     let lines = summary::lines(record);
     html! {
@@ -175,13 +175,13 @@ fn section(suite: Suite, outcomes: &[&Outcome]) -> Markup {
     }
 }
 
-/// Whether a plot of these shows the quantity.
+/// Whether one of these plots shows the quantity.
 fn is_of(fact: &Fact, outcomes: &[&Outcome]) -> bool {
     let mut plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
     plots.any(|plot| fact.mark.as_ref().is_some_and(|mark| mark.is_of(plot)))
 }
 
-/// The same name looks the same in all plots of a suite.
+/// A name looks the same in all plots of a suite.
 fn looks<'a>(outcomes: &[&'a Outcome]) -> BTreeMap<&'a str, Look> {
     let mut looks = BTreeMap::new();
     for line in outcomes.iter().flat_map(|outcome| &outcome.series) {
@@ -205,8 +205,7 @@ fn experiment(outcome: &Outcome, facts: &[&Fact], looks: &BTreeMap<&str, Look>) 
     }
 }
 
-/// The plots that something is said of: one without a title stands for those that could not even be
-/// planned.
+/// The plots with a title. Experiments that could not be planned have a plot without one.
 fn titled(outcome: &Outcome) -> impl Iterator<Item = &Plot> {
     outcome.plots.iter().filter(|plot| !plot.title.is_empty())
 }
@@ -218,7 +217,7 @@ fn sentence(note: &str) -> String {
     }
 }
 
-/// A plot in all places where it was measured, and its tables.
+/// A plot at all distances at which it was measured, and its tables.
 fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str, Look>) -> Markup {
     let series: Vec<&Series> = outcome
         .series
@@ -286,7 +285,7 @@ fn lines<'a>(
     lines
 }
 
-/// Where a paper's figure goes among these points: a parameter that is not there is none.
+/// The position of a paper's figure among these points. `None` if its parameter is missing.
 fn placed(fact: &Fact, points: &[&Point]) -> Option<Mark> {
     let mark = fact.mark.as_ref()?;
     let least = points.iter().map(|point| point.x).min_by(f64::total_cmp);
@@ -306,7 +305,7 @@ fn shape(plot: &Plot, points: &[&Point]) -> Shape {
     }
 }
 
-/// Of parameters and of values, for all places alike.
+/// The scales of the parameters and of the values, for all distances.
 fn scales(
     plot: &Plot,
     shape: Shape,
@@ -326,7 +325,7 @@ fn scales(
         }
         _ => Scale::of_parameters(&plot.x, &parameters),
     };
-    // How far noise reaches is of no interest.
+    // The interval of a noisy point does not matter.
     let ends = |point: &&Point| match point.state {
         State::Noisy => vec![point.value],
         _ => vec![point.value, point.low, point.high],
@@ -337,7 +336,7 @@ fn scales(
             .iter()
             .filter_map(|(_, mark)| mark.value_in(&plot.y.unit)),
     );
-    // A bar for one that was counted is seen.
+    // A bar for a count of one must be visible.
     if shape == Shape::Bars && plot.y.is_log {
         values.push(0.5);
         values.retain(|value| *value > 0.0);
@@ -365,7 +364,7 @@ fn description(plot: &Plot, distance: Distance, lines: &[Line]) -> String {
 fn legend(distances: &[(Distance, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
     let mut shown: Vec<&Line> = Vec::new();
     for line in distances.iter().flat_map(|(_, lines)| lines) {
-        // Dots have their names in the plot.
+        // Dots have their names in the plot instead.
         if shape != Shape::Dots && !shown.iter().any(|other| other.name == line.name) {
             shown.push(line);
         }
@@ -382,7 +381,8 @@ fn legend(distances: &[(Distance, Vec<Line>)], facts: &[&Fact], shape: Shape) ->
     }
 }
 
-/// Of each paper the figures that look alike: whether they are points, and what they are.
+/// The figures of each paper that look alike: the paper, whether they are points, and a
+/// description.
 fn of_papers(facts: &[&Fact], shape: Shape) -> Vec<(Source, bool, String)> {
     let mut found: Vec<(Source, bool, String)> = Vec::new();
     for fact in facts {

@@ -1,51 +1,51 @@
-//! What published measurements of earlier systems say of the quantities that `mgn bench` measures,
-//! for a reader to see beside them.
+//! Published measurements of earlier systems, for comparison with the quantities that `mgn bench`
+//! measures.
 
 use crate::record::{Better, Kind, Outcome, Plot, Point, Series, State};
 
-/// A measured figure of a paper.
+/// A measured value from a paper.
 #[derive(Debug)]
 pub struct Fact {
     /// [`Suite::name`](crate::suite::Suite::name).
     pub suite: &'static str,
     pub source: Source,
     pub quantity: &'static str,
-    /// As the paper says it.
+    /// The value in the words of the paper.
     pub figure: &'static str,
     pub mark: Option<Mark>,
-    /// What we have of the same kind, besides what is at the mark.
+    /// Our values of the same kind, besides those at the mark.
     here: &'static [Here],
 }
 
-/// The same as a number, where a plot of ours shows the same quantity.
+/// The value as a number, if one of our plots shows the same quantity.
 #[derive(Debug)]
 pub struct Mark {
-    /// [`Plot::id`], in which an asterisk stands for anything.
+    /// The [`Plot::id`], in which an asterisk matches any text.
     pub plot: &'static str,
     pub at: At,
     pub value: f64,
     pub unit: &'static str,
 }
 
-/// A point of ours.
+/// One of our points.
 #[derive(Clone, Copy, Debug)]
 struct Here {
     /// As [`Mark::plot`].
     plot: &'static str,
-    /// The name of its line; none for the best of ours.
+    /// The name of the series, or `None` for our best one.
     line: Option<&'static str>,
     at: At,
 }
 
-/// Of which parameter a figure is.
+/// The parameter of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum At {
-    /// The least one: the smallest message.
+    /// The smallest parameter, such as the smallest message.
     Least,
     Value(f64),
-    /// What was reached at best, wherever that was.
+    /// The best value for any parameter.
     Best,
-    /// A level over all parameters.
+    /// A level for all parameters.
     Level,
 }
 
@@ -69,7 +69,7 @@ impl Source {
         }
     }
 
-    /// What was measured there.
+    /// The subject of the measurements.
     pub fn about(self) -> &'static str {
         match self {
             Source::QsNet => {
@@ -132,14 +132,15 @@ const fn at(plot: &'static str, line: &'static str, x: f64) -> Here {
     }
 }
 
-/// What 1.2 million triangles a frame are drawn with in immediate mode, as libtcomm was tried with.
+/// The plots of the demo, which draws 1.2 million triangles per frame in immediate mode, as in the
+/// evaluation of libtcomm.
 const STREAM: &str = "gl-iso-demo-stream";
 const WAIT: &str = "gl-iso-demo-wait";
 const RATE: &str = "gl-iso-demo-rate";
 const COPIES: &str = "memory-copies";
 const FRAMES: &str = "link-frames";
 
-/// Of copies, in bytes.
+/// A message size in bytes.
 const MIB: f64 = (1 << 20) as f64;
 
 use Source::{Libtcomm, Parnass, QsNet, UdpTcp, VgCluster};
@@ -441,17 +442,17 @@ impl Mark {
         is_like(&plot.id, self.plot) && convert(self.value, self.unit, &plot.y.unit).is_some()
     }
 
-    /// In another unit; none where that is of something else.
+    /// The value in another unit. `None` if that is the unit of another quantity.
     pub fn value_in(&self, unit: &str) -> Option<f64> {
         convert(self.value, self.unit, unit)
     }
 }
 
-/// A point of ours, with its plot and the name of its line.
+/// One of our points, with its plot and the name of its series.
 pub type Found<'a> = (&'a Plot, &'a str, &'a Point);
 
 impl Fact {
-    /// What we have of the same quantity, as far as it was measured.
+    /// Our measured values of the same quantity.
     pub fn here<'a>(&self, outcomes: &[&'a Outcome]) -> Vec<Found<'a>> {
         let marked = self.mark.as_ref().filter(|mark| mark.at != At::Level);
         let at_mark = marked.map(|mark| Here {
@@ -465,7 +466,7 @@ impl Fact {
 }
 
 impl Here {
-    /// Of several points the best one; what is not resolved only where nothing else is there.
+    /// The best of several points. Unresolved points count only if there are no others.
     fn find<'a>(&self, outcomes: &[&'a Outcome]) -> Option<Found<'a>> {
         let plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
         let plot = plots
@@ -511,7 +512,7 @@ fn is_like(id: &str, pattern: &str) -> bool {
     }
 }
 
-/// Times in ns, rates in B/s, shares in %.
+/// Converts a value to another unit. `None` if that is the unit of another quantity.
 fn convert(value: f64, from: &str, to: &str) -> Option<f64> {
     let size = |unit: &str| {
         Some(match unit {
@@ -572,7 +573,7 @@ mod tests {
         }
     }
 
-    /// The suites as they are planned where there is a demo, whose files go with the folder.
+    /// The planned suites on a machine with the demo, which is deleted with the folder.
     fn planned() -> (tempfile::TempDir, Vec<crate::plan::Experiment>) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("demos")).unwrap();
@@ -682,7 +683,7 @@ mod tests {
         assert_eq!(beside("iso_demo, 1.2 million"), [3500.0]);
         assert_eq!(beside("iso_demo over Elan"), [2800.0, 2300.0]);
         assert_eq!(beside("Latency, MPI over shared memory"), [0.3]);
-        // Networks are not beside sockets of one host.
+        // Networks are not compared with sockets of one host.
         for network in ["Myrinet", "Ethernet"] {
             let facts = FACTS.iter().filter(|fact| fact.quantity.contains(network));
             assert!(facts.clone().count() > 1);

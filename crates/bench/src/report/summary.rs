@@ -1,29 +1,28 @@
-//! What a reader must know first, good and bad, from the numbers themselves: the first lines of a
-//! page.
+//! The summary of a run: the most important good and bad results, from the numbers themselves.
 
 use super::text;
 use crate::format::{amount, number};
 use crate::record::{Better, Distance, Kind, Outcome, Plot, Point, Record, Series, State};
 use crate::suite::Suite;
 
-/// Within this factor two numbers are much the same.
+/// Numbers within this factor of each other are about the same.
 const ALIKE: f64 = 1.1;
-/// How many of the best and of the worst are named.
+/// The number of best and of worst results that are named.
 const NAMED: usize = 3;
 
-/// One of our numbers beside the best of others at the same place of the same plot.
+/// One of our numbers, and the best of others for the same x and distance of the same plot.
 struct Pair<'r> {
     suite: Suite,
     plot: &'r Plot,
     ours: (&'r Series, &'r Point),
     other: (&'r Series, &'r Point),
-    /// How many times better ours is: below 1, it is worse.
+    /// How many times better ours is. Below 1, ours is worse.
     factor: f64,
 }
 
-/// About ten sentences, in this order: how often Manganese is better or worse than others'
-/// libraries and programs, where it is best and worst, and how near it comes to what the machine
-/// can do. None where nothing of that was measured. Only numbers that are resolved count.
+/// About ten sentences, in this order: how often Manganese is better or worse than other libraries
+/// and programs, where it is best and worst, and how close it comes to the limits of the machine.
+/// Empty if nothing of this was measured. Only resolved numbers count.
 pub fn lines(record: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     let peers = pairs(record, Kind::Peer);
@@ -68,7 +67,7 @@ pub fn lines(record: &Record) -> Vec<String> {
     lines
 }
 
-/// Each of our numbers that has another beside it.
+/// Each of our numbers for which there is another one to compare with.
 fn pairs(record: &Record, kind: Kind) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     for outcome in &record.outcomes {
@@ -118,7 +117,7 @@ fn pairs_of<'r>(
                 other: (other, beside),
                 factor,
             };
-            // Of several others, the best one counts.
+            // If there are several others, the best one counts.
             let known = pairs
                 .iter_mut()
                 .find(|known| known.ours.0.name == ours.name && known.ours.1.x == point.x);
@@ -132,8 +131,8 @@ fn pairs_of<'r>(
     pairs
 }
 
-/// The line of ours that does the same as another one: by the same kind of socket, or else the
-/// first, and none that leaves out the drawing.
+/// Our series for the same purpose as another one: by the same kind of socket, or else the first
+/// one that does not leave out rendering.
 fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Option<&'r Series> {
     let draws = |line: &&Series| {
         !["null", "discard"]
@@ -143,20 +142,20 @@ fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Op
     let ours: Vec<&Series> = ours.filter(draws).collect();
     let carried = socket(other);
     let same = ours.iter().find(|line| socket(line) == carried);
-    // A limit such as a copy of memory has no transport of its own.
+    // A limit such as a memory copy has no transport.
     let any = ours
         .first()
         .filter(|_| carried.is_none() || other.kind == Kind::Limit);
     same.or(any).copied()
 }
 
-/// The kind of socket in a line's name.
+/// The kind of socket that the name of a series contains.
 fn socket(line: &Series) -> Option<&str> {
     let mut words = line.name.split(|c: char| !c.is_alphanumeric());
     words.find(|word| ["tcp", "unix", "tls"].contains(word))
 }
 
-/// How many times better one number is than another; none where that cannot be said.
+/// How many times better one number is than another. `None` if that is undefined.
 fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
     let is_known = |point: &Point| point.state == State::Resolved && point.value > 0.0;
     if !is_known(ours) || !is_known(other) {
@@ -169,8 +168,7 @@ fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
     }
 }
 
-/// The first in an order, of different suites as far as there are such, and otherwise of different
-/// plots.
+/// The first pairs in an order. Prefers pairs of different suites, and then of different plots.
 fn chosen<'p, 'r>(
     pairs: &'p [Pair<'r>],
     order: impl Fn(&Pair, &Pair) -> std::cmp::Ordering,

@@ -1,4 +1,4 @@
-//! What a page says in tables and lists.
+//! The tables and lists of a page.
 
 use maud::{html, Markup};
 
@@ -8,10 +8,10 @@ use crate::format::{amount, number};
 use crate::record::{Distance, Kind, Outcome, Plot, Point, Series, State};
 use crate::table;
 
-/// A way and its points in one place.
+/// A series, and its points at one distance.
 type Row<'a> = (&'a Series, Vec<&'a Point>);
 
-/// The tables of a plot in one place: values, then percentiles and CPU seconds where they are
+/// The tables of a plot at one distance: values, then percentiles and CPU seconds if they are
 /// known.
 pub fn of_plot(plot: &Plot, series: &[&Series], distance: Distance) -> Markup {
     let rows: Vec<Row> = series
@@ -50,8 +50,8 @@ pub fn of_plot(plot: &Plot, series: &[&Series], distance: Distance) -> Markup {
     }
 }
 
-/// Ways one below the other if there are more of them than parameters, otherwise side by side: so
-/// the table is less wide.
+/// Methods are rows if there are more of them than parameters, and columns otherwise, so that the
+/// table is narrow.
 fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) -> Markup {
     let parameters = table::parameters(rows);
     let find = |row: &Row, x: f64| {
@@ -85,7 +85,7 @@ fn method(line: &Series) -> Markup {
     html! { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } }
 }
 
-/// A median and its interval; a word in place of what means nothing.
+/// A median and its interval, or the reason why there is none.
 fn value(plot: &Plot, point: &Point) -> Markup {
     let has_interval = plot.fold == crate::record::Fold::Median;
     html! {
@@ -129,7 +129,7 @@ fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
     )
 }
 
-/// The ways of an experiment, how to see the same, and what went wrong.
+/// The methods of an experiment, the commands for the same measurements, and errors.
 pub fn methods(outcome: &Outcome) -> Markup {
     let mut shown: Vec<&Series> = Vec::new();
     for line in &outcome.series {
@@ -181,7 +181,7 @@ fn described(line: &Series) -> Markup {
     }
 }
 
-/// The papers' figures, with ours of the same quantity.
+/// The figures of the papers, with ours of the same quantity.
 pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
     let mut sources: Vec<Source> = Vec::new();
     for fact in facts {
@@ -219,7 +219,7 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
     }
 }
 
-/// A table that scrolls in its own box where it is too wide.
+/// A table that scrolls in its own box if it is too wide.
 fn scroll(name: &str, class: &str, rows: Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(name) { table class=(class) aria-label=(name) { (rows) } }

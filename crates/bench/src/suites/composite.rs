@@ -1,6 +1,6 @@
-//! Sort-last compositing, like the VG Cluster's tables: eight renderers, each of which draws its
-//! picture anew in each frame, and a display, which gets the merged one. By size of the picture,
-//! and by number of renderers.
+//! Sort-last compositing, as in the tables of the VG Cluster: eight renderers, which draw their
+//! pictures again in each frame, and a display, which gets the merged picture. By the size of the
+//! picture, and by the number of renderers.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::simulated::{frame_seconds, Costs};
 use crate::suite::Suite;
 
-/// The six sizes of the paper, and two of today.
+/// The six sizes of the paper, and two larger ones.
 const SIZES: [(usize, usize); 8] = [
     (256, 256),
     (512, 512),
@@ -29,8 +29,8 @@ const SIZES: [(usize, usize); 8] = [
 
 const RENDERERS: usize = 8;
 
-/// The library's choice is one of the next two: all members merge a stripe, or the display merges
-/// all.
+/// The library chooses one of the next two: all members merge a stripe each, or the display merges
+/// everything.
 const ROUTES: [Route; 9] = [
     Route::Chosen,
     Route::By(Schedule::DirectSend),
@@ -43,10 +43,10 @@ const ROUTES: [Route; 9] = [
     Route::OnHosts(4),
 ];
 
-/// Numbers of renderers that are processes.
+/// Numbers of renderers for which processes are started.
 const NUMBERS: [usize; 4] = [2, 4, 8, 16];
 
-/// Ways of compositing that are compared for these.
+/// The routes that are compared for these numbers.
 const ROUTES_BY_NUMBER: [Route; 4] = [
     Route::Chosen,
     Route::ByMessages(Schedule::DirectSend),
@@ -57,7 +57,7 @@ const ROUTES_BY_NUMBER: [Route; 4] = [
 /// Numbers of renderers on the simulated clock.
 const SIMULATED: [usize; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/// Their schedules.
+/// The schedules on the simulated clock.
 const SCHEDULES: [Schedule; 5] = [
     Schedule::DirectSend,
     Schedule::BinarySwap,
@@ -66,10 +66,11 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Tree(8),
 ];
 
-/// About what a group of processes merges in a second: it decides how many frames are run.
+/// The approximate bytes that a group of processes merges per second. It determines the number of
+/// frames.
 const BYTES_A_SECOND: f64 = 2e9;
 
-/// The same of IceT.
+/// The same for IceT.
 const ICET_BYTES_A_SECOND: f64 = 1e9;
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -93,7 +94,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             sizes.iter().map(case).collect()
         };
         let mut methods = ours(routes, &cases, seconds);
-        // One that leaves out what is not covered would be another library.
+        // A limit for sparse pictures would have to leave out uncovered pixels, as a library does.
         if !is_sparse {
             methods.extend(limits(&cases(Route::Chosen), seconds));
         }
@@ -147,7 +148,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     ])
 }
 
-/// The library by several routes.
+/// The library, by several routes.
 fn ours(
     routes: &[Route],
     cases: &dyn Fn(Route) -> Vec<Case>,
@@ -163,7 +164,7 @@ fn ours(
     routes.iter().map(method).collect()
 }
 
-/// What one process reaches that has all pictures, with one thread and with one for each processor.
+/// The rate of one process that has all pictures, with one thread and with one for each processor.
 fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
     let method = |threads| -> Box<dyn Method> {
         Box::new(Limit {
@@ -185,7 +186,7 @@ fn about(processes: &str) -> String {
     )
 }
 
-/// One size, and more and more renderers.
+/// One size, and several numbers of renderers.
 fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experiment {
     let numbers = options.full_or_quick(&NUMBERS[..], &NUMBERS[..2]);
     let seconds = options.full_or_quick(0.3, 0.05);
@@ -266,7 +267,8 @@ fn plot(operation: Operation, is_sparse: bool) -> String {
     )
 }
 
-/// The library's choice, beside the best of others and beside each limit, by size.
+/// For each size, the library's choice relative to the best other library, and relative to each
+/// limit.
 fn verdicts(outcome: &Outcome) -> Vec<String> {
     let chosen = Route::Chosen.to_string();
     let Some(ours) = outcome.series.iter().find(|line| line.name == chosen) else {
@@ -282,7 +284,7 @@ fn verdicts(outcome: &Outcome) -> Vec<String> {
     beside_peers.into_iter().chain(beside_limits).collect()
 }
 
-/// By size, the rate of one line divided by the best of others. None if no size has both.
+/// For each size, the rate of a series divided by the best of others. `None` if no size has both.
 fn compared(ours: &Series, others: &[&Series], what: &str) -> Option<String> {
     let ratios = SIZES.iter().filter_map(|(width, height)| {
         let pixels = (width * height) as f64;
@@ -296,7 +298,7 @@ fn compared(ours: &Series, others: &[&Series], what: &str) -> Option<String> {
     (!ratios.is_empty()).then(line)
 }
 
-/// A rate that enough rounds agree about.
+/// A resolved rate.
 fn rate(line: &Series, pixels: f64) -> Option<f64> {
     let mut points = line.points.iter();
     let point = points.find(|point| point.x == pixels)?;
@@ -307,7 +309,7 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A point of a plot, and what is measured for it.
+/// A point of a plot, and the work that is measured for it.
 #[derive(Clone)]
 struct Case {
     plot: String,
@@ -344,8 +346,8 @@ impl Method for Ours {
     }
 }
 
-/// One process that has all pictures, and merges them in one pass: each thread its stripe, for
-/// which it also draws all pictures anew.
+/// One process that has all pictures, and merges them in one pass. Each thread draws and merges a
+/// stripe of all pictures.
 struct Limit {
     cases: Vec<Case>,
     seconds: f64,
@@ -370,7 +372,7 @@ impl Method for Limit {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         let figure = |Case { plot, x, work }: &Case| {
-            // Threads have nothing in common, so that they need not wait for each other.
+            // Threads share nothing, so they need not wait for each other.
             let stripe = Work {
                 height: work.height.div_ceil(self.threads),
                 ..*work
@@ -393,7 +395,7 @@ impl Method for Limit {
 }
 
 impl Limit {
-    /// Frames a second of one thread.
+    /// The frames per second of one thread.
     fn rate(&self, work: &Work) -> Result<f64> {
         let from: Vec<Picture> = (0..work.renderers).map(|rank| work.picture(rank)).collect();
         let (mut pictures, mut merged) = (from.clone(), from[0].clone());
@@ -413,7 +415,7 @@ impl Limit {
     }
 }
 
-/// The schedules on a simulated clock.
+/// The schedules on the simulated clock.
 struct Simulated {
     renderers: Vec<usize>,
     seconds: f64,
@@ -447,7 +449,7 @@ impl Method for Simulated {
 }
 
 impl Simulated {
-    /// Measures what merging and messages cost here.
+    /// Measures the costs of merging and of messages on this machine.
     fn costs(&self) -> Result<Costs> {
         let work = blending(RENDERERS, 1024, 768);
         let pixels = work.pixels();
@@ -477,7 +479,7 @@ impl Simulated {
             to.copy_from_slice(std::hint::black_box(&from));
             Ok(())
         })?;
-        // One renderer sends the display its picture: a message, and its bytes.
+        // One renderer sends its picture to the display: one message, and its bytes.
         let by_message = |width: usize, height: usize| {
             let work = Work {
                 route: Route::ByMessages(Schedule::DirectSend),
@@ -497,7 +499,7 @@ impl Simulated {
     }
 }
 
-/// Seconds that a call takes.
+/// The seconds that a call takes.
 fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     call()?;
     let (start, mut calls) = (Instant::now(), 0);

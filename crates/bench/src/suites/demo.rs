@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::gl::drawing::demo;
 
-/// What is drawn unless something else is wanted.
+/// The name of the demo.
 pub const DEMO: &str = "iso_demo";
 
 pub fn no_demo() -> String {
@@ -14,7 +14,7 @@ pub fn no_demo() -> String {
     )
 }
 
-/// The program and its arguments; our demo goes by its name, others by where they are.
+/// The program and its arguments. The demo has its name only, other programs their path.
 pub fn title(mgn: &Path, words: &[OsString]) -> String {
     let is_demo = demo(mgn, DEMO).is_some_and(|path| path == words[0]);
     let mut words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
@@ -24,7 +24,7 @@ pub fn title(mgn: &Path, words: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// What the ids of plots of a program begin with.
+/// The beginning of the ids of a program's plots.
 pub fn id(suite: &str, title: &str) -> String {
     let words = title
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -1,6 +1,6 @@
-//! What drawing through other processes costs: any program, drawn directly, without its rendering,
-//! without its servers, by several servers, and by other people's ways to do the same. Local, null,
-//! discard and render are what libtcomm's evaluation tells apart, with ten instances of an
+//! The cost of drawing through other processes. Any program is drawn directly, without rendering,
+//! without servers, by several servers, and by other software with the same purpose. The evaluation
+//! of libtcomm has the same modes (local, null, discard and render), with ten instances of an
 //! isosurface.
 
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUN
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
-/// Of the demo in a frame of a quick run, which must begin soon.
+/// The triangles of the demo in a quick run, which must start fast.
 const QUICK_TRIANGLES: &str = "120000";
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -50,7 +50,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     Ok(experiments)
 }
 
-/// A line in the plots, how many servers draw, and how.
+/// The name of a series, the number of servers, and the rendering.
 type Line = (&'static str, u32, Rendering);
 
 fn all(options: &BenchOptions) -> Vec<Line> {
@@ -86,7 +86,7 @@ fn all(options: &BenchOptions) -> Vec<Line> {
     local.into_iter().chain(ours).chain(others).collect()
 }
 
-/// What tells apart how vertices reach OpenGL.
+/// The renderings that differ in how vertices reach OpenGL.
 fn few() -> Vec<Line> {
     vec![
         ("direct", 0, Rendering::Direct),
@@ -100,8 +100,8 @@ fn null() -> Rendering {
     ours("--transport null")
 }
 
-/// Where nothing is rendered, the stream is what it is by itself: no vertices are welded because
-/// the machine is slow.
+/// If nothing is rendered, welding is off, so that the stream does not depend on the speed of the
+/// machine.
 fn ours(flags: &str) -> Rendering {
     let is_stream = flags.contains("null") || flags.contains("--discard");
     Rendering::ours(&format!(

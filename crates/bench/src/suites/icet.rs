@@ -1,4 +1,4 @@
-//! IceT, of ParaView's packages, which composites the same pictures.
+//! IceT from the packages of ParaView, which composites the same pictures.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -21,13 +21,13 @@ const STARTER: &str = "mpirun.openmpi";
 
 const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long one run, with all sizes, may take.
+/// The time limit of a run of all sizes.
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How many strategies there are.
+/// The number of strategies.
 pub const STRATEGY_COUNT: usize = 5;
 
-/// IceT's strategies: for all tiles, and for one.
+/// The strategies of IceT: for all tiles, and for a single image.
 const STRATEGIES: [(&str, &str); STRATEGY_COUNT] = [
     ("sequential", "radixk"),
     ("sequential", "bswap"),
@@ -41,22 +41,22 @@ pub struct Icet {
     peers: Rc<PeerPrograms>,
     strategy: (&'static str, &'static str),
     operation: Operation,
-    /// Each renderer covers a quarter of the picture.
+    /// Each renderer draws a quarter of its picture.
     is_sparse: bool,
     plot: String,
     renderers: usize,
     sizes: Vec<(usize, usize)>,
-    /// About what it merges in a second: it decides how many frames are run.
+    /// The approximate bytes that it merges per second. They determine the number of frames.
     bytes: f64,
 }
 
-/// Where IceT's headers and libraries are.
+/// The paths of IceT's headers and libraries.
 struct Installed {
     include: PathBuf,
     libraries: Vec<PathBuf>,
 }
 
-/// IceT with some of its strategies, the best ones first. `bytes` is about what it merges in a run.
+/// IceT with its first `strategies` strategies. The best ones come first.
 pub fn some(
     strategies: usize,
     peers: &Rc<PeerPrograms>,
@@ -96,7 +96,7 @@ impl Icet {
             .args(installed.libraries.iter().map(|file| file.display()))
     }
 
-    /// The program, which is made once.
+    /// The path of the program, which is compiled once.
     fn made(&self) -> Result<PathBuf> {
         let program = self.program();
         if !program.exists() {
@@ -117,7 +117,8 @@ impl Icet {
         (self.bytes / frame).ceil().max(3.0)
     }
 
-    /// One start for all sizes, because to start nine processes takes longer than to composite.
+    /// All sizes are measured in one run, because starting nine processes takes longer than
+    /// compositing.
     fn argv(&self) -> Argv {
         let (strategy, single) = self.strategy;
         // The last process is the display.
@@ -125,7 +126,8 @@ impl Icet {
         Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
             .args(["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"])
             .args(["-np", &processes])
-            // Its search for processors asks an X server, which may say a line for each process.
+            // hwloc's search for processors queries an X server, which may make each process print
+            // a line.
             .env("HWLOC_COMPONENTS", "-gl")
             .args([self.program().display()])
             .args([&self.operation.to_string(), strategy, single])
@@ -187,7 +189,7 @@ impl Method for Icet {
     }
 }
 
-/// What is needed of IceT, or what is missing.
+/// The installed files of IceT, or the reason why it cannot be used.
 fn installed() -> Result<Installed, String> {
     let missing = [COMPILER, STARTER]
         .into_iter()

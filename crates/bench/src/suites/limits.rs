@@ -51,7 +51,7 @@ impl Method for Copy {
     }
 }
 
-/// Seconds of one repetition, of the best of several parts of the time.
+/// The seconds of one repetition, in the fastest of several parts of the time.
 fn best(seconds: f64, mut work: impl FnMut()) -> f64 {
     let (mut spent, mut least, mut count) = (0.0, f64::MAX, 1u32);
     while spent < seconds {

@@ -1,5 +1,5 @@
-//! Messages and drawing over slow links, down to the rates of the wireless networks that the papers
-//! on tiled walls and remote visualisation were tried with.
+//! Messages and drawing over slow links, down to the rates of the wireless networks in the papers
+//! on tiled walls and remote visualization.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUN
 use crate::record::{Axis, Better, Kind, Plot};
 use crate::suite::Suite;
 
-/// Their rates are different, which tells them apart in a plot.
+/// The rates differ, because they distinguish the links in a plot.
 const LINKS: [Conditions; 4] = [
     Conditions {
         mbit: 1000,
@@ -36,16 +36,16 @@ const LINKS: [Conditions; 4] = [
 
 const QUICK: [Conditions; 2] = [LINKS[1], LINKS[3]];
 
-/// Of the demo in a frame, so that a slow link has some frames a second: 87 kB.
+/// The triangles of the demo: 87 kB per frame, so that a slow link has some frames per second.
 const TRIANGLES: &str = "1200";
 
-/// Where the render server listens, at the far end: nobody else is there.
+/// The port of the render server at the far end, where no other process listens.
 const PORT: u16 = 7000;
 
-/// The demo's frames.
+/// The plot of the demo's frames.
 const FRAMES: &str = "link-frames";
 
-/// Within which a session ends whose program has ended, on most links.
+/// The time in which a session usually ends after its program.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -71,7 +71,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     Ok(experiments)
 }
 
-/// A link, which is made when it is first needed, and a render server at its far end.
+/// A link, which is made on first use, and a render server at its far end.
 struct Wire {
     conditions: Conditions,
     mgn: PathBuf,
@@ -121,7 +121,7 @@ impl Wire {
         let before = self.link()?.before(1);
         let log = run.join("log");
         let words = [
-            // What it says of clients that go is not for the terminal.
+            // The log of the server must not be on the terminal.
             "sh",
             "-c",
             "LIBGL_ALWAYS_SOFTWARE=1 exec \"$@\" 2>\"$0\"",
@@ -155,7 +155,7 @@ fn plot(id: &str, title: &str, y: Axis, better: Better) -> Plot {
     )
 }
 
-/// What is measured of messages: plot, test and size.
+/// The measurements of messages: plot, test and size.
 const MESSAGES: [(&str, Test, usize); 3] = [
     ("link-latency", Test::Latency, 8),
     ("link-stream-64k", Test::Stream, 64 << 10),
@@ -181,7 +181,7 @@ fn messages(options: &BenchOptions, links: &[Rc<Wire>], notes: Vec<String>) -> E
                     plot,
                     test,
                     size,
-                    // What is lost comes again after 200 ms and more.
+                    // Lost packets are retransmitted after 200 ms or more.
                     seconds: if wire.conditions.loss > 0 { 0.6 } else { 0.2 },
                 }));
             }
@@ -232,8 +232,8 @@ struct Messages {
 }
 
 impl Messages {
-    /// Messages under way: what the link takes in a quarter of a second, and no more than
-    /// elsewhere.
+    /// The messages under way: as many as the link carries in a quarter of a second, but at most as
+    /// many as on other links.
     fn window(&self) -> usize {
         let bytes = self.wire.conditions.mbit as usize * 125_000 / 4;
         (bytes / self.size).clamp(1, self.test.window(self.size))
@@ -285,7 +285,7 @@ fn drawing(
     links: &[Rc<Wire>],
     mut notes: Vec<String>,
 ) -> Experiment {
-    // The demo's plot has a name of its own, by which papers' figures find it.
+    // The plot of the demo has a fixed id, by which the figures of papers refer to it.
     let (words, plot_id) = match (program, demo(&options.mgn, DEMO)) {
         (None, None) => return unavailable(Suite::Link, no_demo()),
         (None, Some(demo)) => {
@@ -355,7 +355,7 @@ struct Draws {
     flags: &'static str,
     scene: Scene,
     display: Rc<PrivateDisplay>,
-    /// Of a frame, for [`Rate`].
+    /// The bytes of a frame, for [`Rate`].
     bytes: Rc<Cell<Option<f64>>>,
     plot: String,
 }
@@ -385,7 +385,7 @@ impl Method for Draws {
         let cpu = || child::cpu(server.server.pid());
         let cpu_before = cpu();
         let drawn = self.display.draw(&before, &rendering, &self.scene)?;
-        // A worker's time counts when the server has waited for it.
+        // The CPU time of a worker counts when the server has waited for it.
         let deadline = Instant::now() + GRACE;
         while cpu() == cpu_before && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
@@ -409,7 +409,7 @@ impl Draws {
     }
 }
 
-/// What the link carries at best.
+/// The highest frame rate for which the link has capacity.
 struct Rate {
     wire: Rc<Wire>,
     bytes: Rc<Cell<Option<f64>>>,

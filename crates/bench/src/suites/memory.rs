@@ -1,6 +1,6 @@
-//! What memory can do: messages that are copied twice, once and not at all, by size, as Parnass'
-//! table of its machines' buses; and from which size on it is better that a message waits for its
-//! receiver than that it is sent at once.
+//! The speed of memory: messages that are copied twice, once and not at all, by size, as in the
+//! tables of Parnass; and the size from which it is faster that a message waits for its receiver
+//! than that it is sent eagerly.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ const CROSSING_SIZES: [usize; 7] = [
     128 * KIB,
 ];
 
-/// Messages that are sent at once.
+/// The series of messages that are sent at once.
 const EAGER: &str = "eager";
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -112,11 +112,11 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     Ok(vec![rates, crossover])
 }
 
-/// Which way is the fastest at which sizes, and what this machine's settings are.
+/// The fastest method for each size, and the settings of this machine.
 fn crossovers(outcome: &Outcome) -> Vec<String> {
     let mut words = Vec::new();
     for (distance, name) in [(Distance::Near, "near"), (Distance::Far, "far")] {
-        // Winners, with the first and the last size of each.
+        // The fastest methods, each with its first and last size.
         let mut winners: Vec<(&str, f64, f64)> = Vec::new();
         for size in CROSSING_SIZES.map(|size| size as f64) {
             let Some(winner) = fastest(outcome, distance, size) else {
@@ -145,8 +145,8 @@ fn crossovers(outcome: &Outcome) -> Vec<String> {
     words
 }
 
-/// The way with the least latency, if it can be told: of all that were measured with this size,
-/// eager and others.
+/// The method with the lowest latency, if the results are resolved. Only methods that were measured
+/// with this size count, and eager must be one of them.
 fn fastest<'a>(outcome: &'a Outcome, distance: Distance, size: f64) -> Option<&'a str> {
     let of_line = |line: &'a Series| {
         let mut points = line.points.iter();
@@ -202,10 +202,10 @@ mod tests {
             far(&outcome),
             "Processors far, the fastest: eager from 1 KiB to 4 KiB; rendezvous, one copy from 8 KiB to 16 KiB"
         );
-        // Where one copy cannot be made.
+        // Without the method of one copy.
         let one_copy = outcome.series.pop().unwrap();
         assert!(far(&outcome).ends_with("eager from 1 KiB to 8 KiB; rendezvous at 16 KiB"));
-        // What might be the fastest, and is not resolved.
+        // A method that might be the fastest, but is not resolved.
         outcome.series.push(one_copy);
         outcome.series[2].points[3].state = State::Noisy;
         assert!(far(&outcome).ends_with("rendezvous, one copy at 8 KiB"));

@@ -1,4 +1,4 @@
-//! Messages of one source between two processes, for several suites.
+//! Messages of one layer between two processes, for several suites.
 
 use anyhow::Result;
 
@@ -30,7 +30,7 @@ impl Means {
     }
 }
 
-/// Messages of one source, of each size.
+/// Messages of one layer, for each size.
 pub fn messages(
     name: &'static str,
     layer: MessageLayer,
@@ -72,10 +72,10 @@ fn figures(plot: &str, test: Test, size: usize, sample: &Sample) -> Vec<Figure> 
     figures
 }
 
-/// The figures of a sample with messages of a size.
+/// The figures of a sample with messages of this size.
 pub type Reading = dyn Fn(usize, &Sample) -> Vec<Figure>;
 
-/// A test of a source with messages of each size.
+/// A test of a layer with messages of each size.
 pub struct Messages {
     pub name: &'static str,
     pub layer: MessageLayer,

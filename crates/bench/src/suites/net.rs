@@ -1,7 +1,7 @@
-//! Latency and bandwidth of messages between two processes, by their size: over each transport of
-//! ours, over other libraries where they are installed, and what memory and plain sockets can do at
-//! best. The method is that of the evaluation of QsNet II: ping-pong, and many at once in one
-//! direction or both.
+//! Latency and bandwidth of messages between two processes, by size: over each transport of
+//! Manganese, by other installed libraries, and the limits of memory and sockets. The method is
+//! that of the evaluation of QsNet II: ping-pong, and many messages at once in one direction or
+//! both.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ struct Part {
     name: &'static str,
     title: &'static str,
     sizes: &'static [usize],
-    /// Seconds of a full run's time box.
+    /// The time limit of a full run, in seconds.
     budget: u64,
     is_in_quick: bool,
 }
@@ -103,7 +103,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     Ok(experiments)
 }
 
-/// Ours, others' and the limits, where they do it.
+/// The layers that support the test: ours, others, and the limits.
 fn layers(means: Means, test: Test, options: &BenchOptions) -> Vec<(&'static str, MessageLayer)> {
     use MpiLibrary::{Mpich, OpenMpi};
     let peers = &options.peers;
@@ -214,12 +214,12 @@ impl Part {
     }
 }
 
-/// What the name of a library ends with where NetPIPE measured it.
+/// The suffix of the names of libraries that NetPIPE measured.
 const BY_NETPIPE: &str = ", by NetPIPE";
 const NETPIPE_SIZES: [usize; 4] = [8, 64, 512, 4 * KIB];
 const NETPIPE_STREAMS: [usize; 3] = [64 * KIB, 256 * KIB, MIB];
 
-/// Libraries that are measured by NetPIPE, too.
+/// Libraries that NetPIPE measures too.
 fn checks(means: Means, test: Test, plot: &str, peers: &Rc<PeerPrograms>) -> Vec<Box<dyn Method>> {
     let libraries = match means {
         Means::Memory => [
@@ -252,8 +252,8 @@ fn checks(means: Means, test: Test, plot: &str, peers: &Rc<PeerPrograms>) -> Vec
     libraries.map(check).into()
 }
 
-/// How far NetPIPE's figures are from ours for the same library: in the middle, and where they are
-/// farthest apart.
+/// The ratio of our figures and NetPIPE's for the same library: the median, and the largest
+/// deviation.
 fn check(outcome: &Outcome) -> Vec<String> {
     let lines = outcome.series.iter();
     let theirs = lines.filter_map(|line| Some((line, line.name.strip_suffix(BY_NETPIPE)?)));
@@ -286,7 +286,7 @@ fn check(outcome: &Outcome) -> Vec<String> {
     words.collect()
 }
 
-/// A library, measured by NetPIPE.
+/// A library measured by NetPIPE.
 struct Check {
     name: String,
     netpipe: NetPipe,
@@ -325,7 +325,8 @@ impl Method for Check {
     }
 }
 
-/// The time in which a cache line changes hands: no message of 8 bytes is faster.
+/// The time in which a cache line passes to the other processor: the lower limit for a message of 8
+/// bytes.
 struct Line {
     plot: String,
 }
@@ -404,7 +405,7 @@ mod tests {
             check(&outcome),
             ["Open MPI: our program's figures are 1.00 times NetPIPE's in the middle of 3 sizes and placements, and 0.75 times at worst (4 KiB, far)"]
         );
-        // What is not resolved says nothing.
+        // Values that are not resolved are ignored.
         outcome.series[2].points[2].state = State::Noisy;
         assert!(
             check(&outcome)[0].ends_with("1.01 times at worst (8B, near)"),

@@ -1,6 +1,6 @@
-//! How much of the processors' time the operating system takes from programs: a loop that is
-//! calibrated to take a millisecond is run on all processors at once, and each time that it took
-//! longer is counted. The method is that of the evaluation of QsNet II.
+//! The processor time that the operating system takes from programs. A loop that is calibrated to
+//! take a millisecond runs on all processors at once, and all iterations that took longer are
+//! counted. The method is that of the evaluation of QsNet II.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -17,19 +17,19 @@ use crate::record::{Axis, Better, Fold, Kind, Plot};
 use crate::statistics::{histogram, percentile};
 use crate::suite::Suite;
 
-/// What the loop takes, in nanoseconds, when nothing disturbs it.
+/// The duration of the loop in nanoseconds if nothing disturbs it.
 const LOOP: u64 = 1_000_000;
 
-/// Iterations are split into so many parts, each of which gives one value of the share that is
-/// lost.
+/// The iterations are divided into this number of parts, each of which gives one value for the
+/// share of lost time.
 const PARTS: u64 = 10;
 
-/// Tries to find out how fast the loop is.
+/// The number of attempts to find the speed of the loop.
 const CALIBRATIONS: u32 = 200;
 
 const PERCENTILES: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
 
-/// Upper ends of the histogram's classes, as what an iteration took longer, in microseconds.
+/// The upper bounds of the histogram's classes: the excess time of an iteration, in microseconds.
 const CLASSES: [f64; 13] = [
     1.0,
     2.0,
@@ -88,7 +88,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
             count: None,
         })],
         depends_on_distance: false,
-        // It ends by itself.
+        // The number of iterations is the limit.
         budget: Duration::MAX,
         rounds: PARTS as u32..=PARTS as u32,
         notes: vec![format!(
@@ -102,13 +102,13 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
 struct Loops {
     processors: Vec<Processor>,
     iterations: u64,
-    /// Steps of the loop that take a millisecond.
+    /// The steps of the loop that take a millisecond.
     count: Option<u64>,
 }
 
 struct Processor {
     number: usize,
-    /// What each of its iterations took longer so far, in nanoseconds.
+    /// The excess times of its iterations so far, in nanoseconds.
     lost: Histogram<u64>,
 }
 
@@ -159,12 +159,12 @@ impl Processor {
         Processor { number, lost }
     }
 
-    /// What a part says by itself, and of all parts so far the percentiles that they are enough
-    /// for.
+    /// The figures of this part, and the percentiles over all parts so far for which there are
+    /// enough values.
     fn figures(&mut self, taken: &[u64]) -> Vec<Figure> {
         let name = format!("processor {}", self.number);
-        // The undisturbed loop is the shortest one: a processor's clock is not what it was when it
-        // was calibrated.
+        // The shortest iteration is undisturbed. The clock of the processor may have changed since
+        // the calibration.
         let least = taken.iter().copied().min().unwrap_or(LOOP);
         let lost = || taken.iter().map(|time| time - least);
         let mut classes = [0u64; CLASSES.len()];
@@ -188,8 +188,8 @@ impl Processor {
     }
 }
 
-/// Steps of the loop that take a millisecond: of several tries the most, since what disturbs can
-/// only make it fewer.
+/// The steps of the loop that take a millisecond. The largest of several results counts, because
+/// disturbances only make it smaller.
 fn calibrate() -> u64 {
     let mut count = 1000;
     while time(count) < LOOP {
@@ -199,8 +199,8 @@ fn calibrate() -> u64 {
     (rate.fold(0.0, f64::max) * LOOP as f64) as u64
 }
 
-/// Nanoseconds in which the loop makes so many steps. It is one loop for all who call it: another
-/// copy might be another speed.
+/// The nanoseconds that the loop takes for this number of steps. It is not inlined, because another
+/// copy of the loop might have another speed.
 #[inline(never)]
 fn time(count: u64) -> u64 {
     let start = Instant::now();
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_all_parts() {
-        // Of each part one iteration loses much: 1 ms in the first, 10 ms in the last.
+        // In each part, one iteration loses much: 1 ms in the first, 10 ms in the last.
         let mut processor = Processor::new(0);
         let mut parts = (1..=10).map(|part| {
             let mut taken: Vec<u64> = (0..1000).map(|at| LOOP + at * 10).collect();

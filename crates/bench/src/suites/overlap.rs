@@ -1,6 +1,6 @@
-//! Whether messages get on while the program computes: post-compute-wait, as in the evaluation of
-//! QsNet II. A message each way is begun, then both processes compute for a time T, then both wait
-//! for what is left.
+//! The progress of messages while the program computes: post-compute-wait, as in the evaluation of
+//! QsNet II. A message in each direction is begun, then both processes compute for a time T, then
+//! both wait for the rest.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use crate::suite::Suite;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
 
-/// Of the transfer, waited after computing for the longest time: whoever waits no longer has made
-/// progress meanwhile.
+/// The largest share of the transfer time that may be left after the longest computing time, for a
+/// library that makes progress in the meantime.
 const PROGRESS: f64 = 0.1;
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
@@ -122,7 +122,7 @@ fn waited(means: Means) -> String {
     format!("overlap-waited-{}", means.name())
 }
 
-/// Which libraries keep the progress rule: that what was begun gets on without the program calling
+/// The libraries that keep the progress rule: transfers that were begun continue without calls of
 /// the library.
 fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
     let lines = outcome
@@ -139,7 +139,7 @@ fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
         }
     };
     let kept = lines.map(|line| {
-        // Little that varies much is still little.
+        // Noise counts too, because a short time that varies much is still short.
         let points = line
             .points
             .iter()
@@ -166,7 +166,7 @@ fn figures(means: Means, is_in_place: bool, size: usize, sample: &Sample) -> Vec
         figures.push(figure("available", compute / whole * 100.0).cpu(sample.cpu));
         figures.push(figure("rate", size as f64 / whole / 1e9));
     }
-    // What is received in place was not begun before.
+    // Messages in place are not received before the wait.
     if let (false, Some(waited_last)) = (is_in_place, pairs.last()) {
         let share = waited_last / transfer * 100.0;
         figures.push(Figure::new(&waited(means), size as f64, share));
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::record::{Distance, Kind, Series};
 
-    /// Intervals of what was waited, of the transfer in percent, by size.
+    /// The intervals of the waiting time, as a percentage of the transfer time, by size.
     fn line(name: &str, intervals: [(f64, f64, State); 3]) -> Series {
         let points = SIZES.iter().zip(intervals);
         let points = points.map(|(size, (low, high, state))| Point {
@@ -213,11 +213,11 @@ mod tests {
             key: String::new(),
             plots: Vec::new(),
             series: vec![
-                // Little that varies much is still little.
+                // Noise counts too, because a short time that varies much is still short.
                 line("always", [little, little, (0.0, 8.0, Noisy)]),
                 line("never", [much, much, much]),
                 line("at times", [much, little, little]),
-                // Across the border nothing is said, and nothing of what is unresolved.
+                // Intervals across the limit, and unresolved values, do not count.
                 line(
                     "unclear",
                     [(5.0, 20.0, Resolved), little, (0.0, 1.0, Unresolved)],

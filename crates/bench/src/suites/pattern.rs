@@ -1,6 +1,6 @@
-//! Patterns of messages, by the number of processes: everybody to everybody, around a ring, between
-//! random pairs, and all to one. In one step everybody sends what the pattern wants and receives
-//! what is sent to them.
+//! Patterns of messages, by the number of processes: all to all, around a ring, between random
+//! pairs, and all to one. In one step, each process sends the messages of the pattern and receives
+//! those that are for it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -21,10 +21,10 @@ use crate::suite::Suite;
 
 const PROCESSES: [usize; 4] = [2, 4, 8, 16];
 
-/// One that tells the time of a step, and one that tells how much gets through.
+/// One size for the time of a step, and one for the bandwidth.
 const SIZES: [usize; 2] = [8, 64 << 10];
 
-/// A run that takes longer is given up: so many processes on few processors may take their time.
+/// The time limit of a run. Many processes on few processors are slow.
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,8 +137,8 @@ impl Pattern {
         format!("pattern-{}-{size}", self.name())
     }
 
-    /// To whom everybody sends. `seed` chooses the pairs; of an odd number of processes one has
-    /// nobody.
+    /// The receivers of each process. `seed` selects the pairs. With an odd number of processes,
+    /// one has no partner.
     fn edges(self, count: usize, seed: u64) -> Vec<Vec<usize>> {
         let others = |rank: usize| (0..count).filter(move |other| *other != rank);
         match self {
@@ -151,7 +151,7 @@ impl Pattern {
                 let mut order: Vec<usize> = (0..count).collect();
                 let mut state = seed;
                 for last in (1..count).rev() {
-                    // Of a linear congruential generator (Knuth's MMIX) the upper half.
+                    // The upper half of a linear congruential generator (Knuth's MMIX).
                     state = state
                         .wrapping_mul(6_364_136_223_846_793_005)
                         .wrapping_add(1_442_695_040_888_963_407);
@@ -167,7 +167,7 @@ impl Pattern {
         }
     }
 
-    /// The place in its plots of a step that took so many seconds.
+    /// The figure of a step that took `seconds`.
     fn figure(self, count: usize, size: usize, seconds: f64) -> Figure {
         let messages: usize = self.edges(count, 0).iter().map(Vec::len).sum();
         let value = match size == SIZES[0] {
@@ -216,7 +216,7 @@ impl Method for Ours {
 }
 
 impl Ours {
-    /// Seconds of one step, of the slowest process.
+    /// The seconds of one step in the slowest process.
     fn step(&self, all: &mut [MemberProcess], edges: &[Vec<usize>], size: usize) -> Result<f64> {
         let from =
             |rank: usize| (0..edges.len()).filter(move |other| edges[*other].contains(&rank));
@@ -308,7 +308,7 @@ impl Method for Theirs {
 }
 
 impl Theirs {
-    /// A run of so many processes. `seed` chooses the random pairs.
+    /// The command of a run of this number of processes. `seed` selects the random pairs.
     fn argv(&self, processes: usize, seed: u64) -> Argv {
         let sizes = SIZES.map(|size| size.to_string()).join(",");
         let words = [sizes, self.seconds.to_string(), seed.to_string()];
@@ -320,7 +320,7 @@ impl Theirs {
     }
 }
 
-/// Reads what the program for MPI says.
+/// Parses the output of the program for MPI.
 fn read(text: &str) -> Result<BTreeMap<(String, usize), f64>> {
     let line = |line: &str| {
         let [pattern, size, seconds] = line.split_whitespace().collect::<Vec<_>>()[..] else {

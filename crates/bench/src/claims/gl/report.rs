@@ -1,4 +1,4 @@
-//! The table, and the same as JSON.
+//! The results as a table and as JSON.
 
 use crate::rows::RowResult;
 use mgn_bench::gl::run::Sample;
@@ -95,7 +95,7 @@ mod tests {
     use crate::rows;
     use mgn_bench::gl::run::RunMode;
 
-    /// A round's samples of the row with this name, in seconds.
+    /// The samples of one round of the row with this name, in seconds.
     fn measured(name: &str, seconds: &[(RunMode, f64)]) -> RowResult {
         let row = rows::all().into_iter().find(|row| row.name == name);
         let sample = |value: f64| Sample {

@@ -1,40 +1,40 @@
-//! What is measured.
+//! The measurements and the goals.
 
 use anyhow::Result;
 use mgn_bench::gl::program::{Play, Program, ResultKind, FRAMES};
 use mgn_bench::gl::run::{RunMode, Sample, Servers};
 use std::process::{Command, Stdio};
 
-/// A program, and the ways in which it is run. The first way is what the others are compared with.
+/// A program, and the modes in which it is run. The others are compared with the first one.
 pub struct Row {
     pub name: &'static str,
-    /// A command for the shell that fails where the program cannot be run.
+    /// A shell command that fails if the program cannot be run.
     needs: &'static str,
     program: Program,
     pub unit: &'static str,
-    /// Values are multiplied by this for printing.
+    /// The factor by which values are multiplied for printing.
     pub scale: f64,
-    /// Whether less is better, so that the ratio is turned round.
+    /// Whether smaller values are better, so that ratios are inverted.
     less: bool,
     modes: &'static [RunMode],
-    /// (way, least ratio) that is wanted.
+    /// Goals: a mode, and its smallest ratio.
     pub wanted: &'static [(RunMode, f64)],
-    /// The most that is wanted of the first way's value.
+    /// The goal for the first mode: its largest value.
     pub most: Option<f64>,
-    /// The most by which another way's value may be larger than the first one's.
+    /// The goal for the other modes: the largest difference from the first one.
     pub most_more: Option<f64>,
-    /// Whether each run finds nothing that earlier ones have left in caches.
+    /// Whether each run starts with empty caches.
     is_cold: bool,
 }
 
 pub struct RowResult {
     pub row: Row,
-    /// For each way, the samples of all rounds.
+    /// For each mode, the samples of all rounds.
     pub samples: Vec<(RunMode, Vec<Sample>)>,
 }
 
 impl Row {
-    /// What this machine would have to have, where it has not.
+    /// The shell command that fails on this machine, if so.
     pub fn missing(&self) -> Option<&'static str> {
         let check = Command::new("sh")
             .args(["-c", self.needs])
@@ -60,7 +60,7 @@ impl Row {
 }
 
 impl RowResult {
-    /// Ratios of a way to the first, round by round; more is better.
+    /// The ratios of a mode to the first one, for each round. Larger is better.
     pub fn ratios(&self, index: usize) -> Vec<f64> {
         let (base, of) = (&self.samples[0].1, &self.samples[index].1);
         let ratio = |(b, o): (&Sample, &Sample)| {
@@ -73,7 +73,7 @@ impl RowResult {
         base.iter().zip(of).map(ratio).collect()
     }
 
-    /// By how much a way's values are larger than the first one's, round by round.
+    /// The differences of a mode's values from those of the first one, for each round.
     pub fn differences(&self, index: usize) -> Vec<f64> {
         let (base, of) = (&self.samples[0].1, &self.samples[index].1);
         let difference = |(b, o): (&Sample, &Sample)| (o.value - b.value) * self.row.scale;
@@ -93,7 +93,7 @@ const RENDERED: &[RunMode] = &[RunMode::Direct, RunMode::Shm, RunMode::Tcp];
 const CONFINED_OR_NOT: &[RunMode] = &[RunMode::Unconfined, RunMode::Own];
 const SHOWN_OR_NOT: &[RunMode] = &[RunMode::Direct, RunMode::Unseen, RunMode::Shm];
 
-/// A row of a program that says how many frames it draws in a second.
+/// A row for a program that prints its frames per second.
 const fn frames(
     name: &'static str,
     needs: &'static str,
@@ -154,7 +154,7 @@ const fn glmark(name: &'static str, arguments: &'static [&'static str]) -> Row {
     )
 }
 
-/// A scene of VTK's.
+/// A scene of VTK.
 const fn vtk(name: &'static str, arguments: &'static [&'static str]) -> Row {
     frames(
         name,
@@ -165,8 +165,8 @@ const fn vtk(name: &'static str, arguments: &'static [&'static str]) -> Row {
     )
 }
 
-/// A program that reads nothing back, as far away as loopback and farther: its frames may take 1.3
-/// times as long.
+/// A program that reads nothing back, with and without a delay on the network. With the delay, its
+/// frames may take 1.3 times as long.
 const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
     let modes = &[RunMode::Relayed, RunMode::Far];
     frames(name, needs, program, modes, &[(RunMode::Far, 1.0 / 1.3)])
@@ -175,15 +175,15 @@ const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
 const BROADCAST: RunMode = RunMode::Broadcast("2x2");
 const SORTED: RunMode = RunMode::Wall("2x2");
 
-/// The program's own CPU time, with four renderers that are told everything, and with four that are
-/// told what touches their tiles.
+/// The CPU time of the program, with four renderers that get all commands, and with four that get
+/// the commands for their tiles.
 const fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row {
     Row {
         name,
         needs: NOTHING,
         program: Program::new("demos/iso_demo", arguments, ResultKind::Json("cpu_seconds")),
         unit: "ms CPU/frame",
-        // 41 frames, but for the one that does not count.
+        // 41 frames, of which the first does not count.
         scale: 1e3 / 40.0,
         less: true,
         modes: &[BROADCAST, SORTED],
@@ -210,7 +210,7 @@ const fn call(name: &'static str, value: &'static str, wanted: &'static [(RunMod
     }
 }
 
-/// Into the game, and shooting.
+/// Starts the game and shoots.
 const PLAY: Play = Play {
     frames: 600,
     input: &[
@@ -219,7 +219,7 @@ const PLAY: Play = Play {
     ],
 };
 
-/// How long a whole run takes.
+/// The duration of a whole run.
 const fn start(name: &'static str, program: Program, modes: &'static [RunMode]) -> Row {
     Row {
         name,
@@ -236,7 +236,7 @@ const fn start(name: &'static str, program: Program, modes: &'static [RunMode]) 
     }
 }
 
-/// A whole run of a program that draws one frame. The other ways may take `more` milliseconds
+/// A whole run of a program that draws one frame. The other modes may take `more` milliseconds
 /// longer than the first one.
 const fn first_frame(name: &'static str, modes: &'static [RunMode], more: f64) -> Row {
     let arguments = &["--frames", "1", "--warmup", "0"];
@@ -269,7 +269,8 @@ const fn reads(name: &'static str, value: &'static str) -> Row {
     }
 }
 
-/// Milliseconds by which the first frame may be later than directly, and later in a sandbox.
+/// Goals for the delay of the first frame in milliseconds: relative to direct rendering, and
+/// relative to a server without a sandbox.
 const START: f64 = 200.0;
 const CONFINING: f64 = 20.0;
 

@@ -1,5 +1,5 @@
-//! What many processes and many links take together, and how fairly they share it: everybody with
-//! everybody, and many links to one receiver.
+//! The throughput of many processes and many links, and the fairness among them: all to all, and
+//! many links to one receiver.
 
 use std::time::Instant;
 
@@ -17,13 +17,13 @@ pub struct Crowd {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// So many processes, each with a link to every other one.
+    /// This number of processes, each with a link to every other one.
     AllToAll(usize),
-    /// So many processes with so many links each to one that receives.
+    /// This number of senders, each with this number of links to one receiver.
     ManyToOne(usize, usize),
 }
 
-/// What was measured of a crowd, a line each.
+/// The results of a crowd, one per line.
 pub struct Figures {
     name: &'static str,
     figures: Vec<Figure>,
@@ -45,13 +45,13 @@ enum Wanted {
 
 const SIZES: [usize; 3] = [8, 4 << 10, 64 << 10];
 
-/// What all processes may take together, in MiB.
+/// The goal for the memory of all processes together, in MiB.
 const MEMORY: f64 = 256.0;
 
-/// The link that gets least gets this part of what the one gets that gets most.
+/// The goal for the slowest link, as a share of the fastest link.
 const FAIR: f64 = 0.9;
 
-/// Parts of one processor's time in which nothing flows and all wait: this is nothing.
+/// The goal for the CPU time while all processes wait, as a share of one processor.
 const IDLE: f64 = 0.01;
 
 pub fn all(quick: bool) -> Vec<Crowd> {
@@ -126,7 +126,7 @@ impl Crowd {
         }
     }
 
-    /// All processes, with their links.
+    /// Starts all processes with their links.
     fn start(&self) -> Result<Vec<MemberProcess>> {
         match self.kind {
             Kind::AllToAll(count) => mesh(self.transport, count),
@@ -134,7 +134,7 @@ impl Crowd {
         }
     }
 
-    /// Everybody who sends sends as fast as it goes.
+    /// All senders send as fast as possible.
     fn flow(&self, all: &mut [MemberProcess], size: usize, seconds: f64) -> Result<[Figure; 2]> {
         let is_all = matches!(self.kind, Kind::AllToAll(_));
         let before = command_all(all, |_| "wait 0".into())?;
@@ -173,7 +173,7 @@ impl Crowd {
     }
 }
 
-/// Everybody sends everybody a message and waits for theirs, again and again.
+/// All processes send a message to each other and wait for the others', repeatedly.
 fn turns(all: &mut [MemberProcess], size: usize, seconds: f64) -> Result<Figure> {
     let before = command_all(all, |_| "wait 0".into())?;
     let answers = command_all(all, |_| format!("turns {size} {seconds}"))?;

@@ -1,11 +1,11 @@
-//! `mgn-bench-messages`: messages between processes, ours and others'.
+//! `mgn-bench-messages`: messages between processes, by Manganese and by other libraries.
 //!
-//! Most rows measure one thing between two processes, in several ways. A round runs each way once,
-//! one after the other, pinned to two processors. Before and after every run the time is measured
-//! in which a cache line changes hands, because virtual processors move: a run during which it
-//! changed, or which was near where the others of its round were far, is made again, and rows tell
-//! near (below 150 ns) and far apart. Ratios are taken round by round. Other rows measure what many
-//! processes and many links take, and how fairly it is shared.
+//! Most rows measure one quantity between two processes, by several methods. A round runs each
+//! method once, one after the other, pinned to two processors. Virtual processors move. So before
+//! and after each run, a probe measures the time in which a cache line passes between the
+//! processors. A run is repeated if this changed from near (below 150 ns) to far or back, or if it
+//! differs from the other runs of its round. Rows distinguish near and far. Ratios are computed for
+//! each round. Other rows measure the throughput and the fairness of many processes and many links.
 #![forbid(unsafe_code)]
 
 mod crowd;
@@ -104,7 +104,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Whether a way can be measured on this machine.
+/// Whether a method can be measured on this machine.
 fn is_there(layer: &MessageLayer, options: &Options) -> bool {
     match layer {
         MessageLayer::Ours(_) | MessageLayer::Raw(_) => true,
@@ -112,10 +112,10 @@ fn is_there(layer: &MessageLayer, options: &Options) -> bool {
     }
 }
 
-/// Runs of one way in a round, until one can be compared with those before.
+/// The number of runs of a method in a round, until one can be compared with the others.
 const TRIES: usize = 3;
 
-/// Measures a row: what counts of it near and far.
+/// Measures a row. Returns the rounds that count, near and far.
 fn run<'a>(row: &'a Row, peers: &Rc<PeerPrograms>, options: &Options) -> Result<Vec<Measured<'a>>> {
     let there = |method: &Method| is_there(&method.layer(peers), options);
     let methods = row.methods.iter().filter(|(_, method)| there(method));
@@ -124,7 +124,7 @@ fn run<'a>(row: &'a Row, peers: &Rc<PeerPrograms>, options: &Options) -> Result<
     for _ in 0..options.rounds {
         let mut round: Vec<Run> = Vec::new();
         for (_, method) in &methods {
-            // Where the processors move all the time, a round is lost.
+            // If the processors move all the time, the round is lost.
             for _ in 0..TRIES {
                 let run = once(row, &method.layer(peers), options)?;
                 let first = round.first().map_or(run.line, |first| first.line);
@@ -155,7 +155,7 @@ fn run<'a>(row: &'a Row, peers: &Rc<PeerPrograms>, options: &Options) -> Result<
     Ok(parts.collect())
 }
 
-/// One run. Its line is infinite if the processors moved meanwhile.
+/// One run. Its cache line time is infinite if the processors moved during the run.
 fn once(row: &Row, layer: &MessageLayer, options: &Options) -> Result<Run> {
     let (test, size) = (row.test, row.size);
     let mut seconds = options.seconds;

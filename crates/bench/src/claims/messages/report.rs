@@ -1,4 +1,4 @@
-//! The table, and the same as JSON.
+//! The results as a table and as JSON.
 
 use serde_json::{json, Value};
 
@@ -9,7 +9,7 @@ use crate::rows::{Claim, Figure, Goal, Method, Row};
 pub const HEADINGS: &str =
     "row                                way                 median unit     CPU s, both sides  line ns  measured (range), wanted";
 
-/// What one run said, and the time in which a cache line changed hands then.
+/// The results of one run, and the time in which a cache line passed between the processors.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub values: Vec<f64>,
@@ -17,15 +17,15 @@ pub struct Run {
     pub line: f64,
 }
 
-/// A row's ways that could be measured, and the rounds that count, all near or all far: one run of
-/// each way.
+/// The methods of a row that could be measured, and the rounds that count, all near or all far,
+/// with one run of each method.
 pub struct Measured<'a> {
     pub row: &'a Row,
     pub methods: Vec<(&'static str, Method)>,
     pub rounds: Vec<Vec<Run>>,
 }
 
-/// A claim's measure over the rounds.
+/// The values of a claim in all rounds, and whether it holds.
 struct Verdict {
     what: String,
     measured: Vec<f64>,
@@ -42,7 +42,7 @@ impl Measured<'_> {
         self.methods.iter().position(|(name, _)| *name == method)
     }
 
-    /// The best that somebody else's library did in a round.
+    /// The best value of another library in a round.
     fn best(&self, figure: &Figure, round: &[Run]) -> Option<f64> {
         let peers = self
             .methods
@@ -54,7 +54,7 @@ impl Measured<'_> {
             .reduce(|one, other| figure.unit.better(one, other))
     }
 
-    /// None where what it is compared with was not measured.
+    /// `None` if the other side of the comparison was not measured.
     fn verdict(&self, figure: &Figure, claim: &Claim) -> Option<Verdict> {
         let at = self.place(claim.method)?;
         let unit = figure.unit;

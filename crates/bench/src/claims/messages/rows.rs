@@ -1,4 +1,4 @@
-//! What is compared with what, and what is wanted.
+//! The comparisons and the goals.
 
 use std::rc::Rc;
 
@@ -9,16 +9,15 @@ use mgn_bench::net::peers::{
 };
 use mgn_bench::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
 
-/// A way of sending messages.
+/// A method of sending messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and
-    /// read where they lie.
+    /// Endpoints over a transport. With `-placed`, messages are written and read in place.
     Ours(&'static str),
     OpenMpi(MpiSettings),
-    /// What `UCX_TLS` is, and which of its two ways.
+    /// The value of `UCX_TLS`, and the interface of UCX.
     Ucx(&'static str, &'static str),
-    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's
+    /// System calls or memory alone, between two processes of this program. It is a limit, and no
     /// library.
     Raw(&'static str),
 }
@@ -36,7 +35,7 @@ impl Method {
     }
 }
 
-/// A way and its name in the table.
+/// A method and its name in the table.
 pub type NamedMethod = (&'static str, Method);
 
 pub struct Row {
@@ -51,12 +50,12 @@ pub struct Row {
 pub struct Figure {
     pub name: String,
     pub unit: Unit,
-    /// Its place among the values.
+    /// Its index among the values of a run.
     pub at: usize,
     pub claims: Vec<Claim>,
 }
 
-/// What is wanted of one way.
+/// A goal for one method.
 pub struct Claim {
     pub method: &'static str,
     pub what: Goal,
@@ -64,15 +63,15 @@ pub struct Claim {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Goal {
-    /// This share at least of the best of other people's libraries.
+    /// At least this share of the best other library.
     OfBest(f64),
-    /// This share at least of another way.
+    /// At least this share of another method.
     Of(&'static str, f64),
-    /// So many times at most that in which a cache line changes hands.
+    /// At most this multiple of the time in which a cache line passes.
     Lines(f64),
     AtLeast(f64),
     AtMost(f64),
-    /// So much more at least than the best of other people's libraries.
+    /// At least the best other library plus this.
     BestPlus(f64),
 }
 
@@ -92,8 +91,8 @@ const RAW_MEMORY: NamedMethod = ("raw read", Method::Raw("memory"));
 
 const BY_SHM: &[NamedMethod] = &[SHM, MPI, OPEN_MPI_WITHOUT_CMA];
 const BY_SHM_UCX: &[NamedMethod] = &[SHM, MPI, OPEN_MPI_WITHOUT_CMA, TAG, AM];
-/// Of messages that go at once, UCX's program for `am` takes no copy: they are where they came, and
-/// not in the receiver's buffer.
+/// For messages that are sent at once, UCX's program for `am` makes no copy: it leaves them where
+/// they arrive, not in a buffer of the receiver.
 const BY_SHM_TAG: &[NamedMethod] = &[SHM, MPI, OPEN_MPI_WITHOUT_CMA, TAG];
 const IN_PLACE: &[NamedMethod] = &[PLACED, RAW_MEMORY];
 const BY_TCP: &[NamedMethod] = &[TCP, RAW_TCP, MPI_BY_TCP, TAG_TCP];
@@ -230,10 +229,10 @@ fn row(
     }
 }
 
-/// The figures of a run for overlap behind the first one.
+/// The figures of an overlap run after the first one.
 fn waits(name: &str, methods: &[NamedMethod]) -> Vec<Figure> {
     let waited = COMPUTE_FACTORS.iter().enumerate().map(|(at, times)| {
-        // What is received where it lies is not posted.
+        // Receives in place are not posted.
         let posted = methods
             .iter()
             .filter(|(_, method)| matches!(method, Method::Ours("shm" | "tcp" | "unix")));
