@@ -66,15 +66,15 @@ mod tests {
             "sh", "-c", script, "sh", "it's", "", "a b", "$HOME", "-n=1,2",
         ];
         let argv = Argv::new(words).env("WHAT", "two words");
-        let said = |command: &mut Command| {
+        let output_of = |command: &mut Command| {
             let output = command.output().unwrap();
             String::from_utf8(output.stdout).unwrap()
         };
-        let direct = said(&mut argv.command());
+        let direct = output_of(&mut argv.command());
         assert_eq!(direct, "two words\n<it's>\n<>\n<a b>\n<$HOME>\n<-n=1,2>\n");
         let shell_command = argv.to_string();
         assert_eq!(
-            said(Command::new("sh").args(["-c", &shell_command])),
+            output_of(Command::new("sh").args(["-c", &shell_command])),
             direct
         );
     }

@@ -120,8 +120,8 @@ impl FinishedProgram {
         if self.status.success() {
             return Ok(self);
         }
-        let said = self.stderr.lines().rev().chain(self.stdout.lines().rev());
-        let last = said.map(str::trim).find(|line| !line.is_empty());
+        let lines = self.stderr.lines().rev().chain(self.stdout.lines().rev());
+        let last = lines.map(str::trim).find(|line| !line.is_empty());
         bail!(
             "{name} ended with {}: {}",
             self.status,
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_is_ended_with_what_it_started() {
+    fn a_hanging_program_is_ended_with_its_children() {
         let begun = Instant::now();
         let limit = Duration::from_millis(200);
         let error = shell("trap '' TERM; sleep 1000 & sleep 1000", limit).unwrap_err();
@@ -225,23 +225,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_behind_is_not_waited_for() {
+    fn processes_left_behind_are_not_waited_for() {
         let begun = Instant::now();
         let limit = Duration::from_secs(60);
         let line = "setsid sleep 1000 & echo $!; echo all >&2";
-        let done = shell(line, limit).unwrap();
+        let finished = shell(line, limit).unwrap();
         assert!(begun.elapsed() < Duration::from_secs(50));
-        assert_eq!(done.stderr, "all\n");
-        let left = done.stdout.trim().parse().ok().and_then(Pid::from_raw);
+        assert_eq!(finished.stderr, "all\n");
+        let left = finished.stdout.trim().parse().ok().and_then(Pid::from_raw);
         rustix::process::kill_process(left.unwrap(), Signal::KILL).unwrap();
     }
 
     #[test]
-    fn what_fails_says_why() {
+    fn failures_have_a_reason() {
         let limit = Duration::from_secs(60);
-        let done = shell("echo out; echo it broke >&2; exit 3", limit).unwrap();
-        assert_eq!(done.stdout, "out\n");
-        let error = done.success("a program").unwrap_err().to_string();
+        let finished = shell("echo out; echo it broke >&2; exit 3", limit).unwrap();
+        assert_eq!(finished.stdout, "out\n");
+        let error = finished.success("a program").unwrap_err().to_string();
         assert!(error.contains("it broke") && error.contains('3'), "{error}");
         assert!(output(&mut Command::new("/no/such/program"), limit).is_err());
     }

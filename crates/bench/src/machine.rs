@@ -68,10 +68,10 @@ fn settings() -> Vec<(String, String)> {
 
 /// The versions of installed programs: the first word of their output with a digit and a dot.
 fn versions(mgn: &Path) -> Vec<(String, String)> {
-    let said = |program: &Path, argument: &str| {
+    let output_of = |program: &Path, argument: &str| {
         let limit = Duration::from_secs(10);
-        let done = child::output(Command::new(program).arg(argument), limit);
-        done.map_or(String::new(), |done| done.stdout)
+        let finished = child::output(Command::new(program).arg(argument), limit);
+        finished.map_or(String::new(), |finished| finished.stdout)
     };
     let number = |name: &str, text: &str| {
         let is_number = |word: &&str| {
@@ -86,9 +86,10 @@ fn versions(mgn: &Path) -> Vec<(String, String)> {
         "Manganese".to_string(),
         env!("CARGO_PKG_VERSION").to_string(),
     );
-    let ask = |name: &str, program: &str, argument| number(name, &said(program.as_ref(), argument));
+    let ask =
+        |name: &str, program: &str, argument| number(name, &output_of(program.as_ref(), argument));
     // The list contains the OpenGL version, such as "4.5 (Compatibility Profile) Mesa 22.3.6".
-    let drawing = said(mgn, "gl-list");
+    let drawing = output_of(mgn, "gl-list");
     let mesa = drawing.split_once("Mesa ");
     let is_there = |name: &str, program: &str| {
         in_path(program.as_ref()).map(|_| (name.to_string(), "installed".to_string()))
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matters_is_told() {
+    fn the_description_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let mgn = folder.path().join("mgn");
         fs::write(

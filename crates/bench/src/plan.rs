@@ -10,7 +10,7 @@ use anyhow::Result;
 
 use crate::net::peers::PeerPrograms;
 use crate::record::{Kind, Outcome, Percentiles, Plot};
-use crate::statistics::LEAST_ROUNDS;
+use crate::statistics::MIN_ROUNDS;
 use crate::suite::Suite;
 
 /// The options of a run.
@@ -62,7 +62,7 @@ pub fn no_conclusions(_: &Outcome) -> Vec<String> {
 }
 
 /// The default number of rounds.
-pub const ROUNDS: RangeInclusive<u32> = LEAST_ROUNDS as u32..=40;
+pub const ROUNDS: RangeInclusive<u32> = MIN_ROUNDS as u32..=40;
 
 /// One method: a library with a transport, or a kind of rendering.
 pub trait Method {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{half_width, SURE};
+use crate::statistics::{half_width, PRECISE};
 use crate::suite::Suite;
 
 /// The schema name at the beginning of a file.
@@ -22,7 +22,7 @@ pub struct Record {
 impl Record {
     /// How many numbers are resolved, and how many of these have narrow intervals. `None` if there
     /// are no medians.
-    pub fn sureness(&self) -> Option<String> {
+    pub fn precision_summary(&self) -> Option<String> {
         let (mut all, mut resolved, mut sure) = (0, 0, 0);
         for outcome in &self.outcomes {
             let is_median = |line: &&Series| {
@@ -35,13 +35,13 @@ impl Record {
                 if point.state == State::Resolved {
                     resolved += 1;
                     let interval = (point.value, point.low, point.high);
-                    sure += usize::from(half_width(interval) <= SURE);
+                    sure += usize::from(half_width(interval) <= PRECISE);
                 }
             }
         }
         let mut words = format!("{resolved} of {all} numbers are resolved");
         if let Some(share) = (sure * 100).checked_div(resolved) {
-            let width = SURE * 100.0;
+            let width = PRECISE * 100.0;
             words += &format!(
                 "; of those {share} % lie in an interval that is no wider than {width} % to either side"
             );

@@ -9,7 +9,7 @@ use crate::child;
 use crate::plan::{Experiment, Figure};
 use crate::probe;
 use crate::record::{Distance, Fold, Outcome, Percentiles, Plot, Point, Series, State};
-use crate::statistics::{half_width, median, LEAST_ROUNDS, NOISY};
+use crate::statistics::{half_width, median, MIN_ROUNDS, NOISY};
 
 /// If the half-widths of all intervals are below this share, no more rounds are run.
 const NARROW: f64 = 0.05;
@@ -177,7 +177,7 @@ fn is_narrow(
             .iter()
             .any(|plot| plot.id == *id && plot.fold == Fold::Median);
         let values: Vec<f64> = values.iter().map(|(_, figure)| figure.value).collect();
-        !is_median || values.len() >= LEAST_ROUNDS && half_width(median(&values)) <= NARROW
+        !is_median || values.len() >= MIN_ROUNDS && half_width(median(&values)) <= NARROW
     })
 }
 
@@ -238,7 +238,7 @@ fn point(plot: &Plot, distance: Distance, found: &Values) -> Point {
         Fold::Last => [values[values.len() - 1]; 3].into(),
     };
     let state = match plot.fold {
-        Fold::Median if values.len() < LEAST_ROUNDS => State::Unresolved,
+        Fold::Median if values.len() < MIN_ROUNDS => State::Unresolved,
         Fold::Median if half_width((value, low, high)) > NOISY => State::Noisy,
         _ => State::Resolved,
     };
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_during_which_processors_moved_is_made_again_and_does_not_count() {
+    fn a_run_during_which_processors_moved_is_repeated() {
         let run = Run {
             // The distance changes twice in the first round, and is unknown once.
             distances: vec![NEAR, FAR, FAR, NEAR, NEAR, None, NEAR],
@@ -518,7 +518,7 @@ mod tests {
             .unwrap()
             .series
             .remove(0);
-        assert!(line.note.is_some() && line.points[0].values.len() >= LEAST_ROUNDS);
+        assert!(line.note.is_some() && line.points[0].values.len() >= MIN_ROUNDS);
     }
 
     #[test]

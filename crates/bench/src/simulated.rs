@@ -85,7 +85,7 @@ pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
         end: 0,
     };
     for number in 0..=count {
-        simulation.go_on(number);
+        simulation.process_events(number);
     }
     while let Some(Reverse((now, number))) = simulation.queue.pop() {
         simulation.deliver(now, number);
@@ -95,7 +95,7 @@ pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
 
 impl Simulation<'_> {
     /// Performs the next events of a process.
-    fn go_on(&mut self, number: usize) {
+    fn process_events(&mut self, number: usize) {
         while let Some(event) = self.processes[number].member.poll() {
             match event {
                 Event::Send(piece) | Event::Deliver(piece) => self.send(number, piece),
@@ -157,7 +157,7 @@ impl Simulation<'_> {
         let received = process.member.received(&message.piece);
         received.expect("each member sends what the plans of others expect");
         let to = message.to;
-        self.go_on(to);
+        self.process_events(to);
     }
 }
 

@@ -3,10 +3,10 @@
 use hdrhistogram::Histogram;
 
 /// The number of rounds that a median needs.
-pub const LEAST_ROUNDS: usize = 5;
+pub const MIN_ROUNDS: usize = 5;
 
 /// If the half-width of the interval is at most this share of the median, the number is precise.
-pub const SURE: f64 = 0.15;
+pub const PRECISE: f64 = 0.15;
 
 /// If the half-width of the interval is more than this share of the median, the number is noise.
 pub const NOISY: f64 = 0.5;

@@ -198,10 +198,10 @@ fn how_sure_numbers_are_is_told() {
     points[3].state = State::Noisy;
     let mut record = small(Better::Less, points);
     assert_eq!(
-        record.sureness().unwrap(),
+        record.precision_summary().unwrap(),
         "3 of 4 numbers are resolved; of those 66 % lie in an interval that is no wider than 15 % to either side"
     );
     assert!(mgn_bench::report::page(&record).contains("of those 66 %"));
     record.outcomes[0].plots[0].fold = Fold::Sum;
-    assert_eq!(record.sureness(), None);
+    assert_eq!(record.precision_summary(), None);
 }

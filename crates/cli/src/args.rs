@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_program_is_the_programs() {
+    fn words_after_the_program_are_its_arguments() {
         let parsed = run(&["--frames", "3", "--", "gears", "--frames", "9", "-x"]).unwrap();
         assert_eq!(parsed.frames, Some(3));
         assert_eq!(parsed.program, ["gears", "--frames", "9", "-x"]);

@@ -125,7 +125,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     if let Some(path) = &bench.csv {
         write(path, store::csv(&store.record)?)?;
     }
-    if let Some(words) = store.record.sureness() {
+    if let Some(words) = store.record.precision_summary() {
         print(&format!("\n{words}\n"))?;
     }
     print(&format!(

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_with_its_reason() {
+    fn differences_have_reasons() {
         let (withheld, why) = WITHHELD[0];
         let local = said("4.5 Mesa", &["GL_A", "GL_B", withheld]);
         let ours = said("4.3 Mesa", &["GL_A", "GL_C"]);

@@ -274,8 +274,9 @@ impl PrivateDisplay {
         }
         let cpu_before = server();
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let done = child::wait(child::start(&mut command)?, &name, scene.limit)?.success(&name)?;
-        let rate = rate(&done.stdout);
+        let finished =
+            child::wait(child::start(&mut command)?, &name, scene.limit)?.success(&name)?;
+        let rate = rate(&finished.stdout);
         let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM_UP_FRAMES + 1))?;
         match rendering {
             Rendering::Virgl if !rate.renderer.to_lowercase().contains("virgl") => {

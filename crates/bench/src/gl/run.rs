@@ -28,7 +28,7 @@ pub enum RunMode {
     /// Over shared memory, without showing the pictures.
     Unseen,
     Tcp,
-    /// Over TCP through a relay, without a delay, or with `FAR` in each direction.
+    /// Over TCP through a relay, without a delay, or with `DELAY` in each direction.
     Relayed,
     Far,
     /// A wall with this grid of renderers that discard, over shared memory, without showing the
@@ -42,7 +42,7 @@ pub enum RunMode {
 }
 
 /// The delay in each direction.
-const FAR: Duration = Duration::from_millis(1);
+const DELAY: Duration = Duration::from_millis(1);
 
 impl RunMode {
     pub fn name(self) -> String {
@@ -149,7 +149,7 @@ impl Servers {
         servers.serve(&[&servers.address("discard")], &["--discard"])?;
         let server = (Ipv4Addr::LOCALHOST, PORT).into();
         relay::start(RELAYED_PORT, server, Duration::ZERO)?;
-        relay::start(FAR_PORT, server, FAR)?;
+        relay::start(FAR_PORT, server, DELAY)?;
         Ok(servers)
     }
 
@@ -279,8 +279,8 @@ impl Servers {
     /// Draws a hundred frames with servers that are started for this run alone. Fails if anything
     /// is left of them.
     fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
-        let place = self.scratch.join("crowd");
-        fs::create_dir_all(&place)?;
+        let folder = self.scratch.join("crowd");
+        fs::create_dir_all(&folder)?;
         let names: Vec<String> = (0..columns * rows).map(|n| n.to_string()).collect();
         let mut config = String::new();
         for name in &names {
@@ -301,8 +301,8 @@ impl Servers {
             .arg(&file)
             .args(["--listen", &home])
             .env("XDG_STATE_HOME", &self.scratch)
-            .env(PLACE, &place)
-            .env("TMPDIR", &place)
+            .env(FOLDER_VARIABLE, &folder)
+            .env("TMPDIR", &folder)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -314,8 +314,8 @@ impl Servers {
                 .args(words)
                 .env("DISPLAY", &self.display)
                 .env("MGN_MOTHERSHIP", &home)
-                .env(PLACE, &place)
-                .env("TMPDIR", &place)
+                .env(FOLDER_VARIABLE, &folder)
+                .env("TMPDIR", &folder)
                 .stdout(Stdio::null());
             let ended = command.status().context("cannot run mgn")?;
             match ended.success() {
@@ -340,8 +340,8 @@ impl Servers {
             server_cpu: 0.0,
             send_wait: 0.0,
         };
-        let mut left = processes_of(&place);
-        left.extend(names_in(&place).map(|file| place.join(file).display().to_string()));
+        let mut left = processes_of(&folder);
+        left.extend(names_in(&folder).map(|file| folder.join(file).display().to_string()));
         left.extend(shared_memory().difference(&shared).cloned());
         match left.is_empty() {
             true => Ok(sample),
@@ -368,11 +368,11 @@ impl Drop for Servers {
 }
 
 /// The variable with the folder for sockets. It also identifies the processes of a crowd.
-const PLACE: &str = "XDG_RUNTIME_DIR";
+const FOLDER_VARIABLE: &str = "XDG_RUNTIME_DIR";
 
 /// Running processes that have this folder in their environment.
-fn processes_of(place: &Path) -> Vec<String> {
-    let mark = format!("{PLACE}={}", place.display());
+fn processes_of(folder: &Path) -> Vec<String> {
+    let mark = format!("{FOLDER_VARIABLE}={}", folder.display());
     let is_ours = |pid: &String| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         variables.split(|b| *b == 0).any(|v| v == mark.as_bytes())
@@ -413,18 +413,22 @@ mod tests {
 
     #[test]
     fn processes_that_were_left_are_found() {
-        let place = std::env::temp_dir().join(format!("mgn-crowd-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("mgn-crowd-{}", std::process::id()));
         let mut sleep = Command::new("sleep");
-        let mut left = sleep.arg("600").env(PLACE, &place).spawn().unwrap();
+        let mut left = sleep
+            .arg("600")
+            .env(FOLDER_VARIABLE, &folder)
+            .spawn()
+            .unwrap();
         // The process may not have its environment yet.
         let begun = Instant::now();
         let mut found = Vec::new();
         while found.is_empty() && begun.elapsed() < Duration::from_secs(20) {
-            found = processes_of(&place);
+            found = processes_of(&folder);
         }
         left.kill().unwrap();
         left.wait().unwrap();
         assert_eq!(found, [format!("process {}", left.id())]);
-        assert!(processes_of(&place).is_empty());
+        assert!(processes_of(&folder).is_empty());
     }
 }

@@ -37,11 +37,11 @@ const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10,
 const INTERFACE: &str = "wire";
 
 /// The capacity of the queue before the link, in milliseconds.
-const QUEUE: u32 = 50;
+const QUEUE_MS: u32 = 50;
 
 /// The minimum size in bytes of the burst for one timer interrupt, and of the queue: a few packets.
-const LEAST_BURST: u32 = 6_000;
-const LEAST_QUEUE: u32 = 30_000;
+const BURST_MIN: u32 = 6_000;
+const QUEUE_MIN: u32 = 30_000;
 
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -86,11 +86,11 @@ fn missing(is_there: impl Fn(&str) -> bool) -> Option<String> {
 /// The congestion control of TCP in a new network namespace.
 pub fn congestion_control() -> Result<String> {
     let mut command = Command::new("unshare");
-    let done = child::output(
+    let finished = child::output(
         command.args(["-n", "cat", congestion::FILE]),
         COMMAND_TIMEOUT,
     )?;
-    Ok(done.success("unshare")?.stdout.trim().to_string())
+    Ok(finished.success("unshare")?.stdout.trim().to_string())
 }
 
 impl fmt::Display for Conditions {
@@ -127,8 +127,8 @@ impl Link {
 
     fn set_up(&self, end: usize, conditions: Conditions) -> Result<()> {
         let bytes = conditions.mbit * 125_000;
-        let burst = (bytes / 250).max(LEAST_BURST);
-        let queue = (bytes / 1000 * QUEUE).max(LEAST_QUEUE);
+        let burst = (bytes / 250).max(BURST_MIN);
+        let queue = (bytes / 1000 * QUEUE_MS).max(QUEUE_MIN);
         let (mbit, address) = (conditions.mbit, ADDRESSES[end]);
         let mut lines = vec![
             format!("ip addr add {address}/24 dev {INTERFACE}"),
@@ -149,7 +149,7 @@ impl Link {
                 format!("nft add rule netdev lossy in meta l4proto {{ tcp, udp, icmp }} numgen random mod 1000 < {per_mille} drop"),
             ]);
         }
-        let before = self.before(end).join(" ");
+        let before = self.enter_command(end).join(" ");
         lines.iter().try_for_each(|line| {
             run(
                 "nsenter",
@@ -159,7 +159,7 @@ impl Link {
     }
 
     /// The command that starts another command at one of the ends.
-    pub fn before(&self, end: usize) -> Vec<String> {
+    pub fn enter_command(&self, end: usize) -> Vec<String> {
         let pid = self.holders[end].id().to_string();
         ["nsenter", "-t", &pid, "-n"].map(String::from).to_vec()
     }
@@ -207,9 +207,9 @@ fn hold() -> Result<Child> {
 
 fn run(program: &str, arguments: &str) -> Result<()> {
     let mut command = Command::new(program);
-    let done = child::output(command.args(arguments.split(' ')), COMMAND_TIMEOUT)?;
+    let finished = child::output(command.args(arguments.split(' ')), COMMAND_TIMEOUT)?;
     let name = format!("{program} {arguments}");
-    done.success(&name).map(|_| ())
+    finished.success(&name).map(|_| ())
 }
 
 #[cfg(test)]
@@ -240,9 +240,12 @@ mod tests {
         let link = Link::new(conditions).unwrap();
         let said = |words: &str| {
             let mut command = Command::new("nsenter");
-            let words = format!("{} {words}", &link.before(1).join(" ")["nsenter ".len()..]);
-            let done = child::output(command.args(words.split(' ')), COMMAND_TIMEOUT).unwrap();
-            done.success("nsenter").unwrap().stdout
+            let words = format!(
+                "{} {words}",
+                &link.enter_command(1).join(" ")["nsenter ".len()..]
+            );
+            let finished = child::output(command.args(words.split(' ')), COMMAND_TIMEOUT).unwrap();
+            finished.success("nsenter").unwrap().stdout
         };
         let shaped = said("tc qdisc show dev wire");
         assert!(

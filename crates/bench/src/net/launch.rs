@@ -16,9 +16,9 @@ use crate::net::peers;
 
 /// How the two processes are started, if not directly on this host.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct LaunchOptions {
     /// The command that starts each of them, in front of its own.
-    pub before: [Vec<String>; 2],
+    pub prefixes: [Vec<String>; 2],
     /// Further arguments of both processes.
     pub arguments: Vec<String>,
 }
@@ -28,12 +28,12 @@ const NO_ADDRESS: &str = "nowhere";
 
 /// Runs both processes. Returns a sample for each size.
 pub fn run(channel: &str, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
-    run_in(&Places::default(), channel, test, sizes, seconds)
+    run_in(&LaunchOptions::default(), channel, test, sizes, seconds)
 }
 
 /// As [`run`], with the processes at these places.
 pub fn run_in(
-    places: &Places,
+    options: &LaunchOptions,
     channel: &str,
     test: Test,
     sizes: &[usize],
@@ -41,12 +41,12 @@ pub fn run_in(
 ) -> Result<Vec<Sample>> {
     let command = |rank: usize, address: &str| -> Result<Command> {
         let program = std::env::current_exe()?.into_os_string();
-        let before = places.before[rank].iter().map(OsString::from);
-        let mut words = before.chain([program]);
+        let prefix = options.prefixes[rank].iter().map(OsString::from);
+        let mut words = prefix.chain([program]);
         let mut command = Command::new(words.next().context("a program")?);
         command.args(words);
         command.args(arguments(rank, channel, address, test, sizes, seconds));
-        command.args(&places.arguments);
+        command.args(&options.arguments);
         Ok(command)
     };
     let mut second = child::start(command(1, NO_ADDRESS)?.stdout(Stdio::piped()))?;

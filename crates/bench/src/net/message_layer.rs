@@ -70,8 +70,8 @@ impl MessageLayer {
                 let run = peers.pair(*library, settings, test, sizes, seconds);
                 let limit =
                     PAIR_TIMEOUT + Duration::from_secs_f64(2.0 * seconds * sizes.len() as f64);
-                let done = peers.run(&run, &task(MESSAGES, settings), limit)?;
-                peers::samples(&done.stdout, sizes.len())
+                let finished = peers.run(&run, &task(MESSAGES, settings), limit)?;
+                peers::samples(&finished.stdout, sizes.len())
             }
             MessageLayer::Ucx(peers, ucx) => ucx.run(peers, test, sizes, seconds),
         }

@@ -99,25 +99,25 @@ mod tests {
     use crate::net::peers::OPEN_MPI_TCP;
 
     /// The output of NetPIPE 3.7.2.
-    const SAID: &str = "       8 165.161290   0.00000037
+    const OUTPUT: &str = "       8 165.161290   0.00000037
       12 208.695652   0.00000044
     4096 11661.209964   0.00000268
    65536 39397.933496   0.00001269
 ";
 
     #[test]
-    fn what_it_writes_is_read() {
-        let found = times(SAID, &[8, 4096, 65536]).unwrap();
+    fn output_is_parsed() {
+        let found = times(OUTPUT, &[8, 4096, 65536]).unwrap();
         for (time, rounded) in found.iter().zip([0.37e-6, 2.68e-6, 12.69e-6]) {
             assert!((time - rounded).abs() < 0.5e-8, "{time}: {rounded}");
         }
-        let error = times(SAID, &[8, 64]).unwrap_err().to_string();
+        let error = times(OUTPUT, &[8, 64]).unwrap_err().to_string();
         assert!(error.contains("64 B"), "{error}");
         assert!(times("", &[8]).is_err() && times("8 0.0 0.0\n", &[8]).is_err());
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
+    fn command_lines_are_as_shown() {
         let netpipe = NetPipe {
             library: MpiLibrary::OpenMpi,
             settings: OPEN_MPI_TCP,

@@ -127,7 +127,7 @@ impl PeerPrograms {
     /// Compiles a program for a library, once.
     fn program(&self, library: MpiLibrary, which: &'static str) -> Result<PathBuf, String> {
         let mut programs = self.programs.borrow_mut();
-        let is_it = |made: &&Compiled| (made.0, made.1) == (library, which);
+        let is_it = |path_of: &&Compiled| (path_of.0, path_of.1) == (library, which);
         if let Some((_, _, program)) = programs.iter().find(is_it) {
             return program.clone();
         }
@@ -151,16 +151,19 @@ impl PeerPrograms {
         )?
         .success(compiler)
         .with_context(|| format!("{name} is installed without what programs are made with"))?;
-        Ok(self.made(library, which))
+        Ok(self.path_of(library, which))
     }
 
     /// The path of a program for a library.
-    fn made(&self, library: MpiLibrary, which: &str) -> PathBuf {
+    fn path_of(&self, library: MpiLibrary, which: &str) -> PathBuf {
         self.file(&format!("{which}-{}", library.compiler()))
     }
 
     fn compiling(&self, library: MpiLibrary, which: &str) -> Argv {
-        let (program, source) = (self.made(library, which), self.file(&format!("{which}.c")));
+        let (program, source) = (
+            self.path_of(library, which),
+            self.file(&format!("{which}.c")),
+        );
         let files = [program, source].map(|path| path.display().to_string());
         let compiler = Argv::new([library.compiler(), "-O2", "-o"]);
         compiler.args(files).args(["-lm"])
@@ -168,8 +171,8 @@ impl PeerPrograms {
 
     /// A shell command that compiles the program and then executes these runs.
     pub fn shell_command(&self, library: MpiLibrary, which: &str, runs: &[Argv]) -> String {
-        let made = self.compiling(library, which);
-        let all = [&made].into_iter().chain(runs).map(Argv::to_string);
+        let path_of = self.compiling(library, which);
+        let all = [&path_of].into_iter().chain(runs).map(Argv::to_string);
         all.collect::<Vec<_>>().join(" && ")
     }
 
@@ -183,7 +186,7 @@ impl PeerPrograms {
         words: &[String],
     ) -> Argv {
         let start = settings.start(library, processes);
-        let program = self.made(library, which);
+        let program = self.path_of(library, which);
         start.args([program.display()]).args(words)
     }
 
@@ -194,8 +197,8 @@ impl PeerPrograms {
         settings: &MpiSettings,
         which: &'static str,
     ) -> Option<String> {
-        let made = self.program(library, which).err();
-        made.or_else(|| self.hung(library.starter(), &task(which, settings)))
+        let path_of = self.program(library, which).err();
+        path_of.or_else(|| self.hung(library.starter(), &task(which, settings)))
     }
 
     /// The command of a run of two processes that exchange messages.
@@ -218,7 +221,7 @@ impl PeerPrograms {
         if let Some(why) = self.hung(program, task) {
             bail!("{why}");
         }
-        let done = child::output(&mut argv.command(), limit).inspect_err(|error| {
+        let finished = child::output(&mut argv.command(), limit).inspect_err(|error| {
             if error.is::<TimedOut>() {
                 self.hung.borrow_mut().push(Hung {
                     program: program.to_string(),
@@ -227,9 +230,9 @@ impl PeerPrograms {
                 });
             }
         })?;
-        let done = done.success(program)?;
+        let finished = finished.success(program)?;
         self.working.borrow_mut().insert(program.to_string());
-        Ok(done)
+        Ok(finished)
     }
 
     /// The reason why a program is not started, if so: it hung with the same task, or it hung with
@@ -346,7 +349,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_say_is_read() {
+    fn output_is_parsed() {
         let text = "window 1 cpu 0.1 nan seconds 0.000002 percentiles 1e-6 2e-6 3e-6 nan 5e-6\n\
                     window 64 cpu 0.1 0.2 seconds 0.5 0.25 percentiles\n";
         let found = samples(text, 2).unwrap();
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
+    fn command_lines_are_as_shown() {
         let peers = PeerPrograms::new("run/programs".into());
         let of = |settings, test| peers.pair(MpiLibrary::OpenMpi, settings, test, &[8, 64], 0.03);
         assert_eq!(
@@ -392,32 +395,32 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_is_not_tried_again() {
+    fn hanging_programs_are_not_tried_again() {
         let peers = PeerPrograms::new("nowhere".into());
         let (hangs, works) = (Argv::new(["sleep", "1000"]), Argv::new(["sleep", "0"]));
         let limit = |argv: &Argv| match std::ptr::eq(argv, &hangs) {
             true => Duration::from_millis(200),
             false => Duration::from_secs(60),
         };
-        let said = |argv: &Argv, task: &str| {
-            let done = peers.run(argv, task, limit(argv));
-            done.map_err(|error| format!("{error:#}")).err()
+        let error_of = |argv: &Argv, task: &str| {
+            let finished = peers.run(argv, task, limit(argv));
+            finished.map_err(|error| format!("{error:#}")).err()
         };
         let fails = Argv::new(["sh", "-c", "exit 3"]);
-        assert!(said(&hangs, "one").unwrap().contains("did not end"));
+        assert!(error_of(&hangs, "one").unwrap().contains("did not end"));
         // No run has ever succeeded, so no other task is tried either.
-        let refused = said(&works, "another").unwrap();
+        let refused = error_of(&works, "another").unwrap();
         assert!(refused.contains("not tried again"), "{refused}");
         // Other programs are run, and failures do not prevent further runs.
         for _ in 0..2 {
-            assert!(said(&fails, "one").unwrap().contains("ended with"));
+            assert!(error_of(&fails, "one").unwrap().contains("ended with"));
         }
         // A program that has succeeded is run with other tasks after it hung.
         let peers = PeerPrograms::new("nowhere".into());
-        let said = |argv: &Argv, task: &str| peers.run(argv, task, limit(argv)).err();
-        assert!(said(&works, "one").is_none());
-        assert!(said(&hangs, "two").is_some());
-        assert!(said(&works, "one").is_none() && said(&works, "two").is_some());
+        let error_of = |argv: &Argv, task: &str| peers.run(argv, task, limit(argv)).err();
+        assert!(error_of(&works, "one").is_none());
+        assert!(error_of(&hangs, "two").is_some());
+        assert!(error_of(&works, "one").is_none() && error_of(&works, "two").is_some());
     }
 
     /// The program for MPI works with each library that is installed.
@@ -435,8 +438,8 @@ mod tests {
             }
             for (test, count) in [(Test::Latency, 1), (Test::Both, 1), (Test::Sweep, 17)] {
                 let argv = peers.pair(library, &settings, test, &[8, 4096], 0.01);
-                let done = peers.run(&argv, "test", PAIR_TIMEOUT).unwrap();
-                let found = super::samples(&done.stdout, 2).unwrap();
+                let finished = peers.run(&argv, "test", PAIR_TIMEOUT).unwrap();
+                let found = super::samples(&finished.stdout, 2).unwrap();
                 for sample in found {
                     assert_eq!(sample.seconds.len(), count);
                     assert!(sample.seconds[0] > 0.0 && sample.seconds[0] < 10.0);

@@ -85,20 +85,23 @@ impl Ucx {
         let mut server = child::start(server.stdout(Stdio::null()).stderr(Stdio::null()))?;
         let limit = PAIR_TIMEOUT + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
         let begun = Instant::now();
-        let done = loop {
+        let finished = loop {
             std::thread::sleep(Duration::from_millis(100));
-            let done = peers.run(&client, &self.task(), limit);
-            if done.is_ok() || child::is_interrupted() || begun.elapsed() > Duration::from_secs(5) {
-                break done;
+            let finished = peers.run(&client, &self.task(), limit);
+            if finished.is_ok()
+                || child::is_interrupted()
+                || begun.elapsed() > Duration::from_secs(5)
+            {
+                break finished;
             }
         };
-        if done.is_err() {
+        if finished.is_err() {
             server.kill()?;
             server.wait()?;
         }
-        let done = done?;
+        let finished = finished?;
         let theirs = child::wait(server, PROGRAM, PAIR_TIMEOUT)?.cpu;
-        samples(&done.stdout, test, sizes.len(), [done.cpu, theirs])
+        samples(&finished.stdout, test, sizes.len(), [finished.cpu, theirs])
     }
 
     fn is_remote(&self) -> bool {
@@ -159,7 +162,7 @@ mod tests {
     use super::*;
 
     /// The output of UCX 1.13.1.
-    const SAID: &str = "\
+    const OUTPUT: &str = "\
 +--------------+--------------+------------------------------+---------------------+-----------------------+
 |              |              |       overhead (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |
 +--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
@@ -170,21 +173,21 @@ mod tests {
 ";
 
     #[test]
-    fn what_it_says_is_read() {
+    fn output_is_parsed() {
         let cpu = [0.4, 0.2];
-        let found = samples(SAID, Test::Latency, 2, cpu).unwrap();
+        let found = samples(OUTPUT, Test::Latency, 2, cpu).unwrap();
         let seconds: Vec<f64> = found.iter().map(|sample| sample.seconds[0]).collect();
         assert!((seconds[0] - 0.95e-6).abs() < 1e-12 && (seconds[1] - 2.93e-6).abs() < 1e-12);
         assert_eq!((found[1].cpu, found[1].window), ([0.2, 0.1], 1.0));
-        let found = samples(SAID, Test::Stream, 2, cpu).unwrap();
+        let found = samples(OUTPUT, Test::Stream, 2, cpu).unwrap();
         assert!((found[1].seconds[0] - 1.465e-6).abs() < 1e-12);
-        for (text, count) in [(SAID, 3), ("size8 500 0.3 0.4\n", 1), ("", 1)] {
+        for (text, count) in [(OUTPUT, 3), ("size8 500 0.3 0.4\n", 1), ("", 1)] {
             assert!(samples(text, Test::Latency, count, cpu).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
+    fn command_lines_are_as_shown() {
         let ucx = Ucx {
             tls: UCX_TCP,
             kind: "am",

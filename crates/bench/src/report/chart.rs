@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use maud::{html, Markup};
 
-use super::papers::{At, Mark, Source};
+use super::papers::{Mark, Parameter, Source};
 use super::scale::{Scale, Tick};
 use super::text::{self, width};
 use crate::format::{amount, number};
@@ -13,7 +13,7 @@ use crate::record::{Kind, Plot, Point, State};
 
 /// A colour of the page, and a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct LineStyle {
     pub colour: usize,
     pub marker: usize,
 }
@@ -23,9 +23,9 @@ pub const COLOURS: usize = 7;
 /// The number of markers. It has no factor in common with [`COLOURS`], so 56 series look different.
 const MARKERS: usize = 8;
 
-impl Look {
-    pub fn of(number: usize) -> Look {
-        Look {
+impl LineStyle {
+    pub fn of(number: usize) -> LineStyle {
+        LineStyle {
             colour: number % COLOURS,
             marker: number % MARKERS,
         }
@@ -36,7 +36,7 @@ impl Look {
 pub struct Line<'a> {
     pub name: &'a str,
     pub kind: Kind,
-    pub look: Look,
+    pub line_style: LineStyle,
     pub points: Vec<&'a Point>,
 }
 
@@ -218,7 +218,7 @@ impl Panel<'_> {
             @for (source, mark) in self.marks {
                 @if let Some(value) = mark.value_in(&self.plot.y.unit) {
                     @match mark.at {
-                        At::Value(x) => {
+                        Parameter::Value(x) => {
                             @let (x, y) = place(x, value);
                             path.paper d=(rays(*source, x, y)) {}
                         }
@@ -235,7 +235,7 @@ impl Panel<'_> {
                     let (x, y) = place(point.x, point.value);
                     (x + aside, y, *point)
                 }).collect();
-                g class=(class_of(line.kind, line.look)) {
+                g class=(class_of(line.kind, line.line_style)) {
                     path.line d=(through(&placed)) {}
                     (stroked(line, &placed, upwards, self.values, true))
                     (stroked(line, &placed, upwards, self.values, false))
@@ -269,7 +269,7 @@ impl Panel<'_> {
         let height = |value: f64| self.values.place(value) * (area.bottom - area.top);
         html! {
             @for (at, line) in self.lines.iter().enumerate() {
-                g class=(class_of(line.kind, line.look)) {
+                g class=(class_of(line.kind, line.line_style)) {
                     @for point in &line.points {
                         @let left = area.left + self.parameters.place(point.x) * (area.right - area.left)
                             - group * 0.42 + at as f64 * bar;
@@ -323,7 +323,7 @@ impl Panel<'_> {
             @for (at, line) in self.lines.iter().enumerate() {
                 @let top = area.top + at as f64 * ROW;
                 @let middle = top + 25.0;
-                g class=(class_of(line.kind, line.look)) {
+                g class=(class_of(line.kind, line.line_style)) {
                     @for point in &line.points {
                         @let place = |value: f64| across(self.values.place(value));
                         @let is_sure = point.state == State::Resolved;
@@ -335,7 +335,7 @@ impl Panel<'_> {
                         };
                         @let dot = match point.state {
                             State::Noisy => String::new(),
-                            _ => marker(line.look.marker, place(point.value), middle),
+                            _ => marker(line.line_style.marker, place(point.value), middle),
                         };
                         (strokes(is_sure, &whisker, &dot))
                         @if form.has_hints { (self.hint(line, place(point.value), middle, point)) }
@@ -381,15 +381,15 @@ fn dot_name(line: &Line) -> String {
 }
 
 /// The key of a series: its line and its marker.
-pub fn key(kind: Kind, look: Look, shape: Shape) -> Markup {
+pub fn key(kind: Kind, line_style: LineStyle, shape: Shape) -> Markup {
     html! {
         svg.key viewBox="0 0 34 14" width="34" height="14" aria-hidden="true" {
-            g class=(class_of(kind, look)) {
+            g class=(class_of(kind, line_style)) {
                 @if shape == Shape::Bars {
                     rect.bar x="11" y="1" width="12" height="12" {}
                 } @else {
                     path.line d="M1 7H33" {}
-                    path.dot d=(marker(look.marker, 17.0, 7.0)) {}
+                    path.dot d=(marker(line_style.marker, 17.0, 7.0)) {}
                 }
             }
         }
@@ -408,13 +408,13 @@ pub fn paper_key(source: Source, is_point: bool) -> Markup {
     }
 }
 
-fn class_of(kind: Kind, look: Look) -> String {
+fn class_of(kind: Kind, line_style: LineStyle) -> String {
     let kind = match kind {
         Kind::Ours => "ours",
         Kind::Peer => "peer",
         Kind::Limit => "limit",
     };
-    format!("{kind} c{}", look.colour)
+    format!("{kind} c{}", line_style.colour)
 }
 
 /// The whiskers and markers of the resolved points, or of the others.
@@ -435,7 +435,7 @@ fn stroked(
             let _ = write!(whiskers, "M{} {}V{}", px(*x), px(ends[0]), px(ends[1]));
         }
         if point.state != State::Noisy {
-            markers += &marker(line.look.marker, *x, *y);
+            markers += &marker(line.line_style.marker, *x, *y);
         }
     }
     strokes(is_sure, &whiskers, &markers)

@@ -14,8 +14,8 @@ use maud::{html, Markup, PreEscaped, DOCTYPE};
 use crate::format::{amount, number};
 use crate::record::{Distance, Fold, Kind, Outcome, Plot, Point, Record, Series, State};
 use crate::suite::Suite;
-use chart::{Form, Line, Look, Panel, Shape};
-use papers::{At, Fact, Mark, Source, FACTS};
+use chart::{Form, Line, LineStyle, Panel, Shape};
+use papers::{Fact, Mark, Parameter, Source, FACTS};
 use scale::Scale;
 
 pub use summary::lines as summary;
@@ -126,7 +126,7 @@ fn head(record: &Record) -> Markup {
                 @if head.is_quick { "quick: fewer sizes and rounds than a full run" } @else { "in full" }
                 ", " (number(seconds.round())) " s"
             }
-            @if let Some(words) = record.sureness() {
+            @if let Some(words) = record.precision_summary() {
                 dt { "How sure" }
                 dd { (words) }
             }
@@ -165,11 +165,11 @@ fn section(suite: Suite, outcomes: &[&Outcome]) -> Markup {
         .iter()
         .filter(|fact| fact.suite == suite.name() || is_of(fact, outcomes))
         .collect();
-    let looks = looks(outcomes);
+    let line_styles = line_styles(outcomes);
     html! {
         section {
             h2 id=(suite.name()) { (suite.title()) }
-            @for outcome in outcomes { (experiment(outcome, &facts, &looks)) }
+            @for outcome in outcomes { (experiment(outcome, &facts, &line_styles)) }
             @if !facts.is_empty() { (tables::of_papers(&facts, outcomes)) }
         }
     }
@@ -182,25 +182,29 @@ fn is_of(fact: &Fact, outcomes: &[&Outcome]) -> bool {
 }
 
 /// A name looks the same in all plots of a suite.
-fn looks<'a>(outcomes: &[&'a Outcome]) -> BTreeMap<&'a str, Look> {
-    let mut looks = BTreeMap::new();
+fn line_styles<'a>(outcomes: &[&'a Outcome]) -> BTreeMap<&'a str, LineStyle> {
+    let mut line_styles = BTreeMap::new();
     for line in outcomes.iter().flat_map(|outcome| &outcome.series) {
-        let next = Look::of(looks.len());
+        let next = LineStyle::of(line_styles.len());
         if !line.points.is_empty() {
-            looks.entry(&line.name[..]).or_insert(next);
+            line_styles.entry(&line.name[..]).or_insert(next);
         }
     }
-    looks
+    line_styles
 }
 
-fn experiment(outcome: &Outcome, facts: &[&Fact], looks: &BTreeMap<&str, Look>) -> Markup {
+fn experiment(
+    outcome: &Outcome,
+    facts: &[&Fact],
+    line_styles: &BTreeMap<&str, LineStyle>,
+) -> Markup {
     html! {
         h3 { (outcome.key) }
         p.soft.small {
             (text::count(outcome.rounds as usize, "round")) " in " (number(outcome.seconds)) " s."
             @for note in &outcome.notes { " " (sentence(note)) }
         }
-        @for plot in titled(outcome) { (figure(outcome, plot, facts, looks)) }
+        @for plot in titled(outcome) { (figure(outcome, plot, facts, line_styles)) }
         (tables::methods(outcome))
     }
 }
@@ -218,7 +222,12 @@ fn sentence(note: &str) -> String {
 }
 
 /// A plot at all distances at which it was measured, and its tables.
-fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str, Look>) -> Markup {
+fn figure(
+    outcome: &Outcome,
+    plot: &Plot,
+    facts: &[&Fact],
+    line_styles: &BTreeMap<&str, LineStyle>,
+) -> Markup {
     let series: Vec<&Series> = outcome
         .series
         .iter()
@@ -226,7 +235,7 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
         .collect();
     let distances: Vec<(Distance, Vec<Line>)> = [Distance::Near, Distance::Far, Distance::Any]
         .into_iter()
-        .map(|distance| (distance, lines(&series, distance, looks)))
+        .map(|distance| (distance, lines(&series, distance, line_styles)))
         .filter(|(_, lines)| !lines.is_empty())
         .collect();
     let points: Vec<&Point> = series.iter().flat_map(|line| &line.points).collect();
@@ -268,12 +277,15 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
 fn lines<'a>(
     series: &[&'a Series],
     distance: Distance,
-    looks: &BTreeMap<&str, Look>,
+    line_styles: &BTreeMap<&str, LineStyle>,
 ) -> Vec<Line<'a>> {
     let of = |line: &&'a Series| Line {
         name: &line.name,
         kind: line.kind,
-        look: looks.get(&line.name[..]).copied().unwrap_or(Look::of(0)),
+        line_style: line_styles
+            .get(&line.name[..])
+            .copied()
+            .unwrap_or(LineStyle::of(0)),
         points: line
             .points
             .iter()
@@ -290,7 +302,7 @@ fn placed(fact: &Fact, points: &[&Point]) -> Option<Mark> {
     let mark = fact.mark.as_ref()?;
     let least = points.iter().map(|point| point.x).min_by(f64::total_cmp);
     let at = match mark.at {
-        At::Least => least.map_or(At::Best, At::Value),
+        Parameter::Smallest => least.map_or(Parameter::Best, Parameter::Value),
         at => at,
     };
     Some(Mark { at, ..*mark })
@@ -314,7 +326,7 @@ fn scales(
 ) -> (Scale, Scale) {
     let mut parameters: Vec<f64> = points.iter().map(|point| point.x).collect();
     parameters.extend(marks.iter().filter_map(|(_, mark)| match mark.at {
-        At::Value(x) => Some(x),
+        Parameter::Value(x) => Some(x),
         _ => None,
     }));
     let parameters = match shape {
@@ -372,10 +384,10 @@ fn legend(distances: &[(Distance, Vec<Line>)], facts: &[&Fact], shape: Shape) ->
     html! {
         ul.legend {
             @for line in &shown {
-                li { (chart::key(line.kind, line.look, shape)) span { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } } }
+                li { (chart::key(line.kind, line.line_style, shape)) span { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } } }
             }
-            @for (source, is_point, said) in of_papers(facts, shape) {
-                li { (chart::paper_key(source, is_point)) span.tag { strong { (source.name()) } " " (said) } }
+            @for (source, is_point, description_of_fact) in of_papers(facts, shape) {
+                li { (chart::paper_key(source, is_point)) span.tag { strong { (source.name()) } " " (description_of_fact) } }
             }
         }
     }
@@ -387,15 +399,15 @@ fn of_papers(facts: &[&Fact], shape: Shape) -> Vec<(Source, bool, String)> {
     let mut found: Vec<(Source, bool, String)> = Vec::new();
     for fact in facts {
         let at = fact.mark.as_ref().map(|mark| mark.at);
-        let has_place = matches!(at, Some(At::Least | At::Value(_)));
+        let has_place = matches!(at, Some(Parameter::Smallest | Parameter::Value(_)));
         let is_point = has_place && shape == Shape::Lines;
-        let said = format!("{}: {}", fact.quantity, fact.figure);
+        let description_of_fact = format!("{}: {}", fact.quantity, fact.figure);
         match found
             .iter_mut()
             .find(|(source, is, _)| (*source, *is) == (fact.source, is_point))
         {
-            Some((.., all)) => *all += &format!("; {said}"),
-            None => found.push((fact.source, is_point, said)),
+            Some((.., all)) => *all += &format!("; {description_of_fact}"),
+            None => found.push((fact.source, is_point, description_of_fact)),
         }
     }
     found

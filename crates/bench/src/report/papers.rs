@@ -14,7 +14,7 @@ pub struct Fact {
     pub figure: &'static str,
     pub mark: Option<Mark>,
     /// Our values of the same kind, besides those at the mark.
-    here: &'static [Here],
+    here: &'static [OurPoint],
 }
 
 /// The value as a number, if one of our plots shows the same quantity.
@@ -22,26 +22,26 @@ pub struct Fact {
 pub struct Mark {
     /// The [`Plot::id`], in which an asterisk matches any text.
     pub plot: &'static str,
-    pub at: At,
+    pub at: Parameter,
     pub value: f64,
     pub unit: &'static str,
 }
 
 /// One of our points.
 #[derive(Clone, Copy, Debug)]
-struct Here {
+struct OurPoint {
     /// As [`Mark::plot`].
     plot: &'static str,
     /// The name of the series, or `None` for our best one.
     line: Option<&'static str>,
-    at: At,
+    at: Parameter,
 }
 
 /// The parameter of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum At {
+pub enum Parameter {
     /// The smallest parameter, such as the smallest message.
-    Least,
+    Smallest,
     Value(f64),
     /// The best value for any parameter.
     Best,
@@ -106,7 +106,13 @@ const fn fact(
 }
 
 impl Fact {
-    const fn marked(self, plot: &'static str, at: At, value: f64, unit: &'static str) -> Fact {
+    const fn marked(
+        self,
+        plot: &'static str,
+        at: Parameter,
+        value: f64,
+        unit: &'static str,
+    ) -> Fact {
         let mark = Mark {
             plot,
             at,
@@ -119,16 +125,16 @@ impl Fact {
         }
     }
 
-    const fn beside(self, here: &'static [Here]) -> Fact {
+    const fn beside(self, here: &'static [OurPoint]) -> Fact {
         Fact { here, ..self }
     }
 }
 
-const fn at(plot: &'static str, line: &'static str, x: f64) -> Here {
-    Here {
+const fn at(plot: &'static str, line: &'static str, x: f64) -> OurPoint {
+    OurPoint {
         plot,
         line: Some(line),
-        at: At::Value(x),
+        at: Parameter::Value(x),
     }
 }
 
@@ -148,31 +154,31 @@ use Source::{Libtcomm, Parnass, QsNet, UdpTcp, VgCluster};
 pub const FACTS: &[Fact] = &[
     fact("net", QsNet, "Latency, one way at a time", "1.58 µs").marked(
         "net-latency-*",
-        At::Least,
+        Parameter::Smallest,
         1.58,
         "us",
     ),
     fact("net", QsNet, "Latency, both ways at once", "3.41 µs").marked(
         "net-exchange-*",
-        At::Least,
+        Parameter::Smallest,
         3.41,
         "us",
     ),
     fact("net", QsNet, "Bandwidth, one way at a time", "875 MB/s").marked(
         "net-bandwidth-*",
-        At::Best,
+        Parameter::Best,
         875.0,
         "MB/s",
     ),
     fact("net", QsNet, "Bandwidth, both ways at once", "857 MB/s").marked(
         "net-both-*-sum",
-        At::Best,
+        Parameter::Best,
         857.0,
         "MB/s",
     ),
     fact("net", Parnass, "Latency, MPI over shared memory", "16 µs").marked(
         "net-latency-memory",
-        At::Least,
+        Parameter::Smallest,
         16.0,
         "us",
     ),
@@ -188,10 +194,10 @@ pub const FACTS: &[Fact] = &[
         "Latency, MPI over Fast Ethernet",
         "0.63 ms",
     )
-    .marked("link-latency", At::Value(100.0), 630.0, "us"),
+    .marked("link-latency", Parameter::Value(100.0), 630.0, "us"),
     fact("link", Parnass, "Latency, MPI over Ethernet", "1.15 ms").marked(
         "link-latency",
-        At::Value(10.0),
+        Parameter::Value(10.0),
         1150.0,
         "us",
     ),
@@ -208,7 +214,7 @@ pub const FACTS: &[Fact] = &[
         "Bandwidth, MPI over shared memory",
         "1 Gbit/s",
     )
-    .marked("net-bandwidth-memory", At::Best, 1000.0, "Mbit/s"),
+    .marked("net-bandwidth-memory", Parameter::Best, 1000.0, "Mbit/s"),
     fact(
         "net",
         Parnass,
@@ -230,7 +236,7 @@ pub const FACTS: &[Fact] = &[
     .beside(&[at("link-stream-1m", "Manganese, tcp", 100.0)]),
     fact("link", Parnass, "Bandwidth, MPI over Ethernet", "7 Mbit/s").marked(
         "link-stream-1m",
-        At::Value(10.0),
+        Parameter::Value(10.0),
         7.0,
         "Mbit/s",
     ),
@@ -252,7 +258,7 @@ pub const FACTS: &[Fact] = &[
         "Processor left to the program, as soon as it computes longer than a round trip (32 KB)",
         "95.9 %",
     )
-    .marked("overlap-available-32768-*", At::Level, 95.9, "%")
+    .marked("overlap-available-32768-*", Parameter::Level, 95.9, "%")
     .beside(&[
         at("overlap-available-32768-memory", "shm", 30.0),
         at("overlap-available-32768-memory", "shm, in place", 30.0),
@@ -263,7 +269,7 @@ pub const FACTS: &[Fact] = &[
         "Processor left to the program at best (32 KB)",
         "99.5 %",
     )
-    .marked("overlap-available-32768-*", At::Best, 99.5, "%"),
+    .marked("overlap-available-32768-*", Parameter::Best, 99.5, "%"),
     fact(
         "noise",
         QsNet,
@@ -364,7 +370,7 @@ pub const FACTS: &[Fact] = &[
         "iso_demo, 1.2 million triangles a frame, into nothing",
         "53 MB/s",
     )
-    .marked(STREAM, At::Level, 53.0, "MB/s")
+    .marked(STREAM, Parameter::Level, 53.0, "MB/s")
     .beside(&[at(STREAM, "null", 0.0)]),
     fact(
         "gl",
@@ -454,8 +460,11 @@ pub type Found<'a> = (&'a Plot, &'a str, &'a Point);
 impl Fact {
     /// Our measured values of the same quantity.
     pub fn here<'a>(&self, outcomes: &[&'a Outcome]) -> Vec<Found<'a>> {
-        let marked = self.mark.as_ref().filter(|mark| mark.at != At::Level);
-        let at_mark = marked.map(|mark| Here {
+        let marked = self
+            .mark
+            .as_ref()
+            .filter(|mark| mark.at != Parameter::Level);
+        let at_mark = marked.map(|mark| OurPoint {
             plot: mark.plot,
             line: None,
             at: mark.at,
@@ -465,7 +474,7 @@ impl Fact {
     }
 }
 
-impl Here {
+impl OurPoint {
     /// The best of several points. Unresolved points count only if there are no others.
     fn find<'a>(&self, outcomes: &[&'a Outcome]) -> Option<Found<'a>> {
         let plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
@@ -482,12 +491,12 @@ impl Here {
             .flat_map(|line| line.points.iter().map(|point| (&line.name[..], point)))
             .collect();
         let wanted = match self.at {
-            At::Level | At::Best => None,
-            At::Least => points
+            Parameter::Level | Parameter::Best => None,
+            Parameter::Smallest => points
                 .iter()
                 .map(|(_, point)| point.x)
                 .min_by(f64::total_cmp),
-            At::Value(x) => Some(x),
+            Parameter::Value(x) => Some(x),
         };
         let is_there = |x: f64| wanted.is_none_or(|wanted| (x - wanted).abs() <= wanted * 1e-9);
         let rated = points.iter().filter(|(_, point)| is_there(point.x));

@@ -36,7 +36,7 @@ pub struct Tick {
 const BREAK: f64 = 0.1;
 
 /// More values than these are never drawn at equal distances.
-const MOST_STEPS: usize = 16;
+const STEPS_MAX: usize = 16;
 
 /// Values that are closer together than this share of the axis are drawn at equal distances.
 const CROWDED: f64 = 0.05;
@@ -66,10 +66,10 @@ impl Scale {
         let is_crowded = narrowest < CROWDED * (depth(high) - depth(low));
         // Powers of two have evenly spaced labels in any case.
         let is_stepwise = is_crowded || is_even && !axis.is_log;
-        if axis.is_log && !(is_stepwise && values.len() <= MOST_STEPS) {
+        if axis.is_log && !(is_stepwise && values.len() <= STEPS_MAX) {
             return Scale::log(axis, &values, |low, high| (low, high));
         }
-        match is_stepwise && values.len() <= MOST_STEPS {
+        match is_stepwise && values.len() <= STEPS_MAX {
             true => Scale::Steps(values),
             false => Scale::Linear {
                 low,

@@ -155,7 +155,7 @@ fn ours(
     seconds: f64,
 ) -> Vec<Box<dyn Method>> {
     let method = |route: &Route| -> Box<dyn Method> {
-        Box::new(Ours {
+        Box::new(OurCompositor {
             route: *route,
             cases: cases(*route),
             seconds,
@@ -167,7 +167,7 @@ fn ours(
 /// The rate of one process that has all pictures, with one thread and with one for each processor.
 fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
     let method = |threads| -> Box<dyn Method> {
-        Box::new(Limit {
+        Box::new(MergeLimit {
             cases: cases.to_vec(),
             seconds,
             threads,
@@ -317,13 +317,13 @@ struct Case {
     work: Work,
 }
 
-struct Ours {
+struct OurCompositor {
     route: Route,
     cases: Vec<Case>,
     seconds: f64,
 }
 
-impl Method for Ours {
+impl Method for OurCompositor {
     fn name(&self) -> String {
         self.route.to_string()
     }
@@ -348,13 +348,13 @@ impl Method for Ours {
 
 /// One process that has all pictures, and merges them in one pass. Each thread draws and merges a
 /// stripe of all pictures.
-struct Limit {
+struct MergeLimit {
     cases: Vec<Case>,
     seconds: f64,
     threads: usize,
 }
 
-impl Method for Limit {
+impl Method for MergeLimit {
     fn name(&self) -> String {
         match self.threads {
             1 => "one pass in one thread".to_string(),
@@ -394,7 +394,7 @@ impl Method for Limit {
     }
 }
 
-impl Limit {
+impl MergeLimit {
     /// The frames per second of one thread.
     fn rate(&self, work: &Work) -> Result<f64> {
         let from: Vec<Picture> = (0..work.renderers).map(|rank| work.picture(rank)).collect();

@@ -127,7 +127,7 @@ fn drawing(
         limit,
     };
     let methods = lines.into_iter().map(|(line, servers, rendering)| {
-        Box::new(Draws {
+        Box::new(Drawing {
             line,
             servers,
             rendering,
@@ -184,7 +184,7 @@ fn plots(id: &str, title: &str) -> Vec<Plot> {
     ]
 }
 
-struct Draws {
+struct Drawing {
     line: &'static str,
     servers: u32,
     rendering: Rendering,
@@ -193,7 +193,7 @@ struct Draws {
     id: String,
 }
 
-impl Method for Draws {
+impl Method for Drawing {
     fn name(&self) -> String {
         match self.servers {
             0 | 1 => self.line.to_string(),
@@ -223,7 +223,7 @@ impl Method for Draws {
     }
 }
 
-impl Draws {
+impl Drawing {
     fn figures(&self, drawn: &DrawResult) -> Vec<Figure> {
         let figure = |plot: &str, value: f64| {
             let id = format!("{}-{plot}", self.id);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_said() {
+    fn missing_programs_are_reported() {
         let error = plan(&options(false, &["/no/such/program"])).err().unwrap();
         assert!(error.to_string().contains("/no/such/program"), "{error}");
         let planned = plan(&options(false, &[])).unwrap();
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn figures_have_the_units_of_their_plots() {
-        let method = Draws {
+        let method = Drawing {
             line: "discard",
             servers: 2,
             rendering: null(),

@@ -165,10 +165,10 @@ impl Method for Icet {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         self.made()?;
-        let done = child::output(&mut self.argv().command(), RUN_TIMEOUT)?.success(STARTER)?;
-        let said: Vec<&str> = done.stdout.lines().collect();
-        if said.len() != self.sizes.len() {
-            bail!("IceT's program said {:?}", done.stdout);
+        let finished = child::output(&mut self.argv().command(), RUN_TIMEOUT)?.success(STARTER)?;
+        let output: Vec<&str> = finished.stdout.lines().collect();
+        if output.len() != self.sizes.len() {
+            bail!("IceT's program said {:?}", finished.stdout);
         }
         let figure = |(size, line): (&(usize, usize), &str)| {
             let seconds: f64 = line
@@ -185,7 +185,7 @@ impl Method for Icet {
                 self.frames(*size) / seconds,
             ))
         };
-        self.sizes.iter().zip(said).map(figure).collect()
+        self.sizes.iter().zip(output).map(figure).collect()
     }
 }
 

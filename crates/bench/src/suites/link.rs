@@ -17,7 +17,7 @@ use super::unavailable::unavailable;
 use crate::child;
 use crate::gl::drawing::{self, demo, with_path, PrivateDisplay, Rendering, Scene};
 use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link};
-use crate::net::launch::{self, Places};
+use crate::net::launch::{self, LaunchOptions};
 use crate::net::measure::Test;
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
@@ -46,7 +46,7 @@ const PORT: u16 = 7000;
 const FRAMES: &str = "link-frames";
 
 /// The time in which a session usually ends after its program.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     let program = match &options.program[..] {
@@ -57,10 +57,10 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
         return Ok(vec![unavailable(Suite::Link, why)]);
     }
     let control = congestion_control()?;
-    let links: Vec<Rc<Wire>> = options
+    let links: Vec<Rc<TestLink>> = options
         .full_or_quick(&LINKS[..], &QUICK[..])
         .iter()
-        .map(|conditions| Rc::new(Wire::new(*conditions, options.mgn.clone())))
+        .map(|conditions| Rc::new(TestLink::new(*conditions, options.mgn.clone())))
         .collect();
     let notes = vec![
         "links are emulated: 50 ms of queue at either end, packets of an Ethernet's size; the one of 11 Mbit/s loses 10 % of all packets".to_string(),
@@ -72,7 +72,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
 }
 
 /// A link, which is made on first use, and a render server at its far end.
-struct Wire {
+struct TestLink {
     conditions: Conditions,
     mgn: PathBuf,
     link: RefCell<Option<Rc<Link>>>,
@@ -84,9 +84,9 @@ struct Server {
     run: RunDir,
 }
 
-impl Wire {
-    fn new(conditions: Conditions, mgn: PathBuf) -> Wire {
-        Wire {
+impl TestLink {
+    fn new(conditions: Conditions, mgn: PathBuf) -> TestLink {
+        TestLink {
             conditions,
             mgn,
             link: RefCell::default(),
@@ -109,16 +109,16 @@ impl Wire {
     fn server(&self) -> Result<Rc<Server>> {
         let mut server = self.server.borrow_mut();
         if server.is_none() {
-            *server = Some(Rc::new(self.serve()?));
+            *server = Some(Rc::new(self.start_server()?));
         }
         Ok(server.clone().expect("it is there now"))
     }
 
-    fn serve(&self) -> Result<Server> {
+    fn start_server(&self) -> Result<Server> {
         let run = RunDir::create()?;
         let token = run.join("token");
         Token::generate().write(&token)?;
-        let before = self.link()?.before(1);
+        let before = self.link()?.enter_command(1);
         let log = run.join("log");
         let words = [
             // The log of the server must not be on the terminal.
@@ -162,9 +162,9 @@ const MESSAGES: [(&str, Test, usize); 3] = [
     ("link-stream-1m", Test::Stream, 1 << 20),
 ];
 
-fn messages(options: &BenchOptions, links: &[Rc<Wire>], notes: Vec<String>) -> Experiment {
+fn messages(options: &BenchOptions, links: &[Rc<TestLink>], notes: Vec<String>) -> Experiment {
     let mut methods: Vec<Box<dyn Method>> = Vec::new();
-    for wire in links {
+    for test_link in links {
         for (plot, test, size) in MESSAGES {
             if options.is_quick && size > 64 << 10 {
                 continue;
@@ -174,7 +174,7 @@ fn messages(options: &BenchOptions, links: &[Rc<Wire>], notes: Vec<String>) -> E
                 ("sockets", "raw-tcp", Kind::Limit),
             ] {
                 methods.push(Box::new(Messages {
-                    wire: wire.clone(),
+                    test_link: test_link.clone(),
                     line,
                     method,
                     kind,
@@ -182,7 +182,11 @@ fn messages(options: &BenchOptions, links: &[Rc<Wire>], notes: Vec<String>) -> E
                     test,
                     size,
                     // Lost packets are retransmitted after 200 ms or more.
-                    seconds: if wire.conditions.loss > 0 { 0.6 } else { 0.2 },
+                    seconds: if test_link.conditions.loss > 0 {
+                        0.6
+                    } else {
+                        0.2
+                    },
                 }));
             }
         }
@@ -221,7 +225,7 @@ fn messages(options: &BenchOptions, links: &[Rc<Wire>], notes: Vec<String>) -> E
 }
 
 struct Messages {
-    wire: Rc<Wire>,
+    test_link: Rc<TestLink>,
     line: &'static str,
     method: &'static str,
     kind: Kind,
@@ -235,7 +239,7 @@ impl Messages {
     /// The messages under way: as many as the link carries in a quarter of a second, but at most as
     /// many as on other links.
     fn window(&self) -> usize {
-        let bytes = self.wire.conditions.mbit as usize * 125_000 / 4;
+        let bytes = self.test_link.conditions.mbit as usize * 125_000 / 4;
         (bytes / self.size).clamp(1, self.test.window(self.size))
     }
 }
@@ -247,7 +251,7 @@ impl Method for Messages {
             0x10000 => "64 KiB",
             _ => "1 MiB",
         };
-        format!("{}, {size}, {}", self.line, self.wire.conditions)
+        format!("{}, {size}, {}", self.line, self.test_link.conditions)
     }
 
     fn kind(&self) -> Kind {
@@ -259,22 +263,28 @@ impl Method for Messages {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let link = self.wire.link()?;
-        let places = Places {
-            before: [link.before(0), link.before(1)],
+        let link = self.test_link.link()?;
+        let launch_options = LaunchOptions {
+            prefixes: [link.enter_command(0), link.enter_command(1)],
             arguments: vec![
                 format!("--listen={}", Link::address(1)),
                 format!("--window={}", self.window()),
                 "--all".to_string(),
             ],
         };
-        let samples = launch::run_in(&places, self.method, self.test, &[self.size], self.seconds)?;
+        let samples = launch::run_in(
+            &launch_options,
+            self.method,
+            self.test,
+            &[self.size],
+            self.seconds,
+        )?;
         let sample = &samples[0];
         let value = match self.test {
             Test::Latency => sample.seconds[0] / 2.0 * 1e6,
             _ => sample.window * self.size as f64 * 8.0 / sample.seconds[0] / 1e6,
         };
-        let figure = Figure::new(self.plot, self.wire.x(), value).of(self.line.to_string());
+        let figure = Figure::new(self.plot, self.test_link.x(), value).of(self.line.to_string());
         Ok(vec![figure.cpu(sample.cpu)])
     }
 }
@@ -282,7 +292,7 @@ impl Method for Messages {
 fn drawing(
     options: &BenchOptions,
     program: Option<Vec<OsString>>,
-    links: &[Rc<Wire>],
+    links: &[Rc<TestLink>],
     mut notes: Vec<String>,
 ) -> Experiment {
     // The plot of the demo has a fixed id, by which the figures of papers refer to it.
@@ -305,14 +315,14 @@ fn drawing(
         limit: Duration::from_secs(30),
     };
     let mut methods: Vec<Box<dyn Method>> = Vec::new();
-    for wire in links {
+    for test_link in links {
         let bytes = Rc::new(Cell::new(None));
         for (line, flags) in [("unseen", "--present none"), ("seen", "")] {
             if options.is_quick && line == "seen" {
                 continue;
             }
-            methods.push(Box::new(Draws {
-                wire: wire.clone(),
+            methods.push(Box::new(Drawing {
+                test_link: test_link.clone(),
                 line,
                 flags,
                 scene: scene.clone(),
@@ -321,8 +331,8 @@ fn drawing(
                 plot: plot_id.clone(),
             }));
         }
-        methods.push(Box::new(Rate {
-            wire: wire.clone(),
+        methods.push(Box::new(LinkRate {
+            test_link: test_link.clone(),
             bytes,
             plot: plot_id.clone(),
         }));
@@ -349,20 +359,20 @@ fn drawing(
     }
 }
 
-struct Draws {
-    wire: Rc<Wire>,
+struct Drawing {
+    test_link: Rc<TestLink>,
     line: &'static str,
     flags: &'static str,
     scene: Scene,
     display: Rc<PrivateDisplay>,
-    /// The bytes of a frame, for [`Rate`].
+    /// The bytes of a frame, for [`LinkRate`].
     bytes: Rc<Cell<Option<f64>>>,
     plot: String,
 }
 
-impl Method for Draws {
+impl Method for Drawing {
     fn name(&self) -> String {
-        format!("{}, {}", self.line, self.wire.conditions)
+        format!("{}, {}", self.line, self.test_link.conditions)
     }
 
     fn kind(&self) -> Kind {
@@ -378,15 +388,15 @@ impl Method for Draws {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let server = self.wire.server()?;
+        let server = self.test_link.server()?;
         let token = server.run.join("token");
         let rendering = self.rendering(token.to_str().context("a folder's name is no text")?);
-        let before = self.wire.link()?.before(0);
+        let before = self.test_link.link()?.enter_command(0);
         let cpu = || child::cpu(server.server.pid());
         let cpu_before = cpu();
         let drawn = self.display.draw(&before, &rendering, &self.scene)?;
         // The CPU time of a worker counts when the server has waited for it.
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + GRACE_PERIOD;
         while cpu() == cpu_before && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }
@@ -394,13 +404,13 @@ impl Method for Draws {
         self.bytes
             .set(drawn.sent.as_ref().map(|sent| sent.bytes_per_frame));
         let rate = &drawn.rate;
-        let figure = Figure::new(&self.plot, self.wire.x(), rate.frames_per_second);
+        let figure = Figure::new(&self.plot, self.test_link.x(), rate.frames_per_second);
         let figure = figure.of(self.line.to_string());
         Ok(vec![figure.cpu([rate.cpu_seconds, cpu])])
     }
 }
 
-impl Draws {
+impl Drawing {
     fn rendering(&self, token: &str) -> Rendering {
         let (address, flags) = (address(), self.flags);
         Rendering::ours(&format!(
@@ -410,15 +420,15 @@ impl Draws {
 }
 
 /// The highest frame rate for which the link has capacity.
-struct Rate {
-    wire: Rc<Wire>,
+struct LinkRate {
+    test_link: Rc<TestLink>,
     bytes: Rc<Cell<Option<f64>>>,
     plot: String,
 }
 
-impl Method for Rate {
+impl Method for LinkRate {
     fn name(&self) -> String {
-        format!("the link's rate, {}", self.wire.conditions)
+        format!("the link's rate, {}", self.test_link.conditions)
     }
 
     fn kind(&self) -> Kind {
@@ -435,8 +445,8 @@ impl Method for Rate {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         let bytes = self.bytes.get().context("nothing was drawn")?;
-        let value = self.wire.x() * 125_000.0 / bytes;
-        let figure = Figure::new(&self.plot, self.wire.x(), value);
+        let value = self.test_link.x() * 125_000.0 / bytes;
+        let figure = Figure::new(&self.plot, self.test_link.x(), value);
         Ok(vec![figure.of("the link's rate".to_string())])
     }
 }
@@ -490,7 +500,7 @@ mod tests {
     fn slow_links_are_not_filled_for_minutes() {
         let window = |mbit: u32, test, size| {
             let method = Messages {
-                wire: Rc::new(Wire::new(Conditions { mbit, loss: 0 }, PathBuf::new())),
+                test_link: Rc::new(TestLink::new(Conditions { mbit, loss: 0 }, PathBuf::new())),
                 line: "",
                 method: "",
                 kind: Kind::Ours,

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_of_all_ways_is_told() {
+    fn the_fastest_method_is_named() {
         let mut outcome = Outcome {
             suite: Suite::Memory,
             key: String::new(),

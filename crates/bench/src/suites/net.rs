@@ -161,7 +161,9 @@ impl Part {
             methods.extend(checks(means, self.test, &id, &options.peers));
         }
         match (means, self.test) {
-            (Means::Memory, Test::Latency) => methods.push(Box::new(Line { plot: id.clone() })),
+            (Means::Memory, Test::Latency) => {
+                methods.push(Box::new(CacheLine { plot: id.clone() }))
+            }
             (Means::Memory, Test::Stream) => {
                 methods.push(Box::new(messages(
                     "shm, in place",
@@ -237,7 +239,7 @@ fn checks(means: Means, test: Test, plot: &str, peers: &Rc<PeerPrograms>) -> Vec
         _ => return Vec::new(),
     };
     let check = |(name, library, settings)| {
-        Box::new(Check {
+        Box::new(NetPipeCheck {
             name: format!("{name}{BY_NETPIPE}"),
             netpipe: NetPipe {
                 library,
@@ -287,14 +289,14 @@ fn check(outcome: &Outcome) -> Vec<String> {
 }
 
 /// A library measured by NetPIPE.
-struct Check {
+struct NetPipeCheck {
     name: String,
     netpipe: NetPipe,
     peers: Rc<PeerPrograms>,
     plot: String,
 }
 
-impl Method for Check {
+impl Method for NetPipeCheck {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -327,11 +329,11 @@ impl Method for Check {
 
 /// The time in which a cache line passes to the other processor: the lower limit for a message of 8
 /// bytes.
-struct Line {
+struct CacheLine {
     plot: String,
 }
 
-impl Method for Line {
+impl Method for CacheLine {
     fn name(&self) -> String {
         "a cache line".to_string()
     }
@@ -372,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_size_is_told() {
+    fn the_worst_size_is_named() {
         let mut outcome = Outcome {
             suite: Suite::Net,
             key: String::new(),

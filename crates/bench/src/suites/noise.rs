@@ -18,7 +18,7 @@ use crate::statistics::{histogram, percentile};
 use crate::suite::Suite;
 
 /// The duration of the loop in nanoseconds if nothing disturbs it.
-const LOOP: u64 = 1_000_000;
+const LOOP_NS: u64 = 1_000_000;
 
 /// The iterations are divided into this number of parts, each of which gives one value for the
 /// share of lost time.
@@ -165,7 +165,7 @@ impl Processor {
         let name = format!("processor {}", self.number);
         // The shortest iteration is undisturbed. The clock of the processor may have changed since
         // the calibration.
-        let least = taken.iter().copied().min().unwrap_or(LOOP);
+        let least = taken.iter().copied().min().unwrap_or(LOOP_NS);
         let lost = || taken.iter().map(|time| time - least);
         let mut classes = [0u64; CLASSES.len()];
         for excess in lost() {
@@ -192,11 +192,11 @@ impl Processor {
 /// disturbances only make it smaller.
 fn calibrate() -> u64 {
     let mut count = 1000;
-    while time(count) < LOOP {
+    while time(count) < LOOP_NS {
         count *= 2;
     }
     let rate = (0..CALIBRATIONS).map(|_| count as f64 / time(count) as f64);
-    (rate.fold(0.0, f64::max) * LOOP as f64) as u64
+    (rate.fold(0.0, f64::max) * LOOP_NS as f64) as u64
 }
 
 /// The nanoseconds that the loop takes for this number of steps. It is not inlined, because another
@@ -215,10 +215,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_is_counted_once() {
+    fn lost_time_is_counted_once() {
         // Nine undisturbed iterations and one that lost 30 us.
-        let mut taken = vec![LOOP; 9];
-        taken.push(LOOP + 30_000);
+        let mut taken = vec![LOOP_NS; 9];
+        taken.push(LOOP_NS + 30_000);
         let figures = Processor::new(3).figures(&taken);
         let value = |plot: &str, x: f64| {
             let mut found = figures.iter().filter(|f| f.plot == plot && f.x == x);
@@ -238,8 +238,8 @@ mod tests {
         // In each part, one iteration loses much: 1 ms in the first, 10 ms in the last.
         let mut processor = Processor::new(0);
         let mut parts = (1..=10).map(|part| {
-            let mut taken: Vec<u64> = (0..1000).map(|at| LOOP + at * 10).collect();
-            taken[500] = LOOP + part * 1_000_000;
+            let mut taken: Vec<u64> = (0..1000).map(|at| LOOP_NS + at * 10).collect();
+            taken[500] = LOOP_NS + part * 1_000_000;
             processor.figures(&taken)
         });
         let first = parts.next().unwrap();

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_the_progress_rule_is_told() {
+    fn the_progress_rule_is_reported() {
         use State::{Noisy, Resolved, Unresolved};
         let (little, much) = ((0.1, 9.0, Resolved), (98.0, 101.0, Resolved));
         let outcome = Outcome {

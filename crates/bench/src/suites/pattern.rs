@@ -47,15 +47,15 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     let counts = options.full_or_quick(&PROCESSES[..], &PROCESSES[..2]);
     let seconds = options.full_or_quick(0.02, 0.005);
     let ours = |transport| {
-        Box::new(Ours {
+        Box::new(OurPatterns {
             transport,
             counts: counts.to_vec(),
             seconds,
             round: 0,
         }) as Box<dyn Method>
     };
-    let theirs = |name, library, settings| {
-        Box::new(Theirs {
+    let mpi = |name, library, settings| {
+        Box::new(MpiPatterns {
             name,
             peers: options.peers.clone(),
             library,
@@ -67,12 +67,12 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     };
     let mut methods = vec![
         ours("shm"),
-        theirs("Open MPI", MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
+        mpi("Open MPI", MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
     ];
     if !options.is_quick {
-        methods.push(theirs("MPICH", MpiLibrary::Mpich, DEFAULT_SETTINGS));
+        methods.push(mpi("MPICH", MpiLibrary::Mpich, DEFAULT_SETTINGS));
         methods.push(ours("tcp"));
-        methods.push(theirs("Open MPI, tcp", MpiLibrary::OpenMpi, OPEN_MPI_TCP));
+        methods.push(mpi("Open MPI, tcp", MpiLibrary::OpenMpi, OPEN_MPI_TCP));
     }
     let plots = ALL.iter().flat_map(|pattern| {
         let plot = |size: usize, title: String, y, better| {
@@ -178,14 +178,14 @@ impl Pattern {
     }
 }
 
-struct Ours {
+struct OurPatterns {
     transport: &'static str,
     counts: Vec<usize>,
     seconds: f64,
     round: u64,
 }
 
-impl Method for Ours {
+impl Method for OurPatterns {
     fn name(&self) -> String {
         self.transport.to_string()
     }
@@ -215,7 +215,7 @@ impl Method for Ours {
     }
 }
 
-impl Ours {
+impl OurPatterns {
     /// The seconds of one step in the slowest process.
     fn step(&self, all: &mut [MemberProcess], edges: &[Vec<usize>], size: usize) -> Result<f64> {
         let from =
@@ -255,7 +255,7 @@ impl Ours {
     }
 }
 
-struct Theirs {
+struct MpiPatterns {
     name: &'static str,
     peers: Rc<PeerPrograms>,
     library: MpiLibrary,
@@ -265,7 +265,7 @@ struct Theirs {
     round: u64,
 }
 
-impl Method for Theirs {
+impl Method for MpiPatterns {
     fn name(&self) -> String {
         self.name.to_string()
     }
@@ -292,8 +292,8 @@ impl Method for Theirs {
                 self.argv(*count, self.round),
                 task(PATTERNS, &self.settings),
             );
-            let done = self.peers.run(&argv, &task, RUN_TIMEOUT);
-            let found = read(&done.with_context(|| name.clone())?.stdout)?;
+            let finished = self.peers.run(&argv, &task, RUN_TIMEOUT);
+            let found = read(&finished.with_context(|| name.clone())?.stdout)?;
             for pattern in ALL {
                 for size in SIZES {
                     let seconds = found.get(&(pattern.name().to_string(), size));
@@ -307,12 +307,12 @@ impl Method for Theirs {
     }
 }
 
-impl Theirs {
+impl MpiPatterns {
     /// The command of a run of this number of processes. `seed` selects the random pairs.
     fn argv(&self, processes: usize, seed: u64) -> Argv {
         let sizes = SIZES.map(|size| size.to_string()).join(",");
         let words = [sizes, self.seconds.to_string(), seed.to_string()];
-        let Theirs {
+        let MpiPatterns {
             library, settings, ..
         } = self;
         self.peers
@@ -361,8 +361,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
-        let theirs = Theirs {
+    fn command_lines_are_as_shown() {
+        let mpi = MpiPatterns {
             name: "Open MPI",
             peers: Rc::new(PeerPrograms::new("run/programs".into())),
             library: MpiLibrary::OpenMpi,
@@ -371,12 +371,12 @@ mod tests {
             seconds: 0.02,
             round: 0,
         };
-        let shell_command = theirs.command();
+        let shell_command = mpi.command();
         let runs: Vec<&str> = shell_command.split(" && ").collect();
         assert!(runs[0].starts_with("mpicc.openmpi "), "{shell_command}");
         assert_eq!(
             runs[1..],
-            [2, 16].map(|count| theirs.argv(count, 1).to_string())
+            [2, 16].map(|count| mpi.argv(count, 1).to_string())
         );
         assert!(runs[1].contains("-np 2 --bind-to core"), "{shell_command}");
         assert!(
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_say_is_read() {
+    fn output_is_parsed() {
         let found = read("ring 8 0.5\nhot-spot 65536 0.25\n").unwrap();
         assert_eq!(found[&("ring".to_string(), 8)], 0.5);
         assert!(read("ring 8").is_err() && read("ring x 1").is_err());

@@ -263,7 +263,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn what_is_claimed_is_measured() {
+    fn claims_are_measured() {
         let mut names = HashSet::new();
         for row in all() {
             assert!(names.insert(row.name), "{} is there twice", row.name);
