@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_twice_is_left_out_and_the_rest_goes_on() {
+    fn a_method_that_fails_twice_is_left_out() {
         let methods: [(&str, &[f64]); 3] = [("bad", &[f64::NAN]), ("one", &[1.0]), ("none", &[])];
         let (outcome, order) = Run::default().of(&methods);
         let outcome = outcome.unwrap();
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_interrupted_says_nothing() {
+    fn an_interrupted_measurement_has_no_outcome() {
         let run = Run {
             end: 3,
             ..Run::default()
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_a_failure() {
+    fn infinite_values_are_failures() {
         let of = |value: f64| numbers(vec![Figure::new("latency", 8.0, value)]);
         assert_eq!(of(1.5).unwrap().len(), 1);
         for value in [f64::NAN, f64::INFINITY] {

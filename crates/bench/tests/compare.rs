@@ -17,7 +17,7 @@ fn verdict(better: Better, a: Point, b: Point) -> Option<Verdict> {
 }
 
 #[test]
-fn what_changed_is_better_or_worse() {
+fn changes_are_better_or_worse() {
     let pair = || (point(8.0, 10.0, 0.02), point(8.0, 12.0, 0.02));
     let (a, b) = pair();
     assert_eq!(verdict(Better::Less, a, b), Some(Verdict::Worse));

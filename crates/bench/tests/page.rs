@@ -123,7 +123,7 @@ fn the_page_in_the_documentation_is_readable() {
 }
 
 #[test]
-fn what_was_said_is_not_markup() {
+fn texts_are_not_markup() {
     let page = mgn_bench::report::page(&sample::record());
     assert!(!page.contains("<script") && !page.contains("<b "));
     assert!(page.contains("&lt;script&gt;alert(2)"));

@@ -44,7 +44,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_run_can_be_read() {
     let folder = Folder::filled("again");
     let whole = json(&record()).unwrap();
     assert!(json(&load(&folder.0).unwrap()).unwrap() == whole);
@@ -111,7 +111,7 @@ fn a_run_goes_on_only_where_it_began() {
 }
 
 #[test]
-fn what_it_cannot_read_it_says() {
+fn unreadable_files_are_reported() {
     let folder = Folder::filled("damaged");
     let text = fs::read_to_string(folder.file()).unwrap();
     let said = |text: &str| {
@@ -189,7 +189,7 @@ fn a_fresh_run_forgets_the_earlier_one() {
 }
 
 #[test]
-fn how_sure_numbers_are_is_told() {
+fn precision_is_summarized() {
     let mut points: Vec<_> = [0.1, 0.15, 0.2, 0.01]
         .iter()
         .zip(1..)

@@ -42,7 +42,7 @@ fn record(outcomes: Vec<Outcome>) -> Record {
 }
 
 #[test]
-fn good_and_bad_are_said() {
+fn good_and_bad_results_are_named() {
     use Kind::{Limit, Ours, Peer};
     let all = record(vec![
         outcome(

@@ -27,12 +27,12 @@ pub unsafe extern "C" fn mgn_send(conn: mgn_conn, data: *const c_void, length: u
     call(|| {
         let endpoint = Library::current()?.endpoint();
         let piece = piece(data, length)?;
-        let how = How {
+        let options = How {
             sync: true,
             unordered: false,
         };
         // SAFETY: the caller's memory stays until this returns, and this waits for the end.
-        let request = unsafe { endpoint.isend(link(conn)?, 0, &[piece], how) }?;
+        let request = unsafe { endpoint.isend(link(conn)?, 0, &[piece], options) }?;
         if let Some(request) = request {
             endpoint.wait(request, None)?;
         }

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn verify_takes_what_run_takes_to_reach_a_server() {
+    fn verify_takes_the_render_flags_of_run() {
         let text = "mgn verify --headless --transport tcp --input 3:ls --input 4:ps -- p --frames";
         let parsed = Cli::try_parse_from(text.split(' ')).unwrap();
         let Command::Verify(verify) = parsed.command else {

@@ -54,7 +54,8 @@ fn compare_runs(runs: &BenchCompare) -> anyhow::Result<()> {
 
 fn measure(bench: Bench) -> anyhow::Result<()> {
     for setting in &bench.settings {
-        // Nothing else runs in this process yet, and what it starts has its environment.
+        // This process has no other threads yet, and passes the variable on to all processes that
+        // it starts.
         let (name, value) = Settings::variable(setting)?;
         std::env::set_var(name, value);
     }
@@ -101,7 +102,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed_precise}  {wide_msg}");
     bar.set_style(style.context("a bar's template")?);
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
-    // What an experiment has started ends with it.
+    // An experiment is dropped when it is measured, which ends everything that it has started.
     for mut experiment in left {
         let key = experiment.key.clone();
         let outcome = runner::measure(&mut experiment, |round, way| {

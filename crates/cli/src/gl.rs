@@ -131,7 +131,7 @@ fn comparison(
     }
 }
 
-/// Why an extension of the local driver is not offered.
+/// The reason why an extension of the local driver is not offered.
 fn why(name: &str) -> &'static str {
     WITHHELD
         .iter()

@@ -11,7 +11,7 @@ use mgn_sys::user::{settings_folder, state_folder};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Environment(&'static str),
@@ -181,7 +181,8 @@ impl Settings {
     /// Reads the user's file, if there is one.
     ///
     /// # Errors
-    /// One line with file, line, and what to do.
+    /// If the file cannot be read or parsed. The text is one line with the file, the line, and
+    /// advice.
     pub fn read() -> anyhow::Result<Settings> {
         let Some(folder) = settings_folder() else {
             return Ok(Settings::default());

@@ -23,7 +23,7 @@ use crate::settings::Settings;
 /// Pictures cross a network in these cases, which cannot be detected from the unix sockets.
 const COMPRESS: (&str, &str) = ("MGN_COMPRESS", "1");
 
-/// How long a wait may take before the signals that this process received are checked.
+/// The time after which a wait for the end of the program is interrupted and repeated.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Starts the server of a run on the host of `--ssh`, and sets its address in the flags.
@@ -115,7 +115,7 @@ fn run(args: &Ssh) -> anyhow::Result<u8> {
             break report;
         }
     };
-    // ssh returns 255 if it was ended by a signal.
+    // ssh exits with 255 if it gets a signal.
     let status = match report.signal {
         Some(signal) if report.status == 255 => 128 + signal,
         _ => report.status,

@@ -52,7 +52,7 @@ fn create(new: NewToken) -> anyhow::Result<()> {
     }
     token.write(&file)?;
     if let Err(error) = Store::add(&store, &token) {
-        // A token that no server admits is of no use.
+        // A token is useless if no server admits it.
         let _ = std::fs::remove_file(&file);
         return Err(error.into());
     }

@@ -202,7 +202,7 @@ fn an_interrupted_run_goes_on() {
 }
 
 #[test]
-fn with_one_processor_only_what_needs_one_is_measured() {
+fn one_processor_limits_the_measurements() {
     let folder = Folder::new("one");
     let mut processors = rustix::thread::CpuSet::new();
     let mine = rustix::thread::sched_getaffinity(None).unwrap();
@@ -222,7 +222,7 @@ fn with_one_processor_only_what_needs_one_is_measured() {
 }
 
 #[test]
-fn messages_are_measured_to_the_end_whatever_is_missing_or_broken() {
+fn messages_are_measured_although_programs_are_missing_or_broken() {
     let folder = Folder::new("peers");
     folder.program("ucx_perftest", "echo it is broken >&2; exit 3");
     folder.program("mpicc.mpich", "echo no header >&2; exit 1");
@@ -287,7 +287,7 @@ fn messages_are_measured_to_the_end_whatever_is_missing_or_broken() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_at_once() {
+fn unwritable_files_are_reported_at_once() {
     let folder = Folder::new("unwritable");
     for flag in ["--json", "--csv"] {
         let path = folder.at("no/such/folder");

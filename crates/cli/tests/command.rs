@@ -238,7 +238,7 @@ fn a_token_has_a_place_where_it_is_found() {
 }
 
 #[test]
-fn a_wrong_name_of_a_host_is_called_that() {
+fn a_wrong_host_name_is_reported() {
     let folder = Folder::new("host");
     let token = folder.0.join("token");
     mgn_fabric::Token::generate().write(&token).unwrap();
@@ -249,7 +249,7 @@ fn a_wrong_name_of_a_host_is_called_that() {
 }
 
 #[test]
-fn toolkits_keep_what_the_user_has_set_where_it_works() {
+fn toolkits_keep_the_users_settings_that_work() {
     let script = "echo $QT_QPA_PLATFORM; echo $SDL_VIDEODRIVER; echo $GDK_BACKEND";
     let (lines, said) = printed(
         mgn()
@@ -370,7 +370,7 @@ fn flags_that_contradict_each_other_are_named() {
 }
 
 #[test]
-fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
+fn an_impossible_chain_is_refused_before_anything_starts() {
     // What is found while flags are read comes with advice on flags.
     let parsed = |stage: &str, words: &[&str]| {
         for command in [
@@ -435,7 +435,7 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_before_anything_runs() {
+fn impossible_comparisons_are_refused_before_anything_runs() {
     let clock = env!("CARGO_BIN_EXE_mgn");
     let refuses = |arguments: &[&str], status: i32, words: &[&str]| {
         let output = mgn()
@@ -463,7 +463,7 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_missing_client_library_is_said() {
+fn a_missing_client_library_is_reported() {
     let output = mgn()
         .env("MGN_CLIENT_LIBRARY", "/no/such.so")
         .args(["run", "true"])
@@ -560,7 +560,7 @@ fn a_signal_to_mgn_ends_the_program() {
 }
 
 #[test]
-fn an_x_server_that_is_not_there_is_said() {
+fn a_missing_x_server_is_reported() {
     let output = output(&[
         "run",
         "--transport",
@@ -578,7 +578,7 @@ fn an_x_server_that_is_not_there_is_said() {
 }
 
 #[test]
-fn another_opengl_is_found_out() {
+fn another_opengl_is_detected() {
     // Any library of that name does: the watch goes by names.
     let (python, source) = (
         Path::new("/usr/bin/python3"),
@@ -874,7 +874,7 @@ fn the_documentation_is_installed() {
 }
 
 #[test]
-fn a_viewer_says_where_its_page_is() {
+fn a_viewer_prints_the_address_of_its_page() {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpStream;
     let folder = Folder::new("viewer");

@@ -380,7 +380,7 @@ fn a_started_server_that_dies_is_started_again() {
 }
 
 #[test]
-fn a_server_that_dies_is_told_of_and_comes_back() {
+fn a_server_that_dies_is_reported_and_comes_back() {
     let mut stage = Stage::new("dies");
     stage.mothership(&[]);
     let server = stage.server("one");
@@ -505,7 +505,7 @@ fn servers_are_started_by_ssh() {
 }
 
 #[test]
-fn a_server_that_never_comes_says_why() {
+fn a_server_that_never_starts_has_a_reason() {
     let mut stage = Stage::new("never");
     Token::generate()
         .write(&stage.folder.join("token"))

@@ -257,7 +257,7 @@ fn sessions_are_in_the_audit_file() {
 }
 
 #[test]
-fn an_audit_file_that_cannot_be_written_is_said() {
+fn an_unwritable_audit_file_is_reported() {
     let folder = Folder::new("no-audit");
     let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
     clean(&mut command, &folder);
@@ -306,7 +306,7 @@ fn a_passed_socket_is_served_and_readiness_is_told() {
 }
 
 #[test]
-fn a_socket_that_is_missing_is_said() {
+fn a_missing_socket_is_reported() {
     let folder = Folder::new("missing");
     let socket = UnixListener::bind(folder.0.join("socket")).unwrap();
     let mut command = activated(&folder, socket, 2);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_arrives_later_and_whole() {
+    fn bytes_arrive_later_and_complete() {
         let echo = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = echo.local_addr().unwrap();
         let port = TcpListener::bind("127.0.0.1:0")

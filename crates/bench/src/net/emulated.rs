@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_is_missing_is_named_at_once() {
+    fn all_missing_tools_are_named() {
         assert_eq!(missing(|_| true), None);
         assert_eq!(
             missing(|tool| !["nft", "ethtool"].contains(&tool)).unwrap(),

@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_figures_is_what_is_measured() {
+    fn marks_refer_to_measured_plots() {
         let (_folder, planned) = planned();
         let has_links = planned.iter().any(|one| one.key == "link messages");
         for fact in FACTS {

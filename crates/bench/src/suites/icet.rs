@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_fit_what_is_to_be_merged() {
+    fn the_number_of_frames_fits_the_work() {
         let peers = Rc::new(PeerPrograms::new("nowhere".into()));
         let icet = Icet {
             peers,

@@ -64,7 +64,7 @@ fn manual(command: &Command, folder: &Path) -> std::io::Result<()> {
     fs::write(folder.join(name), page)
 }
 
-/// The sections that the command line's definition lacks: examples, and references.
+/// The sections that the definition of the command line does not contain: examples, and references.
 fn more(name: &str) -> String {
     let mut page = Roff::new();
     let examples = examples::of(name);
@@ -126,7 +126,7 @@ mod tests {
             let examples = examples::of(&name);
             assert!(!examples.is_empty(), "{name} has no examples");
             for (_, line) in examples {
-                // What starts the processes of a job stands before the command.
+                // The command that starts the processes of a job precedes the example.
                 let line = line.strip_prefix("mpirun -np 4 ").unwrap_or(line);
                 let line = line.trim_end_matches(" &");
                 // Text in quotes is one word.
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn commands_of_the_documentation_are_known() {
         use clap::{error::ErrorKind, Parser};
-        // A setting, the text of a debug group, and a stage that a guide has its readers write.
+        // A setting, the text of a debug group, and a stage that readers of a guide write.
         const OTHERS: [&str; 3] = ["mgn = ", "mgn bounds", "mgn run --spu pace"];
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let docs = std::fs::read_dir(root.join("docs")).unwrap().flatten();
@@ -162,7 +162,7 @@ mod tests {
         let (mut known, mut unknown) = (0, Vec::new());
         for file in files {
             let text = std::fs::read_to_string(&file).unwrap();
-            // Every other part stands between backquotes.
+            // Every other part is between backquotes.
             let code = text
                 .lines()
                 .flat_map(|line| line.split('`').skip(1).step_by(2));
@@ -177,8 +177,8 @@ mod tests {
                     continue;
                 };
                 let said = error.to_string();
-                // A flag may be named without its value, or with one that stands for all, and a
-                // command without its program.
+                // A flag may be named without its value or with a placeholder, and a command
+                // without its program.
                 let is_part = match error.kind() {
                     ErrorKind::UnknownArgument
                     | ErrorKind::InvalidSubcommand
