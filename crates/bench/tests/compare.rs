@@ -1,4 +1,4 @@
-//! What is said of two runs.
+//! Comparisons of two runs.
 
 mod sample;
 

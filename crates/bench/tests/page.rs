@@ -13,7 +13,7 @@ use std::time::Duration;
 use browser::Browser;
 use serde_json::{json, Value};
 
-/// What `browser` waits at most.
+/// The time limit of `browser`.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn unique(name: &str) -> String {

@@ -173,7 +173,7 @@ fn two_do_not_write_one_run() {
 #[test]
 fn a_fresh_run_forgets_the_earlier_one() {
     let folder = Folder::filled("fresh");
-    // Whatever that was.
+    // Even if the file is no run.
     for text in [
         fs::read_to_string(folder.file()).unwrap(),
         "hello\n".to_string(),

@@ -1,4 +1,4 @@
-//! A page begins with what a reader must know, from the numbers.
+//! A page begins with the most important results.
 
 mod sample;
 
@@ -92,7 +92,7 @@ fn good_and_bad_results_are_named() {
         "the summary is behind the links"
     );
 
-    // What means nothing is left out, and so is a summary of nothing.
+    // Unresolved numbers are left out, and without numbers there is no summary.
     let unsure = |point: &mut Point| point.state = State::Noisy;
     let mut noisy = all.clone();
     let series = noisy

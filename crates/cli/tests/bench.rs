@@ -1,4 +1,4 @@
-//! `mgn bench` where nothing is drawn: its files, its resuming, and what goes wrong.
+//! `mgn bench` without drawing: its files, how it continues, and failures.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -93,7 +93,7 @@ fn settings_are_tried() {
     let mut settings = record["machine"]["settings"].as_array().unwrap().iter();
     let eager = settings.find(|setting| setting[0] == "eager_shm").unwrap();
     assert_eq!(eager[1], "9216");
-    // What was measured otherwise does not go on.
+    // A run cannot be continued with other options.
     folder.refuses(&noise, &["eager_shm"]);
     folder.refuses(&["--set", "eager=9K"], &["\"eager\"", "eager_shm"]);
     folder.refuses(&["--set", "chunks=few"], &["chunks", "no number"]);
@@ -144,7 +144,7 @@ fn a_run_is_written_down_and_not_made_twice() {
         assert!(text.contains(&format!(",{part},")), "{text}");
     }
 
-    // The same again takes what is there; other iterations are something else.
+    // The same command uses the saved results; another number of iterations is another experiment.
     let before = folder.results();
     assert_eq!(folder.succeeds(&noise), table);
     assert_eq!(folder.results(), before);
