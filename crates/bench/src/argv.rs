@@ -1,4 +1,4 @@
-//! Command lines: what is run, and what a reader is told to type, are made in one place.
+//! Command lines. The same value is run and shown to a reader, so the two agree.
 
 use std::fmt;
 use std::process::Command;
@@ -37,7 +37,7 @@ impl Argv {
     }
 }
 
-/// As a shell reads it.
+/// The command line in the syntax of a shell.
 impl fmt::Display for Argv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.environment.iter();
@@ -66,13 +66,16 @@ mod tests {
             "sh", "-c", script, "sh", "it's", "", "a b", "$HOME", "-n=1,2",
         ];
         let argv = Argv::new(words).env("WHAT", "two words");
-        let said = |command: &mut Command| {
+        let output_of = |command: &mut Command| {
             let output = command.output().unwrap();
             String::from_utf8(output.stdout).unwrap()
         };
-        let direct = said(&mut argv.command());
+        let direct = output_of(&mut argv.command());
         assert_eq!(direct, "two words\n<it's>\n<>\n<a b>\n<$HOME>\n<-n=1,2>\n");
-        let typed = argv.to_string();
-        assert_eq!(said(Command::new("sh").args(["-c", &typed])), direct);
+        let shell_command = argv.to_string();
+        assert_eq!(
+            output_of(Command::new("sh").args(["-c", &shell_command])),
+            direct
+        );
     }
 }

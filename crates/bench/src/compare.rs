@@ -1,4 +1,4 @@
-//! What changed between two runs, beyond what either leaves open.
+//! The comparison of two runs: changes that are larger than the uncertainty of both.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,30 +6,31 @@ use std::collections::BTreeMap;
 use comfy_table::{presets, CellAlignment, Table};
 use serde::Serialize;
 
-use crate::record::{Better, Fold, Head, Place, Plot, Point, Record, State};
-use crate::table::{amount, number};
+use crate::format::{amount, number};
+use crate::record::{Better, Distance, Fold, Head, Plot, Point, Record, State};
 
-/// Medians that differ by less, as a share, are the same, however narrow their intervals are.
-pub const LEAST: f64 = 0.05;
+/// Medians whose difference is a smaller share than this count as equal, however narrow their
+/// intervals are.
+pub const MIN_CHANGE: f64 = 0.05;
 
-/// What the JSON of a comparison says first.
+/// The schema name in the JSON of a comparison.
 pub const SCHEMA: &str = "manganese bench comparison";
 
 pub const VERSION: u32 = 1;
 
-/// What `b` has otherwise than `a`.
+/// The changes from `a` to `b`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     pub schema: &'static str,
     pub version: u32,
     pub a: Head,
     pub b: Head,
-    /// In words: other machine, other versions, another program to measure with.
+    /// Differences of the machine, the versions and the options, in words.
     pub differences: Vec<String>,
-    /// The worse ones first, and of those the greatest.
+    /// The worse ones first, and among these the largest.
     pub changes: Vec<Change>,
     pub unchanged: usize,
-    /// Either of the two is unresolved, noisy, or was counted once and has no interval.
+    /// Points of which at least one is unresolved, noisy, or a count without an interval.
     pub untold: usize,
     pub only_a: usize,
     pub only_b: usize,
@@ -42,9 +43,10 @@ pub struct Change {
     pub way: String,
     pub x: f64,
     pub x_unit: String,
-    pub place: Place,
+    #[serde(rename = "place")]
+    pub distance: Distance,
     pub verdict: Verdict,
-    /// `b` by `a`; none where `a` is zero.
+    /// `b` divided by `a`; null if `a` is zero.
     pub ratio: Option<f64>,
     pub a: Interval,
     pub b: Interval,
@@ -56,7 +58,7 @@ pub struct Change {
 pub enum Verdict {
     Worse,
     Better,
-    /// Where neither more nor less is better.
+    /// If neither more nor less is better.
     Different,
 }
 
@@ -67,8 +69,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What is compared: plot, way, x as bits, place.
-type Key<'a> = (&'a str, &'a str, u64, Place);
+/// Plot, name of the series, x as bits, distance.
+type Key<'a> = (&'a str, &'a str, u64, Distance);
 
 pub fn compare(a: &Record, b: &Record) -> Comparison {
     let (mut of_a, mut of_b) = (points(a), points(b));
@@ -99,7 +101,7 @@ pub fn compare(a: &Record, b: &Record) -> Comparison {
         match judge(plot, one, other) {
             Judgement::Changed(verdict) => changes.push(change(plot, key, one, other, verdict)),
             Judgement::Unchanged => unchanged += 1,
-            Judgement::Untold => untold += 1,
+            Judgement::Undecided => untold += 1,
         }
     }
     changes.sort_by(order);
@@ -129,7 +131,7 @@ fn points(record: &Record) -> BTreeMap<Key<'_>, (&Plot, &Point)> {
                     &plot.id[..],
                     &series.name[..],
                     point.x.to_bits(),
-                    point.place,
+                    point.distance,
                 );
                 found.insert(key, (plot, point));
             }
@@ -146,16 +148,16 @@ fn is_same_quantity(one: &Plot, other: &Plot) -> bool {
 enum Judgement {
     Changed(Verdict),
     Unchanged,
-    Untold,
+    Undecided,
 }
 
 fn judge(plot: &Plot, a: &Point, b: &Point) -> Judgement {
     let is_sure = a.state == State::Resolved && b.state == State::Resolved;
     if plot.fold != Fold::Median || !is_sure {
-        return Judgement::Untold;
+        return Judgement::Undecided;
     }
     let overlap = a.low <= b.high && b.low <= a.high;
-    if overlap || (b.value - a.value).abs() <= LEAST * a.value.abs() {
+    if overlap || (b.value - a.value).abs() <= MIN_CHANGE * a.value.abs() {
         return Judgement::Unchanged;
     }
     Judgement::Changed(match (plot.better, b.value > a.value) {
@@ -177,7 +179,7 @@ fn change(plot: &Plot, key: Key, a: &Point, b: &Point, verdict: Verdict) -> Chan
         way: key.1.to_string(),
         x: a.x,
         x_unit: plot.x.unit.clone(),
-        place: key.3,
+        distance: key.3,
         verdict,
         ratio: (a.value != 0.0).then(|| b.value / a.value),
         a: interval(a),
@@ -187,7 +189,7 @@ fn change(plot: &Plot, key: Key, a: &Point, b: &Point, verdict: Verdict) -> Chan
 }
 
 fn order(one: &Change, other: &Change) -> Ordering {
-    // Twice as much and half as much are as far away from the same.
+    // Twice as much and half as much are equally large changes.
     let size = |change: &Change| {
         let ratio = change.ratio.filter(|ratio| *ratio > 0.0);
         ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs())
@@ -197,7 +199,7 @@ fn order(one: &Change, other: &Change) -> Ordering {
         .then(size(other).total_cmp(&size(one)))
 }
 
-/// In what the two were measured differently, in words.
+/// The differences of the conditions under which two runs were measured, in words.
 pub fn differences(a: &Head, b: &Head) -> Vec<String> {
     let mut found = Vec::new();
     let mut add = |what: &str, one: String, other: String| {
@@ -251,7 +253,7 @@ pub fn differences(a: &Head, b: &Head) -> Vec<String> {
     found
 }
 
-/// Each once, in the order of their first coming.
+/// Each name once, in the order of first occurrence.
 fn deduplicated(names: Vec<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for name in names {
@@ -262,7 +264,7 @@ fn deduplicated(names: Vec<String>) -> Vec<String> {
     found
 }
 
-/// What a terminal shows of a comparison.
+/// A comparison as text for a terminal.
 pub fn lines(comparison: &Comparison) -> String {
     let mut text = String::new();
     if !comparison.differences.is_empty() {
@@ -293,10 +295,10 @@ fn table(changes: &[Change]) -> Table {
     table.load_preset(presets::NOTHING);
     table.set_header(["", "plot", "way", "at", "A", "B", "unit", "B/A"]);
     for change in changes {
-        let place = match change.place {
-            Place::Near => ", near",
-            Place::Far => ", far",
-            Place::Any => "",
+        let distance = match change.distance {
+            Distance::Near => ", near",
+            Distance::Far => ", far",
+            Distance::Any => "",
         };
         let interval = |it: &Interval| {
             let Interval { value, low, high } = it;
@@ -310,7 +312,7 @@ fn table(changes: &[Change]) -> Table {
             },
             change.plot.clone(),
             change.way.clone(),
-            amount(change.x, &change.x_unit) + place,
+            amount(change.x, &change.x_unit) + distance,
             interval(&change.a),
             interval(&change.b),
             change.unit.clone(),

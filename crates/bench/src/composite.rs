@@ -1,4 +1,4 @@
-//! One of the processes that composite, and what they composite.
+//! The processes that composite, and their work.
 
 use std::fmt::{self, Display, Formatter};
 use std::io::{BufRead, BufReader};
@@ -13,18 +13,18 @@ use mgn_composite::{
 };
 use mgn_fabric::job::Job;
 
-use crate::PART;
+use crate::child::PART;
 
-/// How long processes wait for each other.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the processes wait for each other.
+const GROUP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// After this many pixels, pictures repeat themselves; a prime number, so that rows differ.
+/// Pictures repeat after this number of pixels. It is a prime, so that rows differ.
 const BLOCK: usize = 65521;
 
-/// Frames that are not counted.
+/// Frames before the measurement begins.
 const WARM_UP: usize = 3;
 
-/// What a group of renderers and a display do, frame by frame.
+/// The work of a group of renderers and a display in each frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     pub renderers: usize,
@@ -32,20 +32,20 @@ pub struct Work {
     pub height: usize,
     pub operation: Operation,
     pub route: Route,
-    /// A quarter of each picture shows something, in another place for each renderer.
+    /// Each renderer draws a quarter of its picture, each at a different position.
     pub is_sparse: bool,
 }
 
-/// How the pictures come together.
+/// How the pictures are composited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// As the group chooses.
+    /// The group chooses.
     Chosen,
-    /// In shared memory if the schedule can, otherwise by messages.
+    /// By this schedule, in shared memory if the schedule supports it, otherwise by messages.
     By(Schedule),
-    /// By messages, as between hosts.
+    /// By this schedule, by messages, as between hosts.
     ByMessages(Schedule),
-    /// As on this many hosts: in shared memory on each, and by messages between them.
+    /// As on this number of hosts: in shared memory on each, and by messages between them.
     OnHosts(usize),
 }
 
@@ -82,7 +82,7 @@ impl FromStr for Route {
     }
 }
 
-/// A process: a renderer, or the display, which comes last and has nothing to show.
+/// A process: a renderer, or the display, which has the last rank and no picture.
 #[derive(Debug, clap::Args)]
 pub struct Compositor {
     job: String,
@@ -102,7 +102,7 @@ impl Work {
         self.width * self.height
     }
 
-    /// Bytes of all pictures of a frame.
+    /// The bytes of all pictures of a frame.
     pub fn bytes(&self) -> usize {
         let format = self.format();
         let pixel = format.color.channel().pixel_bytes() + format.depth_bytes();
@@ -124,7 +124,7 @@ impl Work {
             [alpha / 2, alpha / 3, alpha / 5, alpha].map(|channel| channel as u8)
         };
         let depth = |at: usize| ((value(at) % 4093) as f32 / 4096.0).to_ne_bytes();
-        // To calculate all pixels would take longer than to composite them.
+        // Computing every pixel would take longer than compositing them.
         let pixels = self.pixels();
         let repeated = |block: Vec<u8>| {
             let mut bytes = block.repeat(pixels.div_ceil(BLOCK));
@@ -140,7 +140,7 @@ impl Work {
         }
     }
 
-    /// What a renderer draws of its picture.
+    /// The part of its picture that a renderer draws.
     fn covered(&self, rank: usize) -> Rectangle {
         let (width, height) = (self.width, self.height);
         let part = |start: usize, whole: usize| match self.is_sparse {
@@ -153,7 +153,7 @@ impl Work {
         }
     }
 
-    /// Starts the processes and composites `frames` frames. Gives frames per second.
+    /// Starts the processes, and composites `frames` frames. Returns the frames per second.
     pub fn run(&self, frames: usize) -> Result<f64> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -214,8 +214,8 @@ impl Compositor {
             Route::OnHosts(hosts) => (None, Some(self.rank * hosts / (self.renderers + 1))),
         };
         let mut group = match host {
-            None => Group::new(&member, 0, PATIENCE)?,
-            Some(host) => Group::on_simulated_host(&member, 0, PATIENCE, host as u32)?,
+            None => Group::new(&member, 0, GROUP_TIMEOUT)?,
+            Some(host) => Group::on_simulated_host(&member, 0, GROUP_TIMEOUT, host as u32)?,
         };
         let terms = Terms {
             width: work.width,
@@ -238,7 +238,7 @@ impl Compositor {
                 start = Instant::now();
             }
             if self.rank != display {
-                // Each renderer draws its picture anew.
+                // Each renderer draws its whole part again in each frame.
                 let picture = group.draw(&terms)?;
                 let width = work.width;
                 for row in covered.rows.clone() {

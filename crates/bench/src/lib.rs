@@ -1,18 +1,18 @@
-//! What this machine's communication and rendering can do: the measurements of `mgn bench`, and the
-//! parts that they share with the two programs of `make bench`, which hold Manganese to what is
-//! wanted of it.
+//! Benchmarks of this machine's communication and rendering: the measurements of `mgn bench`, and
+//! the parts that they share with the two programs of `make bench`, which check our performance
+//! goals.
 //!
-//! A [suite](suites::Suite) plans [experiments](plan::Experiment). The [runner] measures them,
-//! round by round; what came out is a [record], of which there are a [table], CSV, a
-//! [comparison](compare) and a [page](report).
+//! Each [suite](suite::Suite) is planned as [experiments](plan::Experiment) by [suites]. The
+//! [runner] measures them, round by round. The result is a [record], which is shown as a [table],
+//! as CSV, as a [comparison](compare) and as a [page](report).
 #![deny(unsafe_code)]
 
 pub mod argv;
 pub mod child;
 pub mod compare;
 pub mod composite;
+mod format;
 pub mod gl;
-pub mod icet;
 pub mod machine;
 pub mod net;
 pub mod plan;
@@ -23,10 +23,12 @@ pub mod runner;
 mod simulated;
 pub mod statistics;
 pub mod store;
+pub mod suite;
 pub mod suites;
 pub mod table;
 
-/// A process that takes part in a measurement; programs that measure start themselves as such.
+/// A process that takes part in a measurement. The program that measures starts itself again as
+/// such a process, with the command [`child::PART`].
 #[derive(Debug, clap::Subcommand)]
 pub enum Part {
     /// One of two processes that exchange messages
@@ -37,13 +39,10 @@ pub enum Part {
     Compositor(composite::Compositor),
 }
 
-/// What a program that measures calls the command by which it starts itself as a [`Part`].
-pub const PART: &str = "bench-part";
-
 impl Part {
     pub fn run(&self) -> anyhow::Result<()> {
         match self {
-            Part::End(end) => end.run(),
+            Part::End(end) => net::end::run(end),
             Part::Member(member) => member.run(),
             Part::Compositor(compositor) => compositor.run(),
         }

@@ -1,4 +1,4 @@
-//! What it is measured on.
+//! The description of this machine in a record.
 
 use std::fs;
 use std::path::Path;
@@ -6,81 +6,49 @@ use std::process::Command;
 use std::time::Duration;
 
 use mgn_launch::inspect::in_path;
-use serde::{Deserialize, Serialize};
 
 use crate::child;
 use crate::gl::virgl;
-use crate::net::peers::Library;
-use crate::net::{netpipe, ours};
+use crate::net::peers::MpiLibrary;
+use crate::net::{congestion, endpoint, netpipe};
+use crate::record::Machine;
 
-/// Each network has its own.
-pub const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
-    pub host: String,
-    pub processor: String,
-    /// Those that this process may use.
-    pub processors: usize,
-    pub memory_gib: f64,
-    pub kernel: String,
-    pub system: String,
-    pub hypervisor: bool,
-    /// Of TCP, unless a link says otherwise.
-    pub congestion_control: String,
-    /// Of Manganese, of what draws, and of what it is compared with: "Open MPI", "4.1.4";
-    /// "installed" where a program does not say.
-    pub versions: Vec<(String, String)>,
-    /// How Manganese was compiled: "release" or "debug".
-    pub build: String,
-    /// Of endpoints, as `mgn tune` writes them: "eager_shm", "16384".
-    pub settings: Vec<(String, String)>,
-}
-
-impl Machine {
-    /// `mgn` is asked for what draws.
-    pub fn here(mgn: &Path) -> Machine {
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let uname = rustix::system::uname();
-        let cpuinfo = read("/proc/cpuinfo");
-        let kib: f64 = field(&read("/proc/meminfo"), "MemTotal")
-            .and_then(|text| text.split_whitespace().next()?.parse().ok())
-            .unwrap_or(0.0);
-        let system = read("/etc/os-release")
+/// Describes this machine. The path `mgn` is run to find the version of Mesa.
+pub fn describe(mgn: &Path) -> Machine {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let uname = rustix::system::uname();
+    let cpuinfo = read("/proc/cpuinfo");
+    let kib: f64 = field(&read("/proc/meminfo"), "MemTotal")
+        .and_then(|text| text.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0.0);
+    let system = read("/etc/os-release")
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+        .map_or(String::new(), |name| name.trim_matches('"').to_string());
+    let build = match cfg!(debug_assertions) {
+        true => "debug",
+        false => "release",
+    };
+    Machine {
+        host: uname.nodename().to_string_lossy().into_owned(),
+        processor: field(&cpuinfo, "model name")
+            .unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
+        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        memory_gib: (kib / 1024.0 / 1024.0 * 10.0).round() / 10.0,
+        kernel: format!(
+            "{} {}",
+            uname.sysname().to_string_lossy(),
+            uname.release().to_string_lossy()
+        ),
+        system,
+        hypervisor: cpuinfo
             .lines()
-            .find_map(|line| line.strip_prefix("PRETTY_NAME="))
-            .map_or(String::new(), |name| name.trim_matches('"').to_string());
-        let build = match cfg!(debug_assertions) {
-            true => "debug",
-            false => "release",
-        };
-        Machine {
-            host: uname.nodename().to_string_lossy().into_owned(),
-            processor: field(&cpuinfo, "model name")
-                .unwrap_or_else(|| uname.machine().to_string_lossy().into_owned()),
-            processors: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_gib: (kib / 1024.0 / 1024.0 * 10.0).round() / 10.0,
-            kernel: format!(
-                "{} {}",
-                uname.sysname().to_string_lossy(),
-                uname.release().to_string_lossy()
-            ),
-            system,
-            hypervisor: cpuinfo
-                .lines()
-                .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
-            congestion_control: congestion_control(),
-            versions: versions(mgn),
-            build: build.to_string(),
-            settings: settings(),
-        }
+            .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
+        congestion_control: congestion::control(),
+        versions: versions(mgn),
+        build: build.to_string(),
+        settings: settings(),
     }
-}
-
-/// What decides how much TCP has under way, in this process's network.
-pub fn congestion_control() -> String {
-    let name = fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default();
-    name.trim().to_string()
 }
 
 /// The value of the first line `name : value`.
@@ -89,22 +57,21 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
-/// Of endpoints; none where they cannot be read, of which endpoints complain.
+/// The settings of endpoints. Empty if they cannot be read, which endpoints report themselves.
 fn settings() -> Vec<(String, String)> {
-    let named = ours::settings().map_or(Vec::new(), |settings| settings.named());
+    let named = endpoint::settings().map_or(Vec::new(), |settings| settings.named());
     let named = named.into_iter();
     named
         .map(|(name, value)| (name.to_string(), value))
         .collect()
 }
 
-/// What programs say of their versions, where they are installed: the first word with a digit and a
-/// dot in it.
+/// The versions of installed programs: the first word of their output with a digit and a dot.
 fn versions(mgn: &Path) -> Vec<(String, String)> {
-    let said = |program: &Path, argument: &str| {
+    let output_of = |program: &Path, argument: &str| {
         let limit = Duration::from_secs(10);
-        let done = child::output(Command::new(program).arg(argument), limit);
-        done.map_or(String::new(), |done| done.stdout)
+        let finished = child::output(Command::new(program).arg(argument), limit);
+        finished.map_or(String::new(), |finished| finished.stdout)
     };
     let number = |name: &str, text: &str| {
         let is_number = |word: &&str| {
@@ -119,9 +86,10 @@ fn versions(mgn: &Path) -> Vec<(String, String)> {
         "Manganese".to_string(),
         env!("CARGO_PKG_VERSION").to_string(),
     );
-    let ask = |name: &str, program: &str, argument| number(name, &said(program.as_ref(), argument));
-    // It says what OpenGL there is: "4.5 (Compatibility Profile) Mesa 22.3.6".
-    let drawing = said(mgn, "gl-list");
+    let ask =
+        |name: &str, program: &str, argument| number(name, &output_of(program.as_ref(), argument));
+    // The list contains the OpenGL version, such as "4.5 (Compatibility Profile) Mesa 22.3.6".
+    let drawing = output_of(mgn, "gl-list");
     let mesa = drawing.split_once("Mesa ");
     let is_there = |name: &str, program: &str| {
         in_path(program.as_ref()).map(|_| (name.to_string(), "installed".to_string()))
@@ -131,8 +99,11 @@ fn versions(mgn: &Path) -> Vec<(String, String)> {
         ask("Open MPI", "mpirun.openmpi", "--version"),
         ask("MPICH", "mpichversion", "--version"),
         ask("UCX", "ucx_info", "-v"),
-        is_there("NetPIPE for Open MPI", netpipe::program(Library::OpenMpi)),
-        is_there("NetPIPE for MPICH", netpipe::program(Library::Mpich)),
+        is_there(
+            "NetPIPE for Open MPI",
+            netpipe::program(MpiLibrary::OpenMpi),
+        ),
+        is_there("NetPIPE for MPICH", netpipe::program(MpiLibrary::Mpich)),
         is_there("virgl's test server", virgl::PROGRAM),
     ];
     [Some(ours)].into_iter().chain(others).flatten().collect()
@@ -143,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matters_is_told() {
+    fn the_description_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let mgn = folder.path().join("mgn");
         fs::write(
@@ -153,7 +124,7 @@ mod tests {
         .unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&mgn, mode).unwrap();
-        let machine = Machine::here(&mgn);
+        let machine = describe(&mgn);
         let mesa = ("Mesa".to_string(), "22.3.6".to_string());
         assert!(machine.versions.contains(&mesa), "{:?}", machine.versions);
         assert_eq!(machine.versions[0].0, "Manganese");
@@ -163,7 +134,7 @@ mod tests {
             "{names:?}"
         );
         assert_eq!(machine.build, "debug", "tests are");
-        let without = Machine::here(Path::new("/no/such/mgn"));
+        let without = describe(Path::new("/no/such/mgn"));
         assert!(without.versions.iter().all(|(name, _)| name != "Mesa"));
     }
 }

@@ -1,4 +1,5 @@
-//! What is going to be measured: experiments, which compare ways to do one thing.
+//! The plan of a run: experiments, each of which compares methods of doing the same thing. The
+//! documentation and the files call such a method a way.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -7,27 +8,27 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::net::peers::Peers;
+use crate::net::peers::PeerPrograms;
 use crate::record::{Kind, Outcome, Percentiles, Plot};
-use crate::statistics::LEAST_ROUNDS;
-use crate::suites::Suite;
+use crate::statistics::MIN_ROUNDS;
+use crate::suite::Suite;
 
-/// What a user asks for.
+/// The options of a run.
 #[derive(Clone, Debug)]
-pub struct Wishes {
+pub struct BenchOptions {
     pub is_quick: bool,
-    /// Iterations of a calibrated loop on every processor, in `noise`.
+    /// Iterations of the calibrated loop on every processor, for the suite `noise`.
     pub iterations: u64,
-    /// The program that is drawn in `gl` and `link`, instead of the demo.
+    /// The program that the suites `gl` and `link` draw instead of the demo.
     pub program: Vec<std::ffi::OsString>,
-    /// `mgn` itself.
+    /// The path of `mgn`.
     pub mgn: PathBuf,
-    pub peers: Rc<Peers>,
+    pub peers: Rc<PeerPrograms>,
 }
 
-impl Wishes {
-    /// A time or a number that a quick run makes do with less of.
-    pub fn either<T>(&self, full: T, quick: T) -> T {
+impl BenchOptions {
+    /// A value that is smaller for a quick run.
+    pub fn full_or_quick<T>(&self, full: T, quick: T) -> T {
         match self.is_quick {
             true => quick,
             false => full,
@@ -35,64 +36,64 @@ impl Wishes {
     }
 }
 
-/// Ways to do one thing. In each round all of them run once, one after the other.
+/// Methods that are compared. In each round, each of them runs once, one after the other.
 pub struct Experiment {
     pub suite: Suite,
-    /// Its name, by which a later run finds that it was measured: `net latency`.
+    /// The name by which a later run recognizes that it was measured, such as `net latency`.
     pub key: String,
     pub plots: Vec<Plot>,
-    pub ways: Vec<Box<dyn Way>>,
-    /// Whether it matters how far apart the two processors are that it runs on.
-    pub is_placed: bool,
-    /// The time box: no round begins later.
+    pub methods: Vec<Box<dyn Method>>,
+    /// Whether the results depend on the distance between the two processors on which it runs.
+    pub depends_on_distance: bool,
+    /// The time limit: no round begins later.
     pub budget: Duration,
-    /// As many at least, unless the time is over, and at most.
+    /// The minimum number of rounds, unless the time is over, and the maximum.
     pub rounds: RangeInclusive<u32>,
-    /// What a reader should know: the congestion control, what was left out and why.
+    /// Facts that a reader should know, such as the congestion control, and what was left out and
+    /// why.
     pub notes: Vec<String>,
-    /// What its outcome says in words, as more notes.
+    /// Conclusions from the outcome, as further notes.
     pub conclude: fn(&Outcome) -> Vec<String>,
 }
 
-/// Nothing to add in words.
-pub fn no_words(_: &Outcome) -> Vec<String> {
+/// For an experiment without conclusions.
+pub fn no_conclusions(_: &Outcome) -> Vec<String> {
     Vec::new()
 }
 
-/// How many rounds are run where nothing else is wanted.
-pub const ROUNDS: RangeInclusive<u32> = LEAST_ROUNDS as u32..=40;
+/// The default number of rounds.
+pub const ROUNDS: RangeInclusive<u32> = MIN_ROUNDS as u32..=40;
 
-/// One way: a library and a transport, or a kind of rendering.
-pub trait Way {
+/// One method: a library with a transport, or a kind of rendering.
+pub trait Method {
     /// The name of its line in a plot.
     fn name(&self) -> String;
 
     fn kind(&self) -> Kind;
 
-    /// What a reader would type to see the same, as far as there is such a command.
+    /// The command by which a reader gets the same measurement, if there is one.
     fn command(&self) -> String;
 
-    /// Why it cannot be measured on this machine, if so: "Open MPI is not installed".
+    /// The reason why it cannot be measured on this machine, if so: "Open MPI is not installed".
     fn missing(&self) -> Option<String> {
         None
     }
 
-    /// Measures once. Takes no longer than its own limits allow: whatever it starts is ended when
-    /// it hangs.
+    /// Measures once, within a time limit of its own. A program that hangs is ended.
     fn run(&mut self) -> Result<Vec<Figure>>;
 }
 
-/// What one run of a way says of one place in a plot.
+/// A value from one run of a method, for one x of a plot.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// [`Plot::id`].
+    /// The [`Plot::id`].
     pub plot: String,
-    /// The name of its line, where a way has several; otherwise the way's.
+    /// The name of the series, if a method has several; otherwise that of the method.
     pub series: Option<String>,
     pub x: f64,
     pub value: f64,
     pub percentiles: Option<Percentiles>,
-    /// Seconds of CPU of this side and of the other one.
+    /// CPU seconds of this side and of the other one.
     pub cpu: Option<[f64; 2]>,
 }
 

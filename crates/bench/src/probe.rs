@@ -1,4 +1,4 @@
-//! How far the two processors are from each other.
+//! The distance between the two processors of a measurement.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -6,28 +6,28 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::record::Place;
+use crate::record::Distance;
 
 const TRIPS: u32 = 20_000;
 
-/// A cache line that changes hands in less than this, in ns, has not far to go.
-pub const NEAR: f64 = 150.0;
+/// Processors are near if they pass a cache line on in less than this time, in ns.
+pub const NEAR_NS: f64 = 150.0;
 
-/// None where the processors are too busy to tell.
-pub fn place() -> Option<Place> {
-    match line() {
-        time if time < NEAR => Some(Place::Near),
-        time if time.is_finite() => Some(Place::Far),
+/// `None` if the processors are too busy to tell.
+pub fn distance() -> Option<Distance> {
+    match cache_line_ns() {
+        time if time < NEAR_NS => Some(Distance::Near),
+        time if time.is_finite() => Some(Distance::Far),
         _ => None,
     }
 }
 
-/// A probe that takes longer, on one processor say, is given up.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// The time limit of a probe, for example if both threads share a processor.
+const PROBE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Nanoseconds in which a cache line changes hands, one way, between the [processors](processor) of
-/// two processes. Infinite where they don't hand it over.
-pub fn line() -> f64 {
+/// The time in nanoseconds in which a cache line passes between the [processors](processor) of two
+/// processes, one way. Infinite if it exceeds the limit.
+pub fn cache_line_ns() -> f64 {
     #[repr(align(128))]
     struct Line(AtomicU32);
     let line = Line(AtomicU32::new(0));
@@ -35,11 +35,11 @@ pub fn line() -> f64 {
         let start = Instant::now();
         for trip in 0..TRIPS {
             let wanted = 2 * trip + mine;
-            let mut looks = 0u32;
+            let mut polls = 0u32;
             while line.0.load(Ordering::Acquire) != wanted {
                 std::hint::spin_loop();
-                looks += 1;
-                if looks % (1 << 16) == 0 && start.elapsed() > PATIENCE {
+                polls += 1;
+                if polls % (1 << 16) == 0 && start.elapsed() > PROBE_TIMEOUT {
                     return f64::INFINITY;
                 }
             }
@@ -66,13 +66,13 @@ pub fn processors() -> Result<Vec<usize>> {
     Ok(all.filter(|at| mine.is_set(*at)).collect())
 }
 
-/// Which of them a process of this rank has for itself, as far as they go.
+/// The processor for a process of this rank. Ranks share processors if there are too few.
 pub fn processor(rank: usize) -> Result<usize> {
     let processors = processors()?;
     Ok(processors[rank % processors.len()])
 }
 
-/// Ties the calling thread to a processor.
+/// Pins the calling thread to a processor.
 pub fn pin(processor: usize) -> Result<()> {
     let mut set = rustix::thread::CpuSet::new();
     set.set(processor);
@@ -90,7 +90,7 @@ mod tests {
         let (first, last) = (all[0], all[all.len() - 1]);
         let count = thread::available_parallelism().unwrap().get();
         assert_eq!(all.len(), count);
-        // Another thread may use what it likes.
+        // In a thread of its own, so that the pinning does not affect other tests.
         let mine = thread::spawn(move || {
             pin(last).unwrap();
             [processor(0), processor(1)].map(Result::unwrap)

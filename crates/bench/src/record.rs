@@ -1,18 +1,17 @@
-//! What was measured, as it is written down: docs/bench.md describes the files.
+//! The results of a run, as docs/bench.md describes them.
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::Machine;
-use crate::statistics::{half_width, SURE};
-use crate::suites::Suite;
+use crate::statistics::{half_width, PRECISE};
+use crate::suite::Suite;
 
-/// What a file says first.
+/// The schema name at the beginning of a file.
 pub const SCHEMA: &str = "manganese bench";
 
-/// Readers refuse others.
+/// The version of the schema. Readers refuse other versions.
 pub const VERSION: u32 = 2;
 
-/// Everything of one run: the JSON file.
+/// All results of one run: the JSON file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     #[serde(flatten)]
@@ -21,9 +20,9 @@ pub struct Record {
 }
 
 impl Record {
-    /// How many of its numbers are resolved, and how many of those are sure; none where nothing is
-    /// a median.
-    pub fn sureness(&self) -> Option<String> {
+    /// How many numbers are resolved, and how many of these have narrow intervals. `None` if there
+    /// are no medians.
+    pub fn precision_summary(&self) -> Option<String> {
         let (mut all, mut resolved, mut sure) = (0, 0, 0);
         for outcome in &self.outcomes {
             let is_median = |line: &&Series| {
@@ -36,13 +35,13 @@ impl Record {
                 if point.state == State::Resolved {
                     resolved += 1;
                     let interval = (point.value, point.low, point.high);
-                    sure += usize::from(half_width(interval) <= SURE);
+                    sure += usize::from(half_width(interval) <= PRECISE);
                 }
             }
         }
         let mut words = format!("{resolved} of {all} numbers are resolved");
         if let Some(share) = (sure * 100).checked_div(resolved) {
-            let width = SURE * 100.0;
+            let width = PRECISE * 100.0;
             words += &format!(
                 "; of those {share} % lie in an interval that is no wider than {width} % to either side"
             );
@@ -51,21 +50,42 @@ impl Record {
     }
 }
 
-/// Where and how it was measured: the first line of the file that a run grows, and the beginning of
-/// the JSON file.
+/// The conditions of a run: the first line of the results file, and the beginning of the JSON file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Head {
     pub schema: String,
     pub version: u32,
     pub is_quick: bool,
-    /// The command that began the run.
+    /// The command line of the run.
     pub command: String,
-    /// When it began, in seconds since 1970.
+    /// The start of the run, in seconds since 1970.
     pub began: u64,
     pub machine: Machine,
 }
 
-/// What became of an experiment.
+/// The machine on which it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    pub host: String,
+    pub processor: String,
+    /// The processors that this process may use.
+    pub processors: usize,
+    pub memory_gib: f64,
+    pub kernel: String,
+    pub system: String,
+    pub hypervisor: bool,
+    /// The congestion control of TCP, unless an experiment names another.
+    pub congestion_control: String,
+    /// The versions of Manganese, the OpenGL driver, and the libraries that it is compared with,
+    /// such as "Open MPI", "4.1.4"; "installed" if a program does not print its version.
+    pub versions: Vec<(String, String)>,
+    /// The build profile of Manganese: "release" or "debug".
+    pub build: String,
+    /// The settings of endpoints as `mgn tune` writes them, such as "eager_shm", "16384".
+    pub settings: Vec<(String, String)>,
+}
+
+/// The results of an experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub suite: Suite,
@@ -73,15 +93,15 @@ pub struct Outcome {
     pub plots: Vec<Plot>,
     pub series: Vec<Series>,
     pub notes: Vec<String>,
-    /// How many rounds were run, and how many seconds that took.
+    /// The number of rounds that were run, and the seconds that they took.
     pub rounds: u32,
     pub seconds: f64,
 }
 
-/// Figures that belong together: a quantity over a parameter.
+/// A quantity as a function of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
-    /// Unique in a record: `net-latency`.
+    /// Unique in a record, such as `net-latency`.
     pub id: String,
     pub title: String,
     pub x: Axis,
@@ -91,7 +111,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Of medians.
+    /// A plot of medians.
     pub fn new(
         id: impl Into<String>,
         title: impl Into<String>,
@@ -112,9 +132,9 @@ impl Plot {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// "message size".
+    /// Such as "message size".
     pub name: String,
-    /// "B"; empty for a number without one.
+    /// Such as "B". Empty for a number without a unit.
     pub unit: String,
     pub is_log: bool,
 }
@@ -144,15 +164,15 @@ pub enum Better {
     Neither,
 }
 
-/// What the values of several rounds come to.
+/// How the values of several rounds are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fold {
-    /// Their median, with an interval.
+    /// The median, with an interval.
     Median,
-    /// Things that were counted.
+    /// The sum, for counts.
     Sum,
-    /// What is said of all rounds so far: the last word counts.
+    /// The last value, for values that already summarize all rounds so far.
     Last,
 }
 
@@ -160,13 +180,13 @@ pub enum Fold {
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Ours,
-    /// Somebody else's library or program.
+    /// Another library or program.
     Peer,
-    /// What this machine can do at best, without any library.
+    /// A limit of this machine, measured without any library.
     Limit,
 }
 
-/// A line of a plot, or why there is none.
+/// A series of a plot, or the reason why there is none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
     pub plot: String,
@@ -174,19 +194,20 @@ pub struct Series {
     pub kind: Kind,
     pub command: String,
     pub points: Vec<Point>,
-    /// What it lacks, or what went wrong.
+    /// The reason why it could not be measured, or an error.
     pub note: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Point {
     pub x: f64,
-    pub place: Place,
-    /// A value for each round that counts, and those rounds' numbers: values of two ways in the
-    /// same round were measured one right after the other.
+    #[serde(rename = "place")]
+    pub distance: Distance,
+    /// The value of each round that counts, and the numbers of these rounds. Values of two methods
+    /// in the same round were measured directly after one another.
     pub values: Vec<f64>,
     pub rounds: Vec<u32>,
-    /// What the values come to.
+    /// The combined value.
     pub value: f64,
     /// The interval in which the median lies in at least 93 % of all cases.
     pub low: f64,
@@ -198,11 +219,11 @@ pub struct Point {
 
 #[cfg(test)]
 impl Point {
-    /// One value, that of one round.
-    pub fn single(x: f64, place: Place, value: f64) -> Point {
+    /// A point with a single value.
+    pub fn single(x: f64, distance: Distance, value: f64) -> Point {
         Point {
             x,
-            place,
+            distance,
             values: vec![value],
             rounds: vec![0],
             value,
@@ -215,13 +236,13 @@ impl Point {
     }
 }
 
-/// How far from each other the two processors were.
+/// The distance between the two processors of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum Distance {
     Near,
     Far,
-    /// It does not matter.
+    /// The distance does not matter.
     Any,
 }
 
@@ -231,35 +252,36 @@ pub enum State {
     Resolved,
     /// Too few rounds counted.
     Unresolved,
-    /// The rounds say too different things for any number to be meant.
+    /// The values of the rounds differ too much.
     Noisy,
 }
 
-/// Of many single values within one run, in the plot's unit. None where they are too few for any to
-/// lie beyond it.
+/// Percentiles of single values within one run, in the unit of the plot. `None` if there are too
+/// few values for the percentile.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Percentiles {
     pub p50: Option<f64>,
     pub p90: Option<f64>,
     pub p99: Option<f64>,
     pub p999: Option<f64>,
-    pub most: Option<f64>,
+    #[serde(rename = "most")]
+    pub max: Option<f64>,
 }
 
 impl Percentiles {
     pub fn all(&self) -> [Option<f64>; 5] {
-        [self.p50, self.p90, self.p99, self.p999, self.most]
+        [self.p50, self.p90, self.p99, self.p999, self.max]
     }
 }
 
 impl From<[Option<f64>; 5]> for Percentiles {
-    fn from([p50, p90, p99, p999, most]: [Option<f64>; 5]) -> Percentiles {
+    fn from([p50, p90, p99, p999, max]: [Option<f64>; 5]) -> Percentiles {
         Percentiles {
             p50,
             p90,
             p99,
             p999,
-            most,
+            max,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Measuring: rounds, the probe of how far the processors are, the time box.
+//! Measurement in rounds, with the probe for the distance of the processors and the time limit.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,45 +8,45 @@ use anyhow::{bail, Result};
 use crate::child;
 use crate::plan::{Experiment, Figure};
 use crate::probe;
-use crate::record::{Fold, Outcome, Percentiles, Place, Plot, Point, Series, State};
-use crate::statistics::{half_width, median, LEAST_ROUNDS, NOISY};
+use crate::record::{Distance, Fold, Outcome, Percentiles, Plot, Point, Series, State};
+use crate::statistics::{half_width, median, MIN_ROUNDS, NOISY};
 
-/// Where all intervals are narrower, to either side, more rounds are not run.
+/// If the half-widths of all intervals are below this share, no more rounds are run.
 const NARROW: f64 = 0.05;
 
-/// Runs of one way that may fail before it is left out.
+/// A method is left out after this number of failures.
 const FAILURES: u32 = 2;
 
-/// Runs of a way in a round, until the processors do not move meanwhile.
+/// How often a method is run in a round, if the processors move during the run.
 const TRIES: u32 = 2;
 
-/// Why a run does not count.
+/// The reason why a run does not count.
 const MOVED: &str = "meanwhile the processors moved, or were busy with something else";
 
-/// Values of one place in a plot, as they come: which round, and the figure.
+/// The values of one x of a series: the round of each, and the figure.
 type Values = Vec<(u32, Figure)>;
 
-/// What a measurement goes by, besides its ways.
-trait Surroundings {
-    /// How far the processors are from each other, if that can be told.
-    fn place(&self) -> Option<Place>;
+/// The environment of a measurement.
+trait Environment {
+    /// The distance between the processors, if it can be measured.
+    fn distance(&self) -> Option<Distance>;
 
-    /// Whether this process was told to end.
-    fn is_over(&self) -> bool;
+    /// Whether this process got a signal to end.
+    fn is_interrupted(&self) -> bool;
 
-    /// Since the measurement began.
+    /// The time since the measurement began.
     fn elapsed(&self) -> Duration;
 }
 
-struct Here(Instant);
+struct RealEnvironment(Instant);
 
-impl Surroundings for Here {
-    fn place(&self) -> Option<Place> {
-        probe::place()
+impl Environment for RealEnvironment {
+    fn distance(&self) -> Option<Distance> {
+        probe::distance()
     }
 
-    fn is_over(&self) -> bool {
-        child::is_over()
+    fn is_interrupted(&self) -> bool {
+        child::is_interrupted()
     }
 
     fn elapsed(&self) -> Duration {
@@ -54,45 +54,45 @@ impl Surroundings for Here {
     }
 }
 
-/// Measures until all intervals are narrow or the time is over. `step` is told which round begins,
-/// and of which way. None if this process was told to end.
+/// Measures until all intervals are narrow or the time is over. Calls `step` with the round and the
+/// method before each run. Returns `None` if this process got a signal to end.
 pub fn measure(experiment: &mut Experiment, step: impl FnMut(u32, &str)) -> Option<Outcome> {
-    measure_in(&Here(Instant::now()), experiment, step)
+    measure_in(&RealEnvironment(Instant::now()), experiment, step)
 }
 
 fn measure_in(
-    surroundings: &impl Surroundings,
+    environment: &impl Environment,
     experiment: &mut Experiment,
     mut step: impl FnMut(u32, &str),
 ) -> Option<Outcome> {
-    let ways = &mut experiment.ways;
-    let mut notes: Vec<Option<String>> = ways.iter().map(|way| way.missing()).collect();
+    let methods = &mut experiment.methods;
+    let mut notes: Vec<Option<String>> = methods.iter().map(|method| method.missing()).collect();
     let mut failures: Vec<u32> = notes
         .iter()
         .map(|note| note.as_ref().map_or(0, |_| FAILURES))
         .collect();
-    // By way, line, plot, x as bits (of positive numbers, in their order), and place.
-    let mut found: BTreeMap<(usize, String, String, u64, Place), Values> = BTreeMap::new();
-    let mut moved = vec![0; ways.len()];
+    // By method, series, plot, x as bits (which sort like the positive numbers), and distance.
+    let mut found: BTreeMap<(usize, String, String, u64, Distance), Values> = BTreeMap::new();
+    let mut moved = vec![0; methods.len()];
     let mut round = 0;
     while round < *experiment.rounds.end() && failures.iter().any(|count| *count < FAILURES) {
         let enough = round >= *experiment.rounds.start() && is_narrow(&experiment.plots, &found);
-        if enough || round > 0 && surroundings.elapsed() >= experiment.budget {
+        if enough || round > 0 && environment.elapsed() >= experiment.budget {
             break;
         }
-        for (at, way) in ways.iter_mut().enumerate() {
+        for (at, method) in methods.iter_mut().enumerate() {
             if failures[at] >= FAILURES {
                 continue;
             }
-            step(round, &way.name());
+            step(round, &method.name());
             for _ in 0..TRIES {
-                let here = || match experiment.is_placed {
-                    true => surroundings.place(),
-                    false => Some(Place::Any),
+                let here = || match experiment.depends_on_distance {
+                    true => environment.distance(),
+                    false => Some(Distance::Any),
                 };
                 let before = here();
-                let figures = way.run().and_then(numbers);
-                if surroundings.is_over() {
+                let figures = method.run().and_then(numbers);
+                if environment.is_interrupted() {
                     return None;
                 }
                 let figures = match figures {
@@ -103,13 +103,19 @@ fn measure_in(
                         break;
                     }
                 };
-                let (Some(place), true) = (before, before == here()) else {
+                let (Some(distance), true) = (before, before == here()) else {
                     moved[at] += 1;
                     continue;
                 };
                 for figure in figures {
-                    let series = figure.series.clone().unwrap_or_else(|| way.name());
-                    let key = (at, series, figure.plot.clone(), figure.x.to_bits(), place);
+                    let series = figure.series.clone().unwrap_or_else(|| method.name());
+                    let key = (
+                        at,
+                        series,
+                        figure.plot.clone(),
+                        figure.x.to_bits(),
+                        distance,
+                    );
                     found.entry(key).or_default().push((round, figure));
                 }
                 break;
@@ -117,14 +123,14 @@ fn measure_in(
         }
         round += 1;
     }
-    let mut is_drawn = vec![false; ways.len()];
+    let mut is_drawn = vec![false; methods.len()];
     for (at, ..) in found.keys() {
         is_drawn[*at] = true;
     }
     let mut lost = Vec::new();
-    for (at, way) in ways.iter().enumerate().filter(|(at, _)| moved[*at] > 0) {
+    for (at, method) in methods.iter().enumerate().filter(|(at, _)| moved[*at] > 0) {
         match is_drawn[at] {
-            true => lost.push(format!("{} {}", way.name(), moved[at])),
+            true => lost.push(format!("{} {}", method.name(), moved[at])),
             false => notes[at] = notes[at].take().or(Some(MOVED.to_string())),
         }
     }
@@ -136,7 +142,7 @@ fn measure_in(
         series,
         notes: experiment.notes.clone(),
         rounds: round,
-        seconds: surroundings.elapsed().as_secs_f64(),
+        seconds: environment.elapsed().as_secs_f64(),
     };
     let words = (experiment.conclude)(&outcome);
     outcome.notes.extend(words);
@@ -148,7 +154,7 @@ fn measure_in(
     Some(outcome)
 }
 
-/// Figures that can be written down: what is no number, or is infinite, cannot.
+/// Refuses figures that JSON cannot represent: infinite values and NaN.
 fn numbers(figures: Vec<Figure>) -> Result<Vec<Figure>> {
     for figure in &figures {
         let percentiles = figure.percentiles.iter();
@@ -164,30 +170,30 @@ fn numbers(figures: Vec<Figure>) -> Result<Vec<Figure>> {
 
 fn is_narrow(
     plots: &[Plot],
-    found: &BTreeMap<(usize, String, String, u64, Place), Values>,
+    found: &BTreeMap<(usize, String, String, u64, Distance), Values>,
 ) -> bool {
     found.iter().all(|((_, _, id, ..), values)| {
         let is_median = plots
             .iter()
             .any(|plot| plot.id == *id && plot.fold == Fold::Median);
         let values: Vec<f64> = values.iter().map(|(_, figure)| figure.value).collect();
-        !is_median || values.len() >= LEAST_ROUNDS && half_width(median(&values)) <= NARROW
+        !is_median || values.len() >= MIN_ROUNDS && half_width(median(&values)) <= NARROW
     })
 }
 
-/// The lines of all plots, and of each way that gave none in a plot the reason.
+/// The series of all plots. A method without values has a series with the reason.
 fn lines(
     experiment: &Experiment,
     notes: &[Option<String>],
     is_drawn: &[bool],
-    found: BTreeMap<(usize, String, String, u64, Place), Values>,
+    found: BTreeMap<(usize, String, String, u64, Distance), Values>,
 ) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
-    for ((at, name, id, _, place), values) in found {
+    for ((at, name, id, _, distance), values) in found {
         let Some(plot) = experiment.plots.iter().find(|plot| plot.id == id) else {
             continue;
         };
-        let point = point(plot, place, &values);
+        let point = point(plot, distance, &values);
         let line = lines
             .iter_mut()
             .find(|line| line.plot == id && line.name == name);
@@ -196,26 +202,26 @@ fn lines(
             None => lines.push(Series {
                 plot: id,
                 name,
-                kind: experiment.ways[at].kind(),
-                command: experiment.ways[at].command(),
+                kind: experiment.methods[at].kind(),
+                command: experiment.methods[at].command(),
                 points: vec![point],
                 note: notes[at].clone(),
             }),
         }
     }
     for line in &mut lines {
-        let order = |point: &Point| (point.place, point.x);
+        let order = |point: &Point| (point.distance, point.x);
         line.points
             .sort_by(|one, other| order(one).partial_cmp(&order(other)).expect("numbers"));
     }
-    for (at, way) in experiment.ways.iter().enumerate() {
-        let (name, note) = (way.name(), &notes[at]);
+    for (at, method) in experiment.methods.iter().enumerate() {
+        let (name, note) = (method.name(), &notes[at]);
         if note.is_some() && !is_drawn[at] {
             lines.push(Series {
                 plot: experiment.plots[0].id.clone(),
                 name,
-                kind: way.kind(),
-                command: way.command(),
+                kind: method.kind(),
+                command: method.command(),
                 points: Vec::new(),
                 note: note.clone(),
             });
@@ -224,7 +230,7 @@ fn lines(
     lines
 }
 
-fn point(plot: &Plot, place: Place, found: &Values) -> Point {
+fn point(plot: &Plot, distance: Distance, found: &Values) -> Point {
     let values: Vec<f64> = found.iter().map(|(_, figure)| figure.value).collect();
     let (value, low, high) = match plot.fold {
         Fold::Median => median(&values),
@@ -232,7 +238,7 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
         Fold::Last => [values[values.len() - 1]; 3].into(),
     };
     let state = match plot.fold {
-        Fold::Median if values.len() < LEAST_ROUNDS => State::Unresolved,
+        Fold::Median if values.len() < MIN_ROUNDS => State::Unresolved,
         Fold::Median if half_width((value, low, high)) > NOISY => State::Noisy,
         _ => State::Resolved,
     };
@@ -248,7 +254,7 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
     });
     Point {
         x: found[0].1.x,
-        place,
+        distance,
         rounds: found.iter().map(|(round, _)| *round).collect(),
         value,
         low,
@@ -267,32 +273,31 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::plan::Way;
+    use crate::plan::Method;
     use crate::record::{Axis, Better, Kind};
-    use crate::suites::Suite;
+    use crate::suite::Suite;
 
-    /// A processor that goes from place to place, and a clock that goes on by a second with each
-    /// run.
+    /// A processor whose distance changes, and a clock that advances by a second with each run.
     struct Fake {
-        /// What the probe says, one after the other; then the last one for ever.
-        places: RefCell<Vec<Option<Place>>>,
+        /// The results of the probe in order. The last one repeats.
+        distances: RefCell<Vec<Option<Distance>>>,
         log: Log,
-        /// So many runs, then it is told to end.
+        /// After this number of runs, the process is told to end.
         end: usize,
     }
 
     type Log = Rc<RefCell<Vec<&'static str>>>;
 
-    impl Surroundings for Fake {
-        fn place(&self) -> Option<Place> {
-            let mut places = self.places.borrow_mut();
-            match places.len() {
-                1 => places[0],
-                _ => places.remove(0),
+    impl Environment for Fake {
+        fn distance(&self) -> Option<Distance> {
+            let mut distances = self.distances.borrow_mut();
+            match distances.len() {
+                1 => distances[0],
+                _ => distances.remove(0),
             }
         }
 
-        fn is_over(&self) -> bool {
+        fn is_interrupted(&self) -> bool {
             self.log.borrow().len() >= self.end
         }
 
@@ -301,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Gives its values, one after the other and again; what is no number is a failure.
+    /// A method that returns its values in order, again and again. NaN is a failure.
     struct Says {
         name: &'static str,
         values: &'static [f64],
@@ -309,7 +314,7 @@ mod tests {
         log: Log,
     }
 
-    impl Way for Says {
+    impl Method for Says {
         fn name(&self) -> String {
             self.name.to_string()
         }
@@ -334,9 +339,9 @@ mod tests {
         }
     }
 
-    /// What a run comes to, and the order in which ways were run.
+    /// A measurement, which returns the outcome and the order of the runs.
     struct Run {
-        places: Vec<Option<Place>>,
+        distances: Vec<Option<Distance>>,
         budget: u64,
         rounds: RangeInclusive<u32>,
         end: usize,
@@ -345,7 +350,7 @@ mod tests {
     impl Default for Run {
         fn default() -> Run {
             Run {
-                places: vec![Some(Place::Near)],
+                distances: vec![Some(Distance::Near)],
                 budget: 1000,
                 rounds: 5..=7,
                 end: usize::MAX,
@@ -356,11 +361,11 @@ mod tests {
     impl Run {
         fn of(
             self,
-            ways: &[(&'static str, &'static [f64])],
+            methods: &[(&'static str, &'static [f64])],
         ) -> (Option<Outcome>, Vec<&'static str>) {
             let log = Log::default();
             let fake = Fake {
-                places: self.places.into(),
+                distances: self.distances.into(),
                 log: log.clone(),
                 end: self.end,
             };
@@ -372,18 +377,18 @@ mod tests {
                     values,
                     at,
                     log,
-                }) as Box<dyn Way>
+                }) as Box<dyn Method>
             };
             let mut experiment = Experiment {
                 suite: Suite::Net,
                 key: "net".to_string(),
                 plots: vec![Plot::new("latency", "", axis(), axis(), Better::Less)],
-                ways: ways.iter().map(says).collect(),
-                is_placed: true,
+                methods: methods.iter().map(says).collect(),
+                depends_on_distance: true,
                 budget: Duration::from_secs(self.budget),
                 rounds: self.rounds,
                 notes: Vec::new(),
-                conclude: crate::plan::no_words,
+                conclude: crate::plan::no_conclusions,
             };
             let outcome = measure_in(&fake, &mut experiment, |_, _| {});
             drop((experiment, fake));
@@ -391,8 +396,8 @@ mod tests {
         }
     }
 
-    const NEAR: Option<Place> = Some(Place::Near);
-    const FAR: Option<Place> = Some(Place::Far);
+    const NEAR: Option<Distance> = Some(Distance::Near);
+    const FAR: Option<Distance> = Some(Distance::Far);
 
     #[test]
     fn ways_take_turns_until_all_is_narrow() {
@@ -403,12 +408,12 @@ mod tests {
         for (line, value) in outcome.series.iter().zip([1.0, 2.0]) {
             let point = &line.points[0];
             assert_eq!(
-                (point.value, point.state, point.place),
-                (value, State::Resolved, Place::Near)
+                (point.value, point.state, point.distance),
+                (value, State::Resolved, Distance::Near)
             );
             assert_eq!(point.rounds, [0, 1, 2, 3, 4]);
         }
-        // What is not narrow goes on to the last round.
+        // Without narrow intervals, it continues to the last round.
         let (outcome, _) = Run::default().of(&[("one", &[1.0, 1.3])]);
         assert_eq!(outcome.unwrap().rounds, 7);
     }
@@ -422,7 +427,7 @@ mod tests {
         let (outcome, order) = run.of(&[("one", &[1.0]), ("two", &[1.0])]);
         let outcome = outcome.unwrap();
         assert_eq!((outcome.rounds, order.len()), (3, 6));
-        // Three values are no number.
+        // Three values are too few.
         let points = outcome.series.iter().flat_map(|line| &line.points);
         assert!(points.clone().count() == 2);
         assert!(points
@@ -437,15 +442,15 @@ mod tests {
     }
 
     #[test]
-    fn a_run_during_which_processors_moved_is_made_again_and_does_not_count() {
+    fn a_run_during_which_processors_moved_is_repeated() {
         let run = Run {
-            // Twice in the first round, and once where it is not known.
-            places: vec![NEAR, FAR, FAR, NEAR, NEAR, None, NEAR],
+            // The distance changes twice in the first round, and is unknown once.
+            distances: vec![NEAR, FAR, FAR, NEAR, NEAR, None, NEAR],
             ..Run::default()
         };
         let (outcome, order) = run.of(&[("one", &[1.0])]);
         let outcome = outcome.unwrap();
-        // The first round is lost, the second has a second try.
+        // In the first round both tries are lost; in the second round, the second try counts.
         assert_eq!(outcome.series[0].points[0].rounds[0], 1);
         assert_eq!(order.len(), outcome.rounds as usize + 2);
         let notes = &outcome.notes;
@@ -453,9 +458,9 @@ mod tests {
             notes[0].contains(MOVED) && notes[0].ends_with("one 3"),
             "{notes:?}"
         );
-        // Where it is never known, there is a reason in place of points.
+        // If the distance is never known, the series has a reason instead of points.
         let run = Run {
-            places: vec![None],
+            distances: vec![None],
             ..Run::default()
         };
         let line = run.of(&[("one", &[1.0])]).0.unwrap().series.remove(0);
@@ -464,31 +469,34 @@ mod tests {
 
     #[test]
     fn near_and_far_are_not_mixed() {
-        let mut places = Vec::new();
-        for place in [NEAR, FAR].repeat(20) {
-            places.extend([place, place]);
+        let mut distances = Vec::new();
+        for distance in [NEAR, FAR].repeat(20) {
+            distances.extend([distance, distance]);
         }
         let run = Run {
-            places,
+            distances,
             rounds: 12..=12,
             ..Run::default()
         };
         let (outcome, _) = run.of(&[("one", &[1.0, 3.0])]);
         let points = outcome.unwrap().series.remove(0).points;
-        let found: Vec<_> = points.iter().map(|p| (p.place, p.value, p.state)).collect();
+        let found: Vec<_> = points
+            .iter()
+            .map(|p| (p.distance, p.value, p.state))
+            .collect();
         assert_eq!(
             found,
             [
-                (Place::Near, 1.0, State::Resolved),
-                (Place::Far, 3.0, State::Resolved)
+                (Distance::Near, 1.0, State::Resolved),
+                (Distance::Far, 3.0, State::Resolved)
             ]
         );
     }
 
     #[test]
-    fn what_fails_twice_is_left_out_and_the_rest_goes_on() {
-        let ways: [(&str, &[f64]); 3] = [("bad", &[f64::NAN]), ("one", &[1.0]), ("none", &[])];
-        let (outcome, order) = Run::default().of(&ways);
+    fn a_method_that_fails_twice_is_left_out() {
+        let methods: [(&str, &[f64]); 3] = [("bad", &[f64::NAN]), ("one", &[1.0]), ("none", &[])];
+        let (outcome, order) = Run::default().of(&methods);
         let outcome = outcome.unwrap();
         let count = |name: &str| order.iter().filter(|other| **other == name).count();
         assert_eq!((count("bad"), count("one"), count("none")), (2, 5, 0));
@@ -502,7 +510,7 @@ mod tests {
         assert!(line("bad").points.is_empty() && line("bad").note.is_some());
         assert_eq!(line("none").note.as_deref(), Some("not installed"));
         assert_eq!(line("one").points[0].state, State::Resolved);
-        // What fails once says so, and has its numbers.
+        // A method that failed once has a note and values.
         let values: &[f64] = &[f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
         let line = Run::default()
             .of(&[("once", values)])
@@ -510,11 +518,11 @@ mod tests {
             .unwrap()
             .series
             .remove(0);
-        assert!(line.note.is_some() && line.points[0].values.len() >= LEAST_ROUNDS);
+        assert!(line.note.is_some() && line.points[0].values.len() >= MIN_ROUNDS);
     }
 
     #[test]
-    fn what_is_interrupted_says_nothing() {
+    fn an_interrupted_measurement_has_no_outcome() {
         let run = Run {
             end: 3,
             ..Run::default()
@@ -524,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_a_failure() {
+    fn infinite_values_are_failures() {
         let of = |value: f64| numbers(vec![Figure::new("latency", 8.0, value)]);
         assert_eq!(of(1.5).unwrap().len(), 1);
         for value in [f64::NAN, f64::INFINITY] {

@@ -1,6 +1,6 @@
-//! Compositing by more renderers than this machine has processors: the schedules' own state
-//! machines on a simulated clock, with costs that were measured. Each renderer has a processor and
-//! a link of its own; a link carries one message at a time in each direction.
+//! Compositing with more renderers than this machine has processors: the schedules' own state
+//! machines on a simulated clock, with measured costs. Each renderer has a processor and a link of
+//! its own; a link carries one message at a time in each direction.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,18 +9,18 @@ use mgn_composite::{Channel, Event, Member, Outlet, Piece, Plan, Schedule};
 
 use crate::composite::Work;
 
-/// What things cost, in seconds.
+/// Costs in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// To merge a pixel of one layer, as it was drawn.
+    /// To merge a pixel of one layer as it was drawn.
     pub drawn: f64,
     /// To merge a pixel of one layer that was merged before.
     pub partial: f64,
-    /// To send or to receive a message, for the processor.
+    /// To send or to receive a message, on the processor.
     pub message: f64,
-    /// A byte on a link.
+    /// To send a byte over a link.
     pub byte: f64,
-    /// To put a merged pixel in its place in the whole picture.
+    /// To copy a merged pixel to its position in the whole picture.
     pub copy: f64,
 }
 
@@ -31,12 +31,12 @@ fn time(seconds: f64) -> Time {
     (seconds * 1e12).round() as Time
 }
 
-/// A renderer, or the display, which comes last.
+/// A renderer, or the display, which is the last one.
 struct Process {
     member: Member,
-    /// Whether it holds pixels that are to be merged again.
+    /// Whether it holds pixels that were merged and will be merged again.
     is_partial: bool,
-    /// When its processor is free, and its link in each direction.
+    /// The times when its processor and its link in each direction are free.
     processor: Time,
     out: Time,
     into: Time,
@@ -48,7 +48,7 @@ struct Message {
     to: usize,
     piece: Piece,
     on_link: Time,
-    /// Whether the whole message has arrived. If not, it has only begun to leave its sender.
+    /// Whether the whole message has arrived. Otherwise, its transfer has only begun.
     is_there: bool,
 }
 
@@ -56,13 +56,14 @@ struct Simulation<'w> {
     work: &'w Work,
     costs: Costs,
     processes: Vec<Process>,
-    /// Messages by time, and in the order in which they were sent.
+    /// Messages by time, and by the order in which they were sent.
     queue: BinaryHeap<Reverse<(Time, usize)>>,
     messages: Vec<Message>,
     end: Time,
 }
 
-/// Seconds from when all renderers have drawn until the display has the picture.
+/// Seconds from the time when all renderers have drawn to the time when the display has the
+/// picture.
 pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
     let (count, pixels) = (work.renderers, work.pixels());
     let plans = (0..count)
@@ -84,7 +85,7 @@ pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
         end: 0,
     };
     for number in 0..=count {
-        simulation.go_on(number);
+        simulation.process_events(number);
     }
     while let Some(Reverse((now, number))) = simulation.queue.pop() {
         simulation.deliver(now, number);
@@ -93,8 +94,8 @@ pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
 }
 
 impl Simulation<'_> {
-    /// Does what a process has to do next.
-    fn go_on(&mut self, number: usize) {
+    /// Performs the next events of a process.
+    fn process_events(&mut self, number: usize) {
         while let Some(event) = self.processes[number].member.poll() {
             match event {
                 Event::Send(piece) | Event::Deliver(piece) => self.send(number, piece),
@@ -156,7 +157,7 @@ impl Simulation<'_> {
         let received = process.member.received(&message.piece);
         received.expect("each member sends what the plans of others expect");
         let to = message.to;
-        self.go_on(to);
+        self.process_events(to);
     }
 }
 

@@ -1,20 +1,20 @@
-//! Medians, and how sure they are.
+//! Medians and their uncertainty.
 
 use hdrhistogram::Histogram;
 
-/// Rounds that are needed for a number.
-pub const LEAST_ROUNDS: usize = 5;
+/// The number of rounds that a median needs.
+pub const MIN_ROUNDS: usize = 5;
 
-/// A number whose interval is no wider to either side, as a share of the median, is sure.
-pub const SURE: f64 = 0.15;
+/// If the half-width of the interval is at most this share of the median, the number is precise.
+pub const PRECISE: f64 = 0.15;
 
-/// Values whose interval is wider to either side, as a share of the median, mean nothing.
+/// If the half-width of the interval is more than this share of the median, the number is noise.
 pub const NOISY: f64 = 0.5;
 
-/// The median with the interval in which the true one lies in at least 93 % of all cases, whatever
-/// the distribution: the k-th of the values in order from either end, where k is the largest for
-/// which so few of n tosses of a coin come out one way that rarely. Of 5 values those are the least
-/// and the greatest (93.75 %). See H. A. David and H. N. Nagaraja, Order Statistics, 7.1.
+/// The median, and an interval that contains the true one with a probability of at least 93 %, for
+/// any distribution: the k-th values in order from either end, for the largest k that has this
+/// probability according to the binomial distribution. For 5 values, these are the least and the
+/// greatest (93.75 %). See H. A. David and H. N. Nagaraja, Order Statistics, 7.1.
 pub fn median(values: &[f64]) -> (f64, f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -25,7 +25,7 @@ pub fn median(values: &[f64]) -> (f64, f64, f64) {
     let middle = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
     let (mut inside, mut term, mut below) = (0, 0.5f64.powi(n as i32), 0.0);
     for k in 0..(n - 1) / 2 {
-        // `below`: how likely at most k of n tosses come out one way.
+        // `below` is the probability that at most k of n values are below the true median.
         below += term;
         if 2.0 * below > 0.07 {
             break;
@@ -36,7 +36,7 @@ pub fn median(values: &[f64]) -> (f64, f64, f64) {
     (middle, sorted[inside], sorted[n - 1 - inside])
 }
 
-/// Half the width of an interval, as a share of its middle value.
+/// Half the width of an interval, as a share of the median.
 pub fn half_width((middle, low, high): (f64, f64, f64)) -> f64 {
     match high - low {
         0.0 => 0.0,
@@ -44,16 +44,16 @@ pub fn half_width((middle, low, high): (f64, f64, f64)) -> f64 {
     }
 }
 
-/// For times in ns, to one in ten thousand.
+/// A histogram for times in ns, with a resolution of one in ten thousand.
 pub fn histogram() -> Histogram<u64> {
     Histogram::new(4).expect("a histogram can have four digits")
 }
 
-/// What so many percent of these values do not exceed. None where they are too few for any to lie
-/// beyond it, except for 100 %, which is the greatest one.
+/// The value that this percentage of the values do not exceed. `None` if there are too few values
+/// for one to lie beyond it, except for 100 %, which is the greatest value.
 pub fn percentile(values: &Histogram<u64>, percent: f64) -> Option<f64> {
     let beyond = values.len() as f64 * (100.0 - percent) / 100.0;
-    // What is not exact in binary shall make no difference.
+    // Tolerates percentages that binary numbers cannot represent exactly.
     let is_told = beyond > 1.0 - 1e-9 || percent == 100.0 && !values.is_empty();
     is_told.then(|| values.value_at_percentile(percent * (1.0 - 1e-12)) as f64)
 }

@@ -1,5 +1,5 @@
-//! Where a run is kept: a file of JSON lines that grows by one with each experiment, so that a run
-//! that was interrupted goes on where it was.
+//! The results file of a run: JSON lines, one for each experiment, so that an interrupted run can
+//! continue.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -23,8 +23,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Goes on with the run in a folder, or begins one: in any case if it is to be a fresh one.
-    /// Until this is dropped nobody else can.
+    /// Continues the run in a folder, or begins one; always begins one if `is_fresh`. The file is
+    /// locked until this is dropped.
     pub fn open(folder: &Path, head: Head, is_fresh: bool) -> Result<Store> {
         let path = folder.join(FILE);
         fs::create_dir_all(folder)
@@ -55,7 +55,7 @@ impl Store {
         }
         let record = grown(&text).with_context(|| path.display().to_string())?;
         is_same(&record.head, &head).with_context(|| path.display().to_string())?;
-        // What an interruption has cut off is measured again.
+        // A line that an interruption has cut off is measured again.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64).with_context(writing)?;
         Ok(Store { path, file, record })
@@ -79,7 +79,7 @@ impl Store {
     }
 }
 
-/// Runs can be put together only if they were measured alike.
+/// Refuses to continue a run that was measured under other conditions.
 fn is_same(there: &Head, here: &Head) -> Result<()> {
     let differences = differences(there, here);
     if differences.is_empty() {
@@ -108,7 +108,7 @@ pub fn load(path: &Path) -> Result<Record> {
     record.with_context(|| file.display().to_string())
 }
 
-/// Reads lines; the last one counts only if it is whole.
+/// Parses the lines. An incomplete last line is ignored.
 fn grown(text: &str) -> Result<Record> {
     let mut lines = text
         .split_inclusive('\n')
@@ -150,7 +150,7 @@ pub fn json(record: &Record) -> Result<String> {
     Ok(serde_json::to_string_pretty(record)? + "\n")
 }
 
-/// The CSV file: a line for each point, and for each way that has none.
+/// The CSV file: a line for each point, and for each method without points.
 pub fn csv(record: &Record) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([
@@ -206,7 +206,7 @@ pub fn csv(record: &Record) -> Result<String> {
                 let point = [
                     point.x.to_string(),
                     plot.x.unit.clone(),
-                    lower(serde_json::to_value(point.place))?,
+                    lower(serde_json::to_value(point.distance))?,
                     lower(serde_json::to_value(point.state))?,
                     point.value.to_string(),
                     point.low.to_string(),

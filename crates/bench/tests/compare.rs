@@ -1,9 +1,9 @@
-//! What is said of two runs.
+//! Comparisons of two runs.
 
 mod sample;
 
 use mgn_bench::compare::{compare, lines, Verdict};
-use mgn_bench::record::{Better, Fold, Place, Point, Record, State};
+use mgn_bench::record::{Better, Distance, Fold, Point, Record, State};
 use sample::{point, record, small};
 
 /// Of one point in each run.
@@ -17,7 +17,7 @@ fn verdict(better: Better, a: Point, b: Point) -> Option<Verdict> {
 }
 
 #[test]
-fn what_changed_is_better_or_worse() {
+fn changes_are_better_or_worse() {
     let pair = || (point(8.0, 10.0, 0.02), point(8.0, 12.0, 0.02));
     let (a, b) = pair();
     assert_eq!(verdict(Better::Less, a, b), Some(Verdict::Worse));
@@ -59,18 +59,21 @@ fn noise_is_no_change() {
 
 #[test]
 fn only_the_same_is_compared() {
-    let at = |x: f64, place: Place| Point {
-        place,
+    let at = |x: f64, distance: Distance| Point {
+        distance,
         ..point(x, 10.0, 0.01)
     };
     let a = vec![
-        at(8.0, Place::Near),
-        at(8.0, Place::Far),
-        at(16.0, Place::Near),
+        at(8.0, Distance::Near),
+        at(8.0, Distance::Far),
+        at(16.0, Distance::Near),
     ];
     let found = compare(
         &small(Better::Less, a),
-        &small(Better::Less, vec![at(8.0, Place::Far), at(9.0, Place::Far)]),
+        &small(
+            Better::Less,
+            vec![at(8.0, Distance::Far), at(9.0, Distance::Far)],
+        ),
     );
     let counts = (found.unchanged, found.only_a, found.only_b);
     assert_eq!(counts, (1, 2, 1));

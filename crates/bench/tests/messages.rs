@@ -36,8 +36,8 @@ fn every_row_runs() {
     }
     let table = String::from_utf8_lossy(&output.stdout);
     for row in rows {
-        for way in row["ways"].as_array().into_iter().flatten() {
-            let values = way["values"].as_array().unwrap();
+        for method in row["ways"].as_array().into_iter().flatten() {
+            let values = method["values"].as_array().unwrap();
             let is_number = |value: &Value| value.as_f64().is_some_and(f64::is_finite);
             assert!(!values.is_empty() && values.iter().all(is_number), "{row}");
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use browser::Browser;
 use serde_json::{json, Value};
 
-/// What `browser` waits at most.
+/// The time limit of `browser`.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn unique(name: &str) -> String {
@@ -123,7 +123,7 @@ fn the_page_in_the_documentation_is_readable() {
 }
 
 #[test]
-fn what_was_said_is_not_markup() {
+fn texts_are_not_markup() {
     let page = mgn_bench::report::page(&sample::record());
     assert!(!page.contains("<script") && !page.contains("<b "));
     assert!(page.contains("&lt;script&gt;alert(2)"));

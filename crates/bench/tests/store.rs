@@ -44,7 +44,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_run_can_be_read() {
     let folder = Folder::filled("again");
     let whole = json(&record()).unwrap();
     assert!(json(&load(&folder.0).unwrap()).unwrap() == whole);
@@ -111,7 +111,7 @@ fn a_run_goes_on_only_where_it_began() {
 }
 
 #[test]
-fn what_it_cannot_read_it_says() {
+fn unreadable_files_are_reported() {
     let folder = Folder::filled("damaged");
     let text = fs::read_to_string(folder.file()).unwrap();
     let said = |text: &str| {
@@ -173,7 +173,7 @@ fn two_do_not_write_one_run() {
 #[test]
 fn a_fresh_run_forgets_the_earlier_one() {
     let folder = Folder::filled("fresh");
-    // Whatever that was.
+    // Even if the file is no run.
     for text in [
         fs::read_to_string(folder.file()).unwrap(),
         "hello\n".to_string(),
@@ -189,7 +189,7 @@ fn a_fresh_run_forgets_the_earlier_one() {
 }
 
 #[test]
-fn how_sure_numbers_are_is_told() {
+fn precision_is_summarized() {
     let mut points: Vec<_> = [0.1, 0.15, 0.2, 0.01]
         .iter()
         .zip(1..)
@@ -198,10 +198,10 @@ fn how_sure_numbers_are_is_told() {
     points[3].state = State::Noisy;
     let mut record = small(Better::Less, points);
     assert_eq!(
-        record.sureness().unwrap(),
+        record.precision_summary().unwrap(),
         "3 of 4 numbers are resolved; of those 66 % lie in an interval that is no wider than 15 % to either side"
     );
     assert!(mgn_bench::report::page(&record).contains("of those 66 %"));
     record.outcomes[0].plots[0].fold = Fold::Sum;
-    assert_eq!(record.sureness(), None);
+    assert_eq!(record.precision_summary(), None);
 }

@@ -1,10 +1,10 @@
-//! A page begins with what a reader must know, from the numbers.
+//! A page begins with the most important results.
 
 mod sample;
 
 use mgn_bench::record::{Better, Kind, Outcome, Plot, Point, Record, Series, State};
 use mgn_bench::report;
-use mgn_bench::suites::Suite;
+use mgn_bench::suite::Suite;
 use sample::{point, small};
 
 /// A plot with these lines: name, kind, and values at 8 and 64 bytes.
@@ -42,7 +42,7 @@ fn record(outcomes: Vec<Outcome>) -> Record {
 }
 
 #[test]
-fn good_and_bad_are_said() {
+fn good_and_bad_results_are_named() {
     use Kind::{Limit, Ours, Peer};
     let all = record(vec![
         outcome(
@@ -92,7 +92,7 @@ fn good_and_bad_are_said() {
         "the summary is behind the links"
     );
 
-    // What means nothing is left out, and so is a summary of nothing.
+    // Unresolved numbers are left out, and without numbers there is no summary.
     let unsure = |point: &mut Point| point.state = State::Noisy;
     let mut noisy = all.clone();
     let series = noisy

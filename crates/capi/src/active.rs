@@ -5,11 +5,10 @@ use std::ffi::{c_int, c_void};
 use libc::iovec;
 use mgn_fabric::endpoint::{Endpoint, Piece};
 
-use crate::arguments::link;
-use crate::connections::mgn_conn;
+use crate::connections::{link, mgn_conn};
 use crate::fault::{call, Fault};
 use crate::library::Library;
-use crate::requests::{begin, how, mgn_request};
+use crate::requests::{begin, mgn_request, send_options};
 
 /// A function of the program that is called with each message for its number. Any thread may call
 /// it, but never two at once. data is valid during the call. The function may send messages, but
@@ -39,7 +38,7 @@ pub unsafe extern "C" fn mgn_set_handler(
         let context = Context(context);
         endpoint.set_handler(number, move |active| {
             let Context(context) = &context;
-            // SAFETY: as the caller promises; the bytes are there during the call.
+            // SAFETY: as the caller promises. The bytes are valid during the call.
             unsafe {
                 handler(
                     *context,
@@ -68,14 +67,16 @@ pub unsafe extern "C" fn mgn_isend_active(
 ) -> c_int {
     let send = |endpoint: &Endpoint, pieces: &[Piece]| {
         // SAFETY: as the caller promises.
-        Ok(unsafe { endpoint.isend_active(link(conn)?, number, tag, pieces, how(flags)?) }?)
+        Ok(unsafe {
+            endpoint.isend_active(link(conn)?, number, tag, pieces, send_options(flags)?)
+        }?)
     };
     // SAFETY: as the caller promises.
     unsafe { begin(pieces, count, request, send) }
 }
 
-/// What is handed to a handler of the program's with each message.
+/// The pointer that the program gets back with each message for its handler.
 struct Context(*mut c_void);
 
-// SAFETY: the pointer is only handed back to the program, which knows that any thread may call.
+// SAFETY: the pointer is only passed back to the program, which knows that any thread may call.
 unsafe impl Send for Context {}

@@ -1,65 +1,49 @@
-//! What C hands over, checked as far as it can be.
+//! Conversion and checks of the arguments that C programs pass.
 
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::time::Duration;
 
 use libc::iovec;
-use mgn_fabric::endpoint::{LinkId, Piece, Wanted};
+use mgn_fabric::endpoint::Piece;
 
-use crate::connections::{mgn_conn, MGN_ANY};
-use crate::fault::{Code, Fault};
+use crate::fault::Fault;
 
-/// Pieces of one message, at most: as for the system's own calls.
+/// The largest number of pieces of one message: the limit of readv and writev.
 const PIECES_MAX: usize = 1024;
 
-pub(crate) fn handle(what: &str, number: u64) -> Fault {
-    Fault::new(Code::Handle, format!("there is no {what} {number:#x}"))
-}
+/// The timeout of an open without a limit. No program runs for longer.
+pub(crate) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
-pub(crate) fn link(conn: mgn_conn) -> Result<LinkId, Fault> {
-    match conn {
-        MGN_ANY => Err(handle("connection", conn)),
-        _ => Ok(LinkId::from_bits(conn)),
-    }
-}
-
-/// Messages from this connection, or from any where it is `MGN_ANY`.
-pub(crate) fn wanted(conn: mgn_conn, tag: u64, ignore: u64) -> Wanted {
-    Wanted {
-        from: (conn != MGN_ANY).then(|| LinkId::from_bits(conn)),
-        tag,
-        ignore,
-    }
-}
-
-/// Milliseconds; None: forever.
-pub(crate) fn patience(timeout: c_int) -> Option<Duration> {
+/// A timeout in milliseconds. `None` if it is negative: there is no limit.
+pub(crate) fn duration(timeout: c_int) -> Option<Duration> {
     u64::try_from(timeout).ok().map(Duration::from_millis)
 }
 
+/// The value behind a pointer that must not be null.
+///
 /// # Safety
-/// The pointer is null or to a value that nobody else uses meanwhile.
-pub(crate) unsafe fn out<'a, T>(place: *mut T, name: &str) -> Result<&'a mut T, Fault> {
-    if !place.is_null() && !place.is_aligned() {
+/// The pointer is null, or points to a value that nothing else accesses in the meantime.
+pub(crate) unsafe fn out<'a, T>(target: *mut T, name: &str) -> Result<&'a mut T, Fault> {
+    if !target.is_null() && !target.is_aligned() {
         return Err(Fault::argument(format!("{name} is not aligned")));
     }
     // SAFETY: as the caller promises, and it is aligned.
-    unsafe { place.as_mut() }.ok_or_else(|| Fault::argument(format!("{name} is null")))
+    unsafe { target.as_mut() }.ok_or_else(|| Fault::argument(format!("{name} is null")))
 }
 
-/// Writes a value that the program may not want.
+/// Writes a value, unless the program passed null because it does not want the value.
 ///
 /// # Safety
-/// The pointer is null or to a place for the value.
-pub(crate) unsafe fn set<T>(place: *mut T, value: Option<T>) {
-    if let (false, Some(value)) = (place.is_null(), value) {
+/// The pointer is null, or points to memory for the value.
+pub(crate) unsafe fn write_optional<T>(target: *mut T, value: Option<T>) {
+    if let (false, Some(value)) = (target.is_null(), value) {
         // SAFETY: as the caller promises.
-        unsafe { place.write_unaligned(value) };
+        unsafe { target.write_unaligned(value) };
     }
 }
 
 /// # Safety
-/// The pointer is null or to a string.
+/// The pointer is null, or points to a string that ends with a zero byte.
 pub(crate) unsafe fn text<'a>(start: *const c_char, name: &str) -> Result<&'a str, Fault> {
     // SAFETY: as the caller promises.
     unsafe { optional_text(start, name) }?.ok_or_else(|| Fault::argument(format!("{name} is null")))
@@ -80,7 +64,7 @@ pub(crate) unsafe fn optional_text<'a>(
         .map_err(|_| Fault::argument(format!("{name} is not UTF-8")))
 }
 
-/// Copies as much of a text as there is room for, and its zero byte. Gives the whole text's length.
+/// Copies as much of a text as fits, and a final zero byte. Returns the length of the whole text.
 ///
 /// # Safety
 /// `start` is null or has room for `room` bytes.
@@ -103,12 +87,12 @@ pub(crate) unsafe fn copy_text(
     Ok(text.len() as c_int)
 }
 
-/// Memory of a message in one piece.
-pub(crate) fn input(start: *const c_void, len: usize) -> Result<Piece, Fault> {
+/// The memory of a message that is one piece. Empty memory may be null.
+pub(crate) fn piece(start: *const c_void, len: usize) -> Result<Piece, Fault> {
     match (start.is_null(), len) {
         (_, 0) => Ok((std::ptr::NonNull::<u8>::dangling().as_ptr(), 0)),
         (true, _) => Err(Fault::argument("the message's memory is null")),
-        // No memory is larger.
+        // No object in memory is longer.
         (_, len) if len > isize::MAX as usize => {
             Err(Fault::argument(format!("a message of {len} bytes")))
         }
@@ -117,10 +101,10 @@ pub(crate) fn input(start: *const c_void, len: usize) -> Result<Piece, Fault> {
 }
 
 /// # Safety
-/// `start` is null or so many pieces.
+/// `start` is null, or points to `count` pieces.
 pub(crate) unsafe fn pieces(start: *const iovec, count: usize) -> Result<Vec<Piece>, Fault> {
     if count == 0 {
-        return Ok(vec![input(std::ptr::null(), 0)?]);
+        return Ok(vec![piece(std::ptr::null(), 0)?]);
     }
     if start.is_null() || !start.is_aligned() {
         return Err(Fault::argument("pieces is null or not aligned"));
@@ -131,15 +115,15 @@ pub(crate) unsafe fn pieces(start: *const iovec, count: usize) -> Result<Vec<Pie
         )));
     }
     // SAFETY: as the caller promises; it is aligned.
-    let pieces = unsafe { std::slice::from_raw_parts(start, count) };
-    let total = pieces
+    let vectors = unsafe { std::slice::from_raw_parts(start, count) };
+    let total = vectors
         .iter()
-        .try_fold(0usize, |sum, piece| sum.checked_add(piece.iov_len));
+        .try_fold(0usize, |sum, vector| sum.checked_add(vector.iov_len));
     if total.is_none_or(|total| total > isize::MAX as usize) {
         return Err(Fault::argument("the pieces are too long in total"));
     }
-    pieces
+    vectors
         .iter()
-        .map(|piece| input(piece.iov_base, piece.iov_len))
+        .map(|vector| piece(vector.iov_base, vector.iov_len))
         .collect()
 }

@@ -1,18 +1,14 @@
 //! Broadcast: one writer, many readers
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-use mgn_fabric::job::{Reader, Writer};
-use mgn_fabric::{Error, Message};
+use mgn_fabric::Error;
 
-use crate::arguments::{input, out, patience};
-use crate::connections::FOREVER;
-use crate::fault::{call, Code, Fault};
+use crate::arguments::{duration, out, piece, FOREVER};
+use crate::broadcast_end::BroadcastEnd;
+use crate::fault::{call, Fault};
+use crate::in_place::mgn_message;
 use crate::library::Library;
-use crate::place::mgn_message;
 
 /// One end of a broadcast connection. Every message of its writer goes to all readers. Readers on
 /// one host share one copy.
@@ -37,10 +33,10 @@ pub unsafe extern "C" fn mgn_broadcast_open(
             Error::Misuse(why) => Fault::argument(format!("longest is {longest}: {why}")),
             other => other.into(),
         })?;
-        let (number, opened) = library.add_broadcast(Broadcast::Writer(writer))?;
+        let (number, opened) = library.add_broadcast(BroadcastEnd::from(writer))?;
         let joined = opened
             .writer()?
-            .wait_for_readers(readers, patience(timeout));
+            .wait_for_readers(readers, duration(timeout));
         if let Err(error) = joined {
             let _ = library.remove_broadcast(number);
             return Err(error.into());
@@ -48,7 +44,7 @@ pub unsafe extern "C" fn mgn_broadcast_open(
         Ok(number)
     };
     // SAFETY: as the caller promises.
-    unsafe { give(broadcast, open) }
+    unsafe { open_end(broadcast, open) }
 }
 
 /// Joins, as a reader, the broadcast connection that another rank opens under this number. Waits
@@ -61,31 +57,28 @@ pub unsafe extern "C" fn mgn_broadcast_join(
     broadcast: *mut mgn_broadcast,
 ) -> c_int {
     let join = |library: &Library| {
-        let patience = patience(timeout).unwrap_or(FOREVER);
-        let reader = library.member.read_broadcast(rank, number, patience)?;
-        let (number, _) = library.add_broadcast(Broadcast::Reader {
-            reader: Mutex::new(reader),
-            is_closed: AtomicBool::new(false),
-        })?;
+        let timeout = duration(timeout).unwrap_or(FOREVER);
+        let reader = library.member.read_broadcast(rank, number, timeout)?;
+        let (number, _) = library.add_broadcast(BroadcastEnd::from(reader))?;
         Ok(number)
     };
     // SAFETY: as the caller promises.
-    unsafe { give(broadcast, join) }
+    unsafe { open_end(broadcast, join) }
 }
 
-/// Makes an end, once there is a place for its number.
+/// Makes an end with `open`, and writes its number, if the pointer to it is valid.
 ///
 /// # Safety
 /// As for `out`.
-unsafe fn give(
+unsafe fn open_end(
     broadcast: *mut mgn_broadcast,
-    make: impl FnOnce(&Library) -> Result<mgn_broadcast, Fault>,
+    open: impl FnOnce(&Library) -> Result<mgn_broadcast, Fault>,
 ) -> c_int {
     call(|| {
         let library = Library::current()?;
         // SAFETY: as the caller promises.
         let broadcast = unsafe { out(broadcast, "broadcast") }?;
-        *broadcast = make(library)?;
+        *broadcast = open(library)?;
         Ok(0)
     })
 }
@@ -101,9 +94,8 @@ pub unsafe extern "C" fn mgn_broadcast_send(
 ) -> c_int {
     call(|| {
         let broadcast = Library::current()?.broadcast(broadcast)?;
-        let (start, len) = input(data, length)?;
-        // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller
-        // promises.
+        let (start, len) = piece(data, length)?;
+        // SAFETY: the caller promises `len` bytes, which stay unchanged until this returns.
         let bytes = unsafe { std::slice::from_raw_parts(start, len) };
         broadcast.writer()?.send(bytes)?;
         Ok(0)
@@ -140,9 +132,9 @@ pub unsafe extern "C" fn mgn_broadcast_take(
                 out(message, "message")?,
             )
         };
-        let received = broadcast.take(patience(timeout))?;
+        let received = broadcast.take(duration(timeout))?;
         (*data, *length) = (received.as_ptr().cast(), received.len());
-        *message = library.keep(Box::new(received));
+        *message = library.add_message(Box::new(received));
         Ok(0)
     })
 }
@@ -156,55 +148,4 @@ pub extern "C" fn mgn_broadcast_close(broadcast: mgn_broadcast) -> c_int {
         Library::current()?.remove_broadcast(broadcast)?.close();
         Ok(0)
     })
-}
-
-/// How often one who waits for a message looks whether the end was closed.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// One end, as the library keeps it.
-pub(crate) enum Broadcast {
-    Writer(Writer),
-    Reader {
-        reader: Mutex<Reader>,
-        is_closed: AtomicBool,
-    },
-}
-
-impl Broadcast {
-    /// Ends what waits. The end itself goes when nobody uses it any more.
-    pub(crate) fn close(&self) {
-        match self {
-            Broadcast::Writer(writer) => writer.close(),
-            Broadcast::Reader { is_closed, .. } => is_closed.store(true, Ordering::Relaxed),
-        }
-    }
-
-    fn writer(&self) -> Result<&Writer, Fault> {
-        match self {
-            Broadcast::Writer(writer) => Ok(writer),
-            Broadcast::Reader { .. } => Err(Fault::argument("this process reads the broadcast")),
-        }
-    }
-
-    fn take(&self, patience: Option<Duration>) -> Result<Message, Fault> {
-        let Broadcast::Reader { reader, is_closed } = self else {
-            return Err(Fault::argument("this process writes the broadcast"));
-        };
-        let begin = Instant::now();
-        loop {
-            let left = patience.map_or(LOOK, |all| all.saturating_sub(begin.elapsed()).min(LOOK));
-            // Threads take turns.
-            let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
-            if is_closed.load(Ordering::Relaxed) {
-                let text = "the broadcast has been closed here";
-                return Err(Fault::new(Code::Closed, text));
-            }
-            if let Some(message) = reader.recv(Some(left))? {
-                return Ok(message);
-            }
-            if patience.is_some_and(|all| begin.elapsed() >= all) {
-                return Err(Fault::timeout("waiting for a message"));
-            }
-        }
-    }
 }

@@ -2,19 +2,16 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
-use std::thread::{self, ThreadId};
 
 use mgn_composite::{
     Color, Depth, Format, Group, LayerMut, Operation, PictureRef, Rectangle, Schedule, Terms, Tile,
 };
-use mgn_outlet::{Attached, Canvas};
+use mgn_outlet::Canvas;
 
-use crate::arguments::{input, optional_text, out, patience};
-use crate::connections::FOREVER;
-use crate::fault::{call, Code, Fault};
-use crate::library::{lock, Library};
-use crate::outlets::of_attached;
+use crate::arguments::{duration, optional_text, out, piece, FOREVER};
+use crate::compositor::{Calling, Compositor};
+use crate::fault::{call, not_shown, Code, Fault};
+use crate::library::Library;
 
 /// A compositor: a group of all processes of the job that composite pictures together.
 #[allow(non_camel_case_types)]
@@ -169,7 +166,7 @@ pub unsafe extern "C" fn mgn_compositor_open(
         let group = Group::new(
             &library.member,
             library.group_number(),
-            patience(timeout).unwrap_or(FOREVER),
+            duration(timeout).unwrap_or(FOREVER),
         )?;
         *compositor = library.add_compositor(Compositor::new(group));
         Ok(0)
@@ -217,9 +214,8 @@ pub unsafe extern "C" fn mgn_composite(
         let terms = unsafe { terms(&composition) }?;
         let [color_bytes, depth_bytes] = terms.bytes()?;
         let part = |start: *const c_void, len: usize| -> Result<&[u8], Fault> {
-            let (start, len) = input(start, if start.is_null() { 0 } else { len })?;
-            // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller
-            // promises.
+            let (start, len) = piece(start, if start.is_null() { 0 } else { len })?;
+            // SAFETY: the caller promises `len` bytes, which stay unchanged until this returns.
             Ok(unsafe { std::slice::from_raw_parts(start, len) })
         };
         let picture = PictureRef {
@@ -236,7 +232,9 @@ pub unsafe extern "C" fn mgn_composite(
         let mut group = compositor.group()?;
         let here = group.composite(picture, &terms)?;
         *merged = from_pixels(&here);
-        compositor.show(library, &terms, &here)
+        compositor
+            .show(library.member.rank() as usize, &terms, &here)
+            .map(|()| 0)
     })
 }
 
@@ -308,7 +306,9 @@ pub unsafe extern "C" fn mgn_composite_drawn(
         let covered = covered.map(Rectangle::from);
         let here = group.composite_drawn(&terms, covered)?;
         *merged = from_pixels(&here);
-        compositor.show(library, &terms, &here)
+        compositor
+            .show(library.member.rank() as usize, &terms, &here)
+            .map(|()| 0)
     })
 }
 
@@ -344,7 +344,7 @@ pub unsafe extern "C" fn mgn_composite_tiles(
         let terms = unsafe { terms(&composition) }?;
         let draw = draw.ok_or_else(|| Fault::argument("draw is null"))?;
         let places: Vec<mgn_tile> = match tiles.is_null() {
-            true => vec![whole(&composition)?],
+            true => vec![single_tile(&composition)?],
             false => {
                 let all = (0..count as usize).map(|at| {
                     // SAFETY: the caller promises that `count` tiles are there.
@@ -370,7 +370,7 @@ pub unsafe extern "C" fn mgn_composite_tiles(
                 depth => depth.as_mut_ptr().cast(),
             };
             let color = out.color.as_mut_ptr().cast();
-            // SAFETY: the program's function keeps to what the manual of this library says.
+            // SAFETY: the program promises that its function keeps to the contract of `mgn_draw`.
             let status =
                 unsafe { draw(context, number as u32, &place, color, depth, &mut covered) };
             match status {
@@ -404,12 +404,12 @@ pub unsafe extern "C" fn mgn_composite_tiles(
         let _calling = Calling::new(&compositor);
         group.composite_tiles(&terms, &tiles, draw, show)?;
         let shown = canvas.map_or(Ok(()), Canvas::show);
-        shown.map(|()| 0).map_err(|error| of_attached(&error))
+        shown.map(|()| 0).map_err(|error| not_shown(&error))
     })
 }
 
-/// A picture as one tile.
-fn whole(composition: &mgn_composition) -> Result<mgn_tile, Fault> {
+/// The whole picture as one tile.
+fn single_tile(composition: &mgn_composition) -> Result<mgn_tile, Fault> {
     let to = u32::try_from(composition.to);
     Ok(mgn_tile {
         place: mgn_rectangle {
@@ -469,73 +469,6 @@ pub extern "C" fn mgn_compositor_close(compositor: mgn_compositor) -> c_int {
     })
 }
 
-pub(crate) struct Compositor {
-    group: Mutex<Group<'static>>,
-    /// The thread that is running a draw or show function for this compositor, if any.
-    caller: Mutex<Option<ThreadId>>,
-    attached: Mutex<Option<Attached>>,
-}
-
-impl Compositor {
-    fn new(group: Group<'static>) -> Compositor {
-        Compositor {
-            group: Mutex::new(group),
-            caller: Mutex::new(None),
-            attached: Mutex::new(None),
-        }
-    }
-
-    /// Has an outlet show the pictures that come here.
-    pub(crate) fn attach(&self, attached: Option<Attached>) -> Result<(), Fault> {
-        self.check_caller()?;
-        *lock(&self.attached) = attached;
-        Ok(())
-    }
-
-    pub(crate) fn attached(&self) -> Option<Attached> {
-        lock(&self.attached).clone()
-    }
-
-    /// Refuses a call by a draw or show function for the compositor that is calling it.
-    pub(crate) fn check_caller(&self) -> Result<(), Fault> {
-        let caller = *lock(&self.caller);
-        match caller == Some(thread::current().id()) {
-            true => Err(Fault::new(
-                Code::State,
-                "a function that draws or shows a tile must not use its compositor",
-            )),
-            false => Ok(()),
-        }
-    }
-
-    /// The group, once no other thread uses it.
-    fn group(&self) -> Result<MutexGuard<'_, Group<'static>>, Fault> {
-        self.check_caller()?;
-        Ok(lock(&self.group))
-    }
-}
-
-/// Marks the time in which the program's draw and show functions may run.
-struct Calling<'c>(&'c Compositor);
-
-impl Calling<'_> {
-    fn new(compositor: &Compositor) -> Calling<'_> {
-        let calling = Calling(compositor);
-        calling.set(Some(thread::current().id()));
-        calling
-    }
-
-    fn set(&self, caller: Option<ThreadId>) {
-        *lock(&self.0.caller) = caller;
-    }
-}
-
-impl Drop for Calling<'_> {
-    fn drop(&mut self) {
-        self.set(None);
-    }
-}
-
 fn argument(what: &str, value: c_int) -> Fault {
     Fault::argument(format!("{what} is {value}"))
 }
@@ -550,7 +483,7 @@ pub(crate) fn color(color: c_int) -> Result<Color, Fault> {
 }
 
 /// # Safety
-/// The schedule is null or a string, the order null or so many ranks.
+/// The schedule is null or a string. The order is null, or points to `order_length` ranks.
 unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
     let color = color(composition.color)?;
     let depth = match composition.depth {
@@ -577,7 +510,7 @@ unsafe fn terms(composition: &mgn_composition) -> Result<Terms, Fault> {
         true => None,
         false => {
             let ranks = (0..order_length as usize).map(|at| {
-                // SAFETY: so many ranks are there, as the caller promises.
+                // SAFETY: the caller promises `order_length` ranks.
                 unsafe { composition.order.add(at).read_unaligned() as usize }
             });
             Some(ranks.collect::<Vec<usize>>())

@@ -1,9 +1,10 @@
 //! Connections
 
 use std::ffi::{c_char, c_int};
-use std::time::Duration;
 
-use crate::arguments::{handle, link, optional_text, out, patience};
+use mgn_fabric::endpoint::{LinkId, Wanted};
+
+use crate::arguments::{duration, optional_text, out, FOREVER};
 use crate::fault::{call, Fault};
 use crate::library::Library;
 
@@ -13,9 +14,6 @@ pub type mgn_conn = u64;
 
 /// In place of a connection: receives a message from any process.
 pub const MGN_ANY: mgn_conn = 0;
-
-/// How long to open something when nobody said an end: what no program outlives.
-pub(crate) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// Gives the connection to a rank. Two processes share one connection: it is created if neither has
 /// opened it yet. Waits for the other process to start. host is null, or the name of the host on
@@ -39,7 +37,7 @@ pub unsafe extern "C" fn mgn_open(
                 )));
             }
         }
-        let link = member.open(rank, patience(timeout).unwrap_or(FOREVER))?;
+        let link = member.open(rank, duration(timeout).unwrap_or(FOREVER))?;
         *conn = link.to_bits();
         Ok(0)
     })
@@ -51,7 +49,7 @@ pub extern "C" fn mgn_rank_of(conn: mgn_conn) -> c_int {
     call(|| {
         let rank = Library::current()?.member.rank_of(link(conn)?);
         rank.map(|rank| rank as c_int)
-            .ok_or_else(|| handle("connection", conn))
+            .ok_or_else(|| Fault::no_such("connection", conn))
     })
 }
 
@@ -63,9 +61,26 @@ pub extern "C" fn mgn_close(conn: mgn_conn) -> c_int {
         let endpoint = Library::current()?.endpoint();
         let link = link(conn)?;
         if !endpoint.is_open(link) {
-            return Err(handle("connection", conn));
+            return Err(Fault::no_such("connection", conn));
         }
         endpoint.close(link);
         Ok(0)
     })
+}
+
+/// The link of a connection. `MGN_ANY` is none.
+pub(crate) fn link(conn: mgn_conn) -> Result<LinkId, Fault> {
+    match conn {
+        MGN_ANY => Err(Fault::no_such("connection", conn)),
+        _ => Ok(LinkId::from_bits(conn)),
+    }
+}
+
+/// Selects messages from a connection, or from any connection for `MGN_ANY`.
+pub(crate) fn wanted(conn: mgn_conn, tag: u64, ignore: u64) -> Wanted {
+    Wanted {
+        from: (conn != MGN_ANY).then(|| LinkId::from_bits(conn)),
+        tag,
+        ignore,
+    }
 }

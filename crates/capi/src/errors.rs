@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, CStr};
 
-use crate::fault;
+use crate::last_error;
 
 pub const MGN_OK: c_int = 0;
 
@@ -47,12 +47,78 @@ pub enum mgn_err {
 /// Describes an error code in a few words. Never null.
 #[no_mangle]
 pub extern "C" fn mgn_strerror(error: c_int) -> *const c_char {
-    CStr::as_ptr(fault::meaning(error))
+    CStr::as_ptr(meaning(error))
 }
 
 /// Describes the last error in this thread in detail. The text is valid until the next call in this
 /// thread fails. Never null.
 #[no_mangle]
 pub extern "C" fn mgn_last_error() -> *const c_char {
-    fault::last()
+    last_error::get()
+}
+
+/// The texts of `mgn_strerror`.
+const MEANINGS: [(mgn_err, &CStr); 15] = [
+    (mgn_err::Argument, c"an argument is invalid"),
+    (
+        mgn_err::Handle,
+        c"no such connection, request, message, reservation, memory, broadcast, compositor or outlet",
+    ),
+    (
+        mgn_err::State,
+        c"mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or a draw or show function uses the compositor that is calling it",
+    ),
+    (mgn_err::Timeout, c"the timeout has expired"),
+    (
+        mgn_err::Closed,
+        c"the other process has closed the connection or ended",
+    ),
+    (
+        mgn_err::Truncated,
+        c"the message was longer than the memory for it",
+    ),
+    (mgn_err::Cancelled, c"the operation was cancelled"),
+    (
+        mgn_err::Starved,
+        c"the receive is blocked by messages that the program has not received",
+    ),
+    (
+        mgn_err::Job,
+        c"the description of the job is invalid, or its name is in use",
+    ),
+    (mgn_err::Refused, c"the other process refused the connection"),
+    (mgn_err::System, c"a system call failed"),
+    (mgn_err::Internal, c"a bug in the library"),
+    (
+        mgn_err::Offer,
+        c"the other process does not offer this memory, or offers less than requested",
+    ),
+    (
+        mgn_err::Composite,
+        c"the processes disagree about what they composite",
+    ),
+    (mgn_err::Outlet, c"pictures cannot be shown or saved there"),
+];
+
+fn meaning(code: c_int) -> &'static CStr {
+    let found = MEANINGS.iter().find(|(known, _)| *known as c_int == code);
+    match found {
+        Some((_, text)) => text,
+        None if code >= MGN_OK => c"no error",
+        None => c"no error of this library",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_texts() {
+        for (code, text) in MEANINGS {
+            assert_eq!(meaning(code as c_int), text);
+        }
+        assert_eq!(meaning(0), c"no error");
+        assert_eq!(meaning(-99), c"no error of this library");
+    }
 }

@@ -1,73 +1,20 @@
-//! Errors as C programs see them: a number, and a text that the thread keeps.
+//! Failures of calls, and how a call returns them to a C program.
 
-use std::cell::RefCell;
-use std::ffi::{c_char, c_int, CStr, CString};
+use std::ffi::c_int;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use mgn_composite::CompositeError;
 use mgn_fabric::Error;
+use mgn_outlet::OutletError;
 
 pub(crate) use crate::errors::mgn_err as Code;
-use crate::errors::MGN_OK;
+use crate::last_error;
 
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) struct Fault {
     code: Code,
     text: String,
-}
-
-/// What each error means, in a few words.
-const MEANINGS: [(Code, &CStr); 15] = [
-    (Code::Argument, c"an argument is invalid"),
-    (
-        Code::Handle,
-        c"no such connection, request, message, reservation, memory, broadcast, compositor or outlet",
-    ),
-    (
-        Code::State,
-        c"mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or a draw or show function uses the compositor that is calling it",
-    ),
-    (Code::Timeout, c"the timeout has expired"),
-    (
-        Code::Closed,
-        c"the other process has closed the connection or ended",
-    ),
-    (
-        Code::Truncated,
-        c"the message was longer than the memory for it",
-    ),
-    (Code::Cancelled, c"the operation was cancelled"),
-    (
-        Code::Starved,
-        c"the receive is blocked by messages that the program has not received",
-    ),
-    (
-        Code::Job,
-        c"the description of the job is invalid, or its name is in use",
-    ),
-    (Code::Refused, c"the other process refused the connection"),
-    (Code::System, c"a system call failed"),
-    (Code::Internal, c"a bug in the library"),
-    (
-        Code::Offer,
-        c"the other process does not offer this memory, or offers less than requested",
-    ),
-    (
-        Code::Composite,
-        c"the processes disagree about what they composite",
-    ),
-    (Code::Outlet, c"pictures cannot be shown or saved there"),
-];
-
-/// What a number means.
-pub(crate) fn meaning(code: c_int) -> &'static CStr {
-    let found = MEANINGS.iter().find(|(known, _)| *known as c_int == code);
-    match found {
-        Some((_, text)) => text,
-        None if code >= MGN_OK => c"no error",
-        None => c"no error of this library",
-    }
 }
 
 impl Fault {
@@ -81,6 +28,11 @@ impl Fault {
     /// An argument that makes no sense.
     pub(crate) fn argument(text: impl Into<String>) -> Fault {
         Fault::new(Code::Argument, text)
+    }
+
+    /// A number that belongs to no object of this kind.
+    pub(crate) fn no_such(kind: &str, number: u64) -> Fault {
+        Fault::new(Code::Handle, format!("there is no {kind} {number:#x}"))
     }
 
     pub(crate) fn timeout(what: &str) -> Fault {
@@ -145,46 +97,52 @@ impl From<CompositeError> for Fault {
     }
 }
 
-thread_local! {
-    static LAST: RefCell<CString> = RefCell::default();
+/// A composited picture could not be shown. The arguments of the call that composited it were
+/// right, so the cause is always the outlet.
+pub(crate) fn not_shown(error: &OutletError) -> Fault {
+    Fault::new(Code::Outlet, error.to_string())
 }
 
-/// What the thread's last failure said.
-pub(crate) fn last() -> *const c_char {
-    // A thread that is ending has forgotten it.
-    LAST.try_with(|last| last.borrow().as_ptr())
-        .unwrap_or(c"".as_ptr())
+impl From<OutletError> for Fault {
+    fn from(error: OutletError) -> Fault {
+        let code = match error.is_of_call() {
+            true => Code::Argument,
+            false => Code::Outlet,
+        };
+        Fault::new(code, error.to_string())
+    }
 }
 
-/// Runs a call's body: a failure becomes its number, and its text the thread's last one. A panic is
-/// a failure, too.
+/// Runs the body of a C function. Returns the code of a failure, and keeps its text as the last
+/// error of this thread. A panic is a failure, too.
 pub(crate) fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
     let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let said = panic
+        let message = panic
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied());
         Err(Fault::new(
             Code::Internal,
-            format!("a bug in the library: {}", said.unwrap_or("a panic")),
+            format!("a bug in the library: {}", message.unwrap_or("a panic")),
         ))
     });
     result.unwrap_or_else(|fault| {
-        let text = CString::new(fault.text.replace('\0', " ")).unwrap_or_default();
-        let _ = LAST.try_with(|last| last.replace(text));
+        last_error::set(&fault.text);
         fault.code as c_int
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CStr;
+
     use super::*;
 
     #[test]
     fn panics_and_errors_become_numbers() {
-        let said = || {
-            // SAFETY: the text stays until this thread's next failure.
-            unsafe { CStr::from_ptr(last()) }
+        let last_error = || {
+            // SAFETY: the text is valid until this thread's next failure.
+            unsafe { CStr::from_ptr(last_error::get()) }
                 .to_str()
                 .unwrap()
                 .to_string()
@@ -194,15 +152,10 @@ mod tests {
             call(|| Err(Error::Cancelled.into())),
             Code::Cancelled as c_int
         );
-        assert_eq!(said(), "cancelled");
+        assert_eq!(last_error(), "cancelled");
         assert_eq!(call(|| panic!("on {}", "purpose")), Code::Internal as c_int);
-        assert!(said().contains("on purpose"));
+        assert!(last_error().contains("on purpose"));
         assert_eq!(call(|| Err(Fault::argument("a\0b"))), -1);
-        assert_eq!(said(), "a b");
-        for (code, text) in MEANINGS {
-            assert_eq!(meaning(code as c_int), text);
-        }
-        assert_eq!(meaning(0), c"no error");
-        assert_eq!(meaning(-99), c"no error of this library");
+        assert_eq!(last_error(), "a b");
     }
 }

@@ -28,8 +28,7 @@ pub unsafe extern "C" fn mgn_init_as(
         // SAFETY: as the caller promises.
         let job = unsafe { text(job, "job") }?;
         let host = |at: usize| {
-            // SAFETY: so many pointers are there, and each is one to a string, as the caller
-            // promises.
+            // SAFETY: the caller promises `size` pointers, each to a string.
             unsafe { text(hosts.add(at).read_unaligned(), "a host") }.map(String::from)
         };
         let names = match hosts.is_null() {

@@ -1,25 +1,29 @@
 //! `libmanganese`: the messages of `mgn-fabric` for C programs.
 //!
-//! `include/manganese.h` is made of these modules by `cargo xtask generate`: a module's first line
-//! is a heading there, and its public items and their comments, written for C programmers, follow
-//! in their order. They also say what pointers have to be: that is what "as the caller promises"
-//! means.
+//! `cargo xtask generate` makes `include/manganese.h` from these modules. The first line of a
+//! module is a heading there. Its public items follow in their order, with their comments, which
+//! are written for C programmers. The comments also state the requirements on pointers; "as the
+//! caller promises" refers to these.
 //!
-//! Handles are numbers, looked up where they are used, so that a wrong one is an error. No panic
-//! leaves a function.
+//! Handles are numbers. Each call looks them up, so a wrong number is an error. No panic leaves a
+//! function.
 
 mod active;
 mod arguments;
+mod blocking;
 mod broadcast;
+mod broadcast_end;
 mod composite;
+mod compositor;
 mod connections;
 mod errors;
 mod fault;
+mod in_place;
 mod job;
+mod last_error;
 mod library;
 mod memory;
 mod outlets;
-mod place;
 mod requests;
+mod sync;
 mod visibility;
-mod whole;

@@ -1,32 +1,32 @@
-//! What one process has between `mgn_init` and `mgn_finalize`.
+//! The state of this process between `mgn_init` and `mgn_finalize`.
 
 use std::any::Any;
 use std::collections::hash_map::{Entry, HashMap};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once};
 
 use mgn_fabric::endpoint::{Endpoint, Offered, Reservation};
 use mgn_fabric::job::{Job, Member};
 use mgn_outlet::Outlet;
 
-use crate::arguments::handle;
-use crate::broadcast::Broadcast;
-use crate::composite::Compositor;
+use crate::broadcast_end::BroadcastEnd;
+use crate::compositor::Compositor;
 use crate::fault::{Code, Fault};
+use crate::sync::lock;
 
-/// A job that this process is a member of, and what the program holds of it.
+/// The job that this process is a member of, and the objects whose numbers the program has.
 pub(crate) struct Library {
     pub(crate) member: Member,
-    /// Messages that were taken where they lie: whatever keeps their bytes there.
+    /// Messages that the program reads in place: for each, the object that owns its bytes.
     taken: Mutex<HashMap<u64, Box<dyn Any + Send>>>,
-    /// Messages that are being written where they are sent from.
+    /// Memory into which the program writes messages.
     reserved: Mutex<HashMap<u64, Reservation>>,
     offered: Mutex<HashMap<[u8; 16], Offered>>,
-    broadcasts: Mutex<HashMap<u64, Arc<Broadcast>>>,
+    broadcasts: Mutex<HashMap<u64, Arc<BroadcastEnd>>>,
     compositors: Mutex<HashMap<u64, Arc<Compositor>>>,
     outlets: Mutex<HashMap<u64, Arc<Mutex<Outlet>>>>,
-    /// Groups that were made, which all processes make in the same order.
+    /// The number of groups that were made. All processes make them in the same order.
     groups: AtomicU16,
     next: AtomicU64,
 }
@@ -35,7 +35,8 @@ pub(crate) struct Library {
 /// may be in a call.
 static CURRENT: AtomicPtr<Library> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Held while `CURRENT` changes. The libraries of the past, so that they don't look lost.
+/// Held while `CURRENT` changes. Refers to the earlier libraries, so that leak checkers do not
+/// report them.
 static PAST: Mutex<Vec<&'static Library>> = Mutex::new(Vec::new());
 
 impl Library {
@@ -44,7 +45,7 @@ impl Library {
         find: impl FnOnce() -> Result<Job, mgn_fabric::Error>,
     ) -> Result<(), Fault> {
         static ONCE: Once = Once::new();
-        ONCE.call_once(prepare);
+        ONCE.call_once(prepare_process);
         let past = lock(&PAST);
         if !CURRENT.load(Ordering::Acquire).is_null() {
             return Err(Fault::new(Code::State, "mgn_init has been called before"));
@@ -96,8 +97,8 @@ impl Library {
         self.member.endpoint()
     }
 
-    /// Keeps what holds a message, and gives its number.
-    pub(crate) fn keep(&self, holder: Box<dyn Any + Send>) -> u64 {
+    /// Keeps the owner of a message's bytes. Returns the number of the message.
+    pub(crate) fn add_message(&self, holder: Box<dyn Any + Send>) -> u64 {
         let number = self.number();
         lock(&self.taken).insert(number, holder);
         number
@@ -105,21 +106,27 @@ impl Library {
 
     pub(crate) fn release(&self, number: u64) -> Result<(), Fault> {
         let found = lock(&self.taken).remove(&number);
-        found.map(drop).ok_or_else(|| handle("message", number))
+        found
+            .map(drop)
+            .ok_or_else(|| Fault::no_such("message", number))
     }
 
-    /// Keeps memory that the program writes a message into, and gives its number.
-    pub(crate) fn keep_reserved(&self, reservation: Reservation) -> u64 {
+    /// Keeps memory for a message. Returns the number of the reservation.
+    pub(crate) fn add_reservation(&self, reservation: Reservation) -> u64 {
         let number = self.number();
         lock(&self.reserved).insert(number, reservation);
         number
     }
 
-    /// Takes a reservation out, of which `used` bytes are to be sent. It stays where it has fewer.
-    pub(crate) fn unreserve(&self, number: u64, used: usize) -> Result<Reservation, Fault> {
+    /// Removes a reservation, of which `used` bytes are to be sent. If it is shorter, it stays.
+    pub(crate) fn remove_reservation(
+        &self,
+        number: u64,
+        used: usize,
+    ) -> Result<Reservation, Fault> {
         let mut reserved = lock(&self.reserved);
         let Entry::Occupied(entry) = reserved.entry(number) else {
-            return Err(handle("reservation", number));
+            return Err(Fault::no_such("reservation", number));
         };
         match entry.get().len() {
             room if used <= room => Ok(entry.remove()),
@@ -129,7 +136,7 @@ impl Library {
         }
     }
 
-    /// Keeps an offer, and gives its key.
+    /// Keeps an offer. Returns its key.
     pub(crate) fn offer(&self, offered: Offered) -> [u8; 16] {
         let key = offered.key().0;
         lock(&self.offered).insert(key, offered);
@@ -138,30 +145,33 @@ impl Library {
 
     pub(crate) fn withdraw(&self, key: &[u8; 16]) -> Result<(), Fault> {
         let found = lock(&self.offered).remove(key);
-        // Waits for what is under way, with no lock held.
+        // Dropping it waits for accesses that have begun. No lock is held meanwhile.
         found
             .map(drop)
             .ok_or_else(|| Fault::new(Code::Handle, "no memory is offered by this key"))
     }
 
-    /// Keeps an end, and gives its number.
-    pub(crate) fn add_broadcast(&self, end: Broadcast) -> Result<(u64, Arc<Broadcast>), Fault> {
+    /// Keeps an end of a broadcast connection. Returns it with its number.
+    pub(crate) fn add_broadcast(
+        &self,
+        end: BroadcastEnd,
+    ) -> Result<(u64, Arc<BroadcastEnd>), Fault> {
         let (number, end) = (self.number(), Arc::new(end));
         let mut broadcasts = lock(&self.broadcasts);
-        // While this succeeds, `end` has not yet looked for what it closes.
+        // If this succeeds, `end` has not closed the broadcasts yet, and will close this one.
         Library::current()?;
         broadcasts.insert(number, end.clone());
         Ok((number, end))
     }
 
-    pub(crate) fn broadcast(&self, number: u64) -> Result<Arc<Broadcast>, Fault> {
+    pub(crate) fn broadcast(&self, number: u64) -> Result<Arc<BroadcastEnd>, Fault> {
         let found = lock(&self.broadcasts).get(&number).cloned();
-        found.ok_or_else(|| handle("broadcast", number))
+        found.ok_or_else(|| Fault::no_such("broadcast", number))
     }
 
-    pub(crate) fn remove_broadcast(&self, number: u64) -> Result<Arc<Broadcast>, Fault> {
+    pub(crate) fn remove_broadcast(&self, number: u64) -> Result<Arc<BroadcastEnd>, Fault> {
         let found = lock(&self.broadcasts).remove(&number);
-        found.ok_or_else(|| handle("broadcast", number))
+        found.ok_or_else(|| Fault::no_such("broadcast", number))
     }
 
     pub(crate) fn group_number(&self) -> u16 {
@@ -176,14 +186,16 @@ impl Library {
 
     pub(crate) fn compositor(&self, number: u64) -> Result<Arc<Compositor>, Fault> {
         let found = lock(&self.compositors).get(&number).cloned();
-        found.ok_or_else(|| handle("compositor", number))
+        found.ok_or_else(|| Fault::no_such("compositor", number))
     }
 
     pub(crate) fn remove_compositor(&self, number: u64) -> Result<(), Fault> {
         // A draw or show function must not close the compositor that is calling it.
         self.compositor(number)?.check_caller()?;
         let found = lock(&self.compositors).remove(&number);
-        found.map(drop).ok_or_else(|| handle("compositor", number))
+        found
+            .map(drop)
+            .ok_or_else(|| Fault::no_such("compositor", number))
     }
 
     pub(crate) fn add_outlet(&self, outlet: Outlet) -> u64 {
@@ -194,12 +206,14 @@ impl Library {
 
     pub(crate) fn outlet(&self, number: u64) -> Result<Arc<Mutex<Outlet>>, Fault> {
         let found = lock(&self.outlets).get(&number).cloned();
-        found.ok_or_else(|| handle("outlet", number))
+        found.ok_or_else(|| Fault::no_such("outlet", number))
     }
 
     pub(crate) fn remove_outlet(&self, number: u64) -> Result<(), Fault> {
         let found = lock(&self.outlets).remove(&number);
-        found.map(drop).ok_or_else(|| handle("outlet", number))
+        found
+            .map(drop)
+            .ok_or_else(|| Fault::no_such("outlet", number))
     }
 
     fn number(&self) -> u64 {
@@ -207,12 +221,8 @@ impl Library {
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn prepare() {
-    // A program that has a subscriber of its own keeps it.
+fn prepare_process() {
+    // This does nothing if the program has installed a subscriber itself.
     if std::env::var_os("MGN_LOG").is_some() {
         let filter = tracing_subscriber::EnvFilter::from_env("MGN_LOG");
         let _ = tracing_subscriber::fmt()
@@ -224,11 +234,11 @@ fn prepare() {
             .try_init();
     }
     // SAFETY: the handler only stores a null pointer.
-    unsafe { libc::pthread_atfork(None, None, Some(forget)) };
+    unsafe { libc::pthread_atfork(None, None, Some(forget_library)) };
 }
 
-/// A forked child has none of the threads, and its parent's connections are not its own: it is as
+/// A forked child lacks the threads, and the connections belong to its parent. It is in the state
 /// before `mgn_init`.
-extern "C" fn forget() {
+extern "C" fn forget_library() {
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }

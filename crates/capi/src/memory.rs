@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use libc::iovec;
 use mgn_fabric::endpoint::{Endpoint, Key, Piece};
 
-use crate::arguments::{input, link, out};
-use crate::connections::mgn_conn;
+use crate::arguments::{out, piece};
+use crate::connections::{link, mgn_conn};
 use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::requests::{begin, mgn_request};
@@ -28,11 +28,11 @@ pub struct mgn_key {
 pub unsafe extern "C" fn mgn_offer(memory: *mut c_void, length: usize, key: *mut mgn_key) -> c_int {
     call(|| {
         let library = Library::current()?;
-        let piece = input(memory, length)?;
+        let piece = piece(memory, length)?;
         // SAFETY: as the caller promises.
         let key = unsafe { out(key, "key") }?;
-        // SAFETY: the caller's memory stays until `mgn_withdraw` or `mgn_finalize`, and is looked
-        // at as that of other processes.
+        // SAFETY: the caller's memory stays until `mgn_withdraw` or `mgn_finalize`, and is only
+        // accessed as memory that other processes may change.
         key.bytes = library.offer(unsafe { library.endpoint().offer(piece) });
         Ok(0)
     })
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn mgn_withdraw(key: *const mgn_key) -> c_int {
     call(|| {
         let library = Library::current()?;
         // SAFETY: as the caller promises.
-        let key = unsafe { told(key) }?;
+        let key = unsafe { read_key(key) }?;
         library.withdraw(&key.0).map(|()| 0)
     })
 }
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn mgn_put(
     let put = |endpoint: &Endpoint, pieces: &[Piece]| {
         // SAFETY: as the caller promises.
         unsafe {
-            let key = told(key)?;
+            let key = read_key(key)?;
             Ok(Some(endpoint.iput(link(conn)?, &key, offset, pieces)?))
         }
     };
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn mgn_get(
     let get = |endpoint: &Endpoint, pieces: &[Piece]| {
         // SAFETY: as the caller promises.
         unsafe {
-            let key = told(key)?;
+            let key = read_key(key)?;
             Ok(Some(endpoint.iget(link(conn)?, &key, offset, pieces)?))
         }
     };
@@ -95,11 +95,11 @@ pub unsafe extern "C" fn mgn_get(
     unsafe { begin(pieces, count, request, get) }
 }
 
-/// The key that the program tells.
+/// The key that the program passes.
 ///
 /// # Safety
-/// `key` is null or a key.
-unsafe fn told(key: *const mgn_key) -> Result<Key, Fault> {
+/// `key` is null, or points to a key.
+unsafe fn read_key(key: *const mgn_key) -> Result<Key, Fault> {
     // SAFETY: as the caller promises.
     let key = unsafe { out(key.cast_mut(), "key") }?;
     Ok(Key(key.bytes))

@@ -1,17 +1,17 @@
 //! Where pictures go
 
 use std::ffi::{c_char, c_int, c_void};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::mgn_outlet::{Attached, Direction, Outlet, OutletError, Shot};
-use mgn_composite::{Color, PictureRef, Terms};
+use ::mgn_outlet::{Attached, Direction, Outlet, Shot};
+use mgn_composite::Color;
 
 use crate::arguments::{optional_text, out, text};
-use crate::composite::{color, mgn_compositor, Compositor};
-use crate::fault::{call, Code, Fault};
-use crate::library::{lock, Library};
+use crate::composite::{color, mgn_compositor};
+use crate::fault::{call, Fault};
+use crate::library::Library;
+use crate::sync::lock;
 
 /// A place where pictures go, such as a window or image files. mgn_finalize closes all of them.
 #[allow(non_camel_case_types)]
@@ -113,11 +113,10 @@ pub unsafe extern "C" fn mgn_outlet_show(outlet: mgn_outlet, picture: *const mgn
         }
         let bytes = match Shot::can_have(width, height) && color == Color::Rgba8 {
             true => width * height * 4,
-            // The size or the format is refused before the pixels are looked at.
+            // `show` refuses the size or the format before it reads a pixel.
             false => 0,
         };
-        // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller
-        // promises.
+        // SAFETY: the caller promises these pixels, which stay unchanged until this returns.
         let pixels = unsafe { std::slice::from_raw_parts(picture.pixels.cast(), bytes) };
         let mut outlet = lock(&outlet);
         outlet.show(&Shot {
@@ -179,40 +178,10 @@ pub extern "C" fn mgn_outlet_close(outlet: mgn_outlet) -> c_int {
     call(|| Library::current()?.remove_outlet(outlet).map(|()| 0))
 }
 
-impl Compositor {
-    /// Shows a composited picture in the outlet that is attached, if any.
-    pub(crate) fn show(
-        &self,
-        library: &Library,
-        terms: &Terms,
-        merged: &(Range<usize>, PictureRef<'_>),
-    ) -> Result<c_int, Fault> {
-        let shown = self.attached().map_or(Ok(()), |attached| {
-            attached.show(library.member.rank() as usize, terms, merged)
-        });
-        shown.map(|()| 0).map_err(|error| of_attached(&error))
-    }
-}
-
-/// Why a composited picture was not shown. The call that has composited it was right.
-pub(crate) fn of_attached(error: &OutletError) -> Fault {
-    Fault::new(Code::Outlet, error.to_string())
-}
-
 fn direction(direction: c_int) -> Result<Direction, Fault> {
     match direction {
         MGN_TOP_DOWN => Ok(Direction::TopDown),
         MGN_BOTTOM_UP => Ok(Direction::BottomUp),
         other => Err(Fault::argument(format!("direction is {other}"))),
-    }
-}
-
-impl From<OutletError> for Fault {
-    fn from(error: OutletError) -> Fault {
-        let code = match error.is_of_call() {
-            true => Code::Argument,
-            false => Code::Outlet,
-        };
-        Fault::new(code, error.to_string())
     }
 }

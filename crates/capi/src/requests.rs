@@ -5,11 +5,11 @@ use std::ffi::c_int;
 use libc::iovec;
 use mgn_fabric::endpoint::{Ended, Endpoint, How, Piece, Request};
 
-use crate::arguments::{link, out, patience, pieces, set, wanted};
-use crate::connections::mgn_conn;
+use crate::arguments::{duration, out, pieces, write_optional};
+use crate::blocking::{mgn_status, peek};
+use crate::connections::{link, mgn_conn, wanted};
 use crate::fault::{call, Fault};
 use crate::library::Library;
-use crate::whole::mgn_status;
 
 /// A request: an operation that has begun. 0 stands for a request that has ended; it may be tested
 /// and waited for.
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn mgn_isend(
 ) -> c_int {
     let send = |endpoint: &Endpoint, pieces: &[Piece]| {
         // SAFETY: as the caller promises.
-        Ok(unsafe { endpoint.isend(link(conn)?, tag, pieces, how(flags)?) }?)
+        Ok(unsafe { endpoint.isend(link(conn)?, tag, pieces, send_options(flags)?) }?)
     };
     // SAFETY: as the caller promises.
     unsafe { begin(pieces, count, request, send) }
@@ -65,11 +65,11 @@ pub unsafe extern "C" fn mgn_irecv(
     unsafe { begin(pieces, count, request, receive) }
 }
 
-/// Begins an operation on pieces of the program's memory, and tells its request: 0 where it has
-/// ended already.
+/// Begins an operation on pieces of the program's memory. Writes its request, or 0 if it has ended
+/// already.
 ///
 /// # Safety
-/// `pieces` are `count`; `request` is null or a place for one.
+/// `pieces` points to `count` pieces. `request` is null, or points to memory for a request.
 pub(crate) unsafe fn begin(
     pieces: *const iovec,
     count: usize,
@@ -123,14 +123,14 @@ unsafe fn finish(
     if *request == 0 {
         return Ok(true);
     }
-    let ended = match endpoint.wait(Request::from_bits(*request), patience(timeout)) {
+    let ended = match endpoint.wait(Request::from_bits(*request), duration(timeout)) {
         Ok(None) => return Ok(false),
         ended => ended,
     };
-    // However it ended, it is gone.
+    // The request does not exist any more, even if it failed.
     *request = 0;
     // SAFETY: as the caller promises.
-    unsafe { set(status, ended?.map(mgn_status::from)) };
+    unsafe { write_optional(status, ended?.map(mgn_status::from)) };
     Ok(true)
 }
 
@@ -154,28 +154,28 @@ pub unsafe extern "C" fn mgn_waitany(
         let index = unsafe { out(index, "index") }?;
         let requests = match count.min(isize::MAX as usize / size_of::<u64>()) {
             0 => &mut [][..],
-            // SAFETY: so many are there, as the caller promises, and they are aligned.
+            // SAFETY: the caller promises `count` requests, and they are aligned.
             count => unsafe { std::slice::from_raw_parts_mut(requests, count) },
         };
-        let places: Vec<usize> = (0..requests.len())
+        let positions: Vec<usize> = (0..requests.len())
             .filter(|at| requests[*at] != 0)
             .collect();
         *index = count;
-        if places.is_empty() {
+        if positions.is_empty() {
             return Ok(0);
         }
-        let running: Vec<Request> = places
+        let running: Vec<Request> = positions
             .iter()
             .map(|at| Request::from_bits(requests[*at]))
             .collect();
-        let Some(Ended { at, result: ended }) = endpoint.wait_any(&running, patience(timeout))?
+        let Some(Ended { at, result: ended }) = endpoint.wait_any(&running, duration(timeout))?
         else {
             return Err(Fault::timeout("waiting for one of several requests"));
         };
-        *index = places[at];
-        requests[places[at]] = 0;
+        *index = positions[at];
+        requests[positions[at]] = 0;
         // SAFETY: as the caller promises.
-        unsafe { set(status, Some(ended?.into())) };
+        unsafe { write_optional(status, Some(ended?.into())) };
         Ok(0)
     })
 }
@@ -203,19 +203,11 @@ pub unsafe extern "C" fn mgn_probe(
     timeout: c_int,
     status: *mut mgn_status,
 ) -> c_int {
-    call(|| {
-        let endpoint = Library::current()?.endpoint();
-        // SAFETY: as the caller promises.
-        let status = unsafe { out(status, "status") }?;
-        let found = endpoint.peek(&wanted(conn, tag, ignore), patience(timeout))?;
-        *status = found
-            .ok_or_else(|| Fault::timeout("waiting for a message"))?
-            .into();
-        Ok(0)
-    })
+    // SAFETY: as the caller promises.
+    call(|| unsafe { peek(conn, tag, ignore, duration(timeout), status) })
 }
 
-pub(crate) fn how(flags: c_int) -> Result<How, Fault> {
+pub(crate) fn send_options(flags: c_int) -> Result<How, Fault> {
     if flags & !(MGN_SYNC | MGN_UNORDERED) != 0 {
         return Err(Fault::argument(format!("flags {flags:#x} are not known")));
     }

@@ -95,7 +95,7 @@ fn a_process_that_dies_while_compositing() {
             let said = job(&program, &[how, schedule], 4);
             for rank in [0, 1, 3] {
                 let is_right = match schedule {
-                    // Whom a rank waits for, may wait for another.
+                    // The rank for which this one waits may itself wait for another.
                     "binary-swap" => ["-5: rank", "-4: rank"].contains(&&said[rank][..8]),
                     _ => said[rank].starts_with(code),
                 };
@@ -176,7 +176,7 @@ fn processes_that_a_launcher_starts() {
     }
 }
 
-/// As many messages wait as the environment says.
+/// The number of messages that wait is in the environment.
 #[test]
 fn a_receive_that_waits_in_vain() {
     let program = compile("tests/starved.c", &[], "starved");
@@ -212,7 +212,7 @@ fn the_page_begins_with_a_program_that_works() {
     assert_eq!(run(&mut shell), "hello from 0\n");
 }
 
-/// The header alone is strict C, and C++; a program in C++ does what the one in C does.
+/// The header is strict C and C++. A program in C++ does the same as the one in C.
 #[test]
 fn the_header_is_c_and_cpp() {
     let header = here().join("include/manganese.h");
@@ -231,7 +231,7 @@ fn the_header_is_c_and_cpp() {
     assert_eq!(said, "hello to oneself\n");
 }
 
-/// What packagers do: all of it lies below DESTDIR, and speaks of where it will lie.
+/// Packages: all files are below DESTDIR, but refer to their final paths.
 #[test]
 fn it_can_be_packaged() {
     let staged = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("staged");
@@ -255,7 +255,7 @@ fn it_can_be_packaged() {
     ] {
         assert!(staged.join("opt/some").join(file).is_file(), "{file}");
     }
-    // Programs ask for the name that changes when what they rely on does.
+    // Programs refer to the name that changes with the binary interface.
     let version = format!("libmanganese.so.{}", env!("CARGO_PKG_VERSION"));
     for (link, target) in [
         ("libmanganese.so", "libmanganese.so.0"),
@@ -276,7 +276,7 @@ fn it_can_be_packaged() {
     assert!(others.is_empty(), "{others:?}");
 }
 
-/// Manual pages declare what the header does, in the same words.
+/// Manual pages have the declarations of the header.
 #[test]
 fn every_function_has_a_page() {
     let header = fs::read_to_string(here().join("include/manganese.h")).unwrap();
@@ -291,7 +291,7 @@ fn every_function_has_a_page() {
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .find(|word| word.starts_with("mgn_"))
             .unwrap();
-        // A type is told of beside the function that takes it.
+        // A type is described on the page of the function that takes it.
         let name = match name {
             "mgn_handler" => "mgn_set_handler",
             "mgn_draw" | "mgn_show" => "mgn_composite_tiles",

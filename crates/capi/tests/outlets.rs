@@ -122,7 +122,7 @@ impl Desk {
         (width.into(), pixels.collect())
     }
 
-    /// What window managers send when somebody closes a window.
+    /// The message of a window manager when a user closes a window.
     fn close(&self, window: u32) {
         let what = [self.atom("WM_DELETE_WINDOW"), 0, 0, 0, 0];
         let message = ClientMessageEvent::new(32, window, self.atom("WM_PROTOCOLS"), what);
@@ -133,7 +133,7 @@ impl Desk {
     }
 }
 
-/// A program that says what it has done, and goes on when it is told to.
+/// A program that prints its progress, and continues on command.
 struct Talk {
     child: Child,
     said: BufReader<std::process::ChildStdout>,
@@ -194,7 +194,7 @@ fn a_window_whose_x_server_ends_is_an_error() {
     assert!(talk.child.wait().unwrap().success());
 }
 
-/// Pictures in a window are those of the program, and it hears that somebody closes it.
+/// Pictures in a window are those of the program, which notices that a user closes the window.
 #[test]
 fn pictures_go_to_a_window_until_it_is_closed() {
     const HEIGHT: usize = 23;

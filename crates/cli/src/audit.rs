@@ -34,14 +34,14 @@ where
         .with_filter(Targets::new().with_target("audit", LevelFilter::TRACE)))
 }
 
-/// It is opened for each line, so that it can be renamed and a new one begins.
+/// The file is opened for each line, so that it can be renamed and a new one is created.
 struct AuditFile(PathBuf);
 
 impl AuditFile {
     fn open(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(0o600);
-        // A pipe with nobody at its other end must not hold us up.
+        // Opening a pipe without a reader must not block.
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
         options.open(&self.0)
     }

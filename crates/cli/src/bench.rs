@@ -8,17 +8,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{bail, Context};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use mgn_bench::machine::Machine;
-use mgn_bench::net::peers::Peers;
-use mgn_bench::plan::{Experiment, Wishes};
+use mgn_bench::net::peers::PeerPrograms;
+use mgn_bench::plan::{BenchOptions, Experiment};
 use mgn_bench::record::{Head, SCHEMA, VERSION};
 use mgn_bench::store::{self, Store};
-use mgn_bench::suites::Suite;
-use mgn_bench::{child, compare, report, runner, table};
+use mgn_bench::suite::Suite;
+use mgn_bench::{child, compare, machine, report, runner, suites, table};
 use mgn_fabric::endpoint::Settings;
 
 use crate::args::{Bench, BenchCommand, BenchCompare, BenchReport};
-use crate::say;
+use crate::output::print;
 
 pub fn bench(bench: Bench) -> anyhow::Result<()> {
     if let Some(command) = bench.command {
@@ -42,30 +41,31 @@ fn page(report: &BenchReport) -> anyhow::Result<()> {
     };
     std::fs::write(&output, report::page(&record))
         .with_context(|| format!("cannot write {}", output.display()))?;
-    say(&format!("{}\n", output.display()))
+    print(&format!("{}\n", output.display()))
 }
 
 fn compare_runs(runs: &BenchCompare) -> anyhow::Result<()> {
     let comparison = compare::compare(&store::load(&runs.a)?, &store::load(&runs.b)?);
     match runs.json {
-        true => say(&(serde_json::to_string_pretty(&comparison)? + "\n")),
-        false => say(&compare::lines(&comparison)),
+        true => print(&(serde_json::to_string_pretty(&comparison)? + "\n")),
+        false => print(&compare::lines(&comparison)),
     }
 }
 
 fn measure(bench: Bench) -> anyhow::Result<()> {
     for setting in &bench.settings {
-        // Nothing else runs in this process yet, and what it starts has its environment.
+        // This process has no other threads yet, and passes the variable on to all processes that
+        // it starts.
         let (name, value) = Settings::variable(setting)?;
         std::env::set_var(name, value);
     }
     let iterations = bench.iterations;
-    let wishes = Wishes {
+    let options = BenchOptions {
         is_quick: bench.quick,
         iterations: iterations.unwrap_or(if bench.quick { 1_000 } else { 10_000 }),
         program: bench.program,
         mgn: std::env::current_exe().context("cannot find this program's own file")?,
-        peers: Rc::new(Peers::new(bench.dir.join("programs"))),
+        peers: Rc::new(PeerPrograms::new(bench.dir.join("programs"))),
     };
     let suites = match &bench.suites[..] {
         [] => Suite::value_variants(),
@@ -73,7 +73,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     };
     let mut experiments = Vec::new();
     for suite in suites {
-        let planned = suite.plan(&wishes);
+        let planned = suites::plan(*suite, &options);
         experiments
             .extend(planned.with_context(|| format!("{} cannot be measured", suite.name()))?);
     }
@@ -87,22 +87,22 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
         let file = OpenOptions::new().append(true).create(true).open(path);
         file.with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let mut store = Store::open(&bench.dir, head(&wishes)?, bench.fresh)?;
-    child::heed_signals()?;
+    let mut store = Store::open(&bench.dir, head(&options)?, bench.fresh)?;
+    child::handle_signals()?;
     let known = |store: &Store, experiment: &Experiment| store.has(&experiment.key);
     let (done, left): (Vec<_>, Vec<_>) = experiments
         .into_iter()
         .partition(|experiment| known(&store, experiment));
     for outcome in &store.record.outcomes {
         if done.iter().any(|experiment| experiment.key == outcome.key) {
-            say(&table::lines(outcome))?;
+            print(&table::lines(outcome))?;
         }
     }
     let bar = ProgressBar::new(left.len() as u64);
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed_precise}  {wide_msg}");
     bar.set_style(style.context("a bar's template")?);
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
-    // What an experiment has started ends with it.
+    // An experiment is dropped when it is measured, which ends everything that it has started.
     for mut experiment in left {
         let key = experiment.key.clone();
         let outcome = runner::measure(&mut experiment, |round, way| {
@@ -112,7 +112,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
             bar.finish_and_clear();
             bail!("interrupted; run the same command again to continue");
         };
-        bar.suspend(|| say(&table::lines(&outcome)))?;
+        bar.suspend(|| print(&table::lines(&outcome)))?;
         bar.inc(1);
         store.add(outcome)?;
     }
@@ -126,27 +126,27 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     if let Some(path) = &bench.csv {
         write(path, store::csv(&store.record)?)?;
     }
-    if let Some(words) = store.record.sureness() {
-        say(&format!("\n{words}\n"))?;
+    if let Some(words) = store.record.precision_summary() {
+        print(&format!("\n{words}\n"))?;
     }
-    say(&format!(
+    print(&format!(
         "\nAll of it is in {}; mgn bench report {} makes a page of it.\n",
         bench.dir.display(),
         bench.dir.display()
     ))
 }
 
-fn head(wishes: &Wishes) -> anyhow::Result<Head> {
+fn head(options: &BenchOptions) -> anyhow::Result<Head> {
     let words: Vec<String> = std::env::args().collect();
     Ok(Head {
         schema: SCHEMA.to_string(),
         version: VERSION,
-        is_quick: wishes.is_quick,
+        is_quick: options.is_quick,
         command: std::iter::once("mgn".to_string())
             .chain(words.into_iter().skip(1))
             .collect::<Vec<_>>()
             .join(" "),
         began: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
-        machine: Machine::here(&wishes.mgn),
+        machine: machine::describe(&options.mgn),
     })
 }

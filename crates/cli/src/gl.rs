@@ -1,4 +1,4 @@
-//! `mgn info --gl`: the OpenGL that programs are given, beside the local driver's.
+//! `mgn info --gl`: compares the OpenGL that programs get with that of the local driver.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,19 +9,20 @@ use mgn_wire::hello::{api, ContextInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::generated::withheld::WITHHELD;
+use crate::output::print;
 
-/// What a context of one API says of itself.
+/// The versions and extensions of a context of one API.
 #[derive(Debug, Serialize, Deserialize)]
-struct Said {
+struct ContextDescription {
     api: u32,
     version: String,
     glsl: String,
     extensions: BTreeSet<String>,
 }
 
-impl From<(u32, ContextInfo)> for Said {
-    fn from((api, info): (u32, ContextInfo)) -> Said {
-        Said {
+impl From<(u32, ContextInfo)> for ContextDescription {
+    fn from((api, info): (u32, ContextInfo)) -> ContextDescription {
+        ContextDescription {
             api,
             version: info.version,
             glsl: info.glsl,
@@ -32,38 +33,38 @@ impl From<(u32, ContextInfo)> for Said {
 
 /// One API of the comparison.
 #[derive(Debug, Serialize)]
-struct Compared {
+struct ApiComparison {
     api: &'static str,
-    /// Of the local driver, and of Manganese; null where there is none.
+    /// Null if the local driver, or Manganese, has no context of this API.
     local_version: Option<String>,
     version: Option<String>,
     local_glsl: Option<String>,
     glsl: Option<String>,
-    /// How many both have.
+    /// The number of extensions that both have.
     extensions: usize,
-    /// What only the local driver has, and why.
+    /// Extensions that only the local driver has, each with the reason.
     missing: Vec<(String, String)>,
-    /// What only Manganese has.
+    /// Extensions that only Manganese has.
     added: Vec<String>,
 }
 
-/// Writes what programs in this environment are given, for `compare` to read.
+/// Prints the contexts that programs in this environment get, for `compare`.
 pub fn list() -> anyhow::Result<()> {
-    let said: Vec<Said> = mgn_server::probe_environment()?
+    let said: Vec<ContextDescription> = mgn_server::probe_environment()?
         .into_iter()
-        .map(Said::from)
+        .map(ContextDescription::from)
         .collect();
-    crate::say(&serde_json::to_string(&said)?)
+    print(&serde_json::to_string(&said)?)
 }
 
 pub fn compare(json: bool) -> anyhow::Result<()> {
-    let local: Vec<Said> = mgn_server::probe()?
+    let local: Vec<ContextDescription> = mgn_server::probe()?
         .contexts
         .into_iter()
-        .map(Said::from)
+        .map(ContextDescription::from)
         .collect();
-    let ours = through_us()?;
-    let compared: Vec<Compared> = [
+    let ours = contexts_of_run()?;
+    let compared: Vec<ApiComparison> = [
         (api::COMPAT, "OpenGL, compatibility"),
         (api::CORE, "OpenGL, core"),
         (api::ES1, "OpenGL ES 1"),
@@ -71,7 +72,7 @@ pub fn compare(json: bool) -> anyhow::Result<()> {
     ]
     .into_iter()
     .map(|(number, name)| {
-        let of = |all: &[Said]| all.iter().position(|said| said.api == number);
+        let of = |all: &[ContextDescription]| all.iter().position(|said| said.api == number);
         comparison(
             name,
             of(&local).map(|i| &local[i]),
@@ -79,14 +80,14 @@ pub fn compare(json: bool) -> anyhow::Result<()> {
         )
     })
     .collect();
-    crate::say(&match json {
+    print(&match json {
         true => serde_json::to_string_pretty(&compared)? + "\n",
         false => text(&compared),
     })
 }
 
-/// What a program is given that runs as `mgn run` runs it.
-fn through_us() -> anyhow::Result<Vec<Said>> {
+/// The contexts that a program gets in `mgn run`.
+fn contexts_of_run() -> anyhow::Result<Vec<ContextDescription>> {
     let executable = std::env::current_exe().context("finding the mgn executable")?;
     let output = Command::new(&executable)
         .args(["run", "--present", "none", "--"])
@@ -104,12 +105,18 @@ fn through_us() -> anyhow::Result<Vec<Said>> {
     serde_json::from_slice(&output.stdout).context("reading what the program was given")
 }
 
-fn comparison(api: &'static str, local: Option<&Said>, ours: Option<&Said>) -> Compared {
+fn comparison(
+    api: &'static str,
+    local: Option<&ContextDescription>,
+    ours: Option<&ContextDescription>,
+) -> ApiComparison {
     let none = BTreeSet::new();
-    let of = |said: Option<&Said>, text: fn(&Said) -> &String| said.map(text).cloned();
+    let of = |said: Option<&ContextDescription>, text: fn(&ContextDescription) -> &String| {
+        said.map(text).cloned()
+    };
     let has = local.map_or(&none, |said| &said.extensions);
     let have = ours.map_or(&none, |said| &said.extensions);
-    Compared {
+    ApiComparison {
         api,
         local_version: of(local, |said| &said.version),
         version: of(ours, |said| &said.version),
@@ -124,7 +131,7 @@ fn comparison(api: &'static str, local: Option<&Said>, ours: Option<&Said>) -> C
     }
 }
 
-/// Why an extension of the local driver is not offered.
+/// The reason why an extension of the local driver is not offered.
 fn why(name: &str) -> &'static str {
     WITHHELD
         .iter()
@@ -132,7 +139,7 @@ fn why(name: &str) -> &'static str {
         .map_or("Manganese does not know it", |(_, why)| why)
 }
 
-fn text(compared: &[Compared]) -> String {
+fn text(compared: &[ApiComparison]) -> String {
     let mut text = String::new();
     for one in compared {
         let said = |text: &Option<String>| text.clone().unwrap_or("none".into());
@@ -166,8 +173,8 @@ fn text(compared: &[Compared]) -> String {
 mod tests {
     use super::*;
 
-    fn said(version: &str, extensions: &[&str]) -> Said {
-        Said {
+    fn said(version: &str, extensions: &[&str]) -> ContextDescription {
+        ContextDescription {
             api: api::CORE,
             version: version.into(),
             glsl: "4.50".into(),
@@ -176,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_with_its_reason() {
+    fn differences_have_reasons() {
         let (withheld, why) = WITHHELD[0];
         let local = said("4.5 Mesa", &["GL_A", "GL_B", withheld]);
         let ours = said("4.3 Mesa", &["GL_A", "GL_C"]);

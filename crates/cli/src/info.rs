@@ -1,4 +1,4 @@
-//! `mgn info`: what this machine can do, and why not.
+//! `mgn info`: what this machine can do, and reasons for what it cannot do.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,11 +11,12 @@ use mgn_server::WorkerCommand;
 use serde::Serialize;
 
 use crate::args::Info;
-use crate::settings::{self, InForce};
+use crate::output::print;
+use crate::settings_summary::{summarize, SettingsSummary};
 
-/// What works and how, or one sentence on why it does not.
+/// Whether a thing works, and details or the reason.
 #[derive(Debug, Serialize)]
-struct Able {
+struct Ability {
     works: bool,
     detail: String,
 }
@@ -24,18 +25,18 @@ struct Able {
 struct Machine {
     version: &'static str,
     processors: usize,
-    rendering: Able,
-    /// What confines sessions of a server here.
-    sandbox: Able,
-    transports: BTreeMap<&'static str, Able>,
-    x_server: Able,
-    xvfb: Able,
-    client_library: Able,
-    settings: InForce,
+    rendering: Ability,
+    /// The confinement of sessions of a server here.
+    sandbox: Ability,
+    transports: BTreeMap<&'static str, Ability>,
+    x_server: Ability,
+    xvfb: Ability,
+    client_library: Ability,
+    settings: SettingsSummary,
 }
 
 pub fn info(args: Info) -> anyhow::Result<()> {
-    let settings = settings::in_force();
+    let settings = summarize();
     let (rendering, sandbox) = rendering();
     let machine = Machine {
         version: env!("CARGO_PKG_VERSION"),
@@ -55,11 +56,11 @@ pub fn info(args: Info) -> anyhow::Result<()> {
         true => serde_json::to_string_pretty(&machine)? + "\n",
         false => text(&machine),
     };
-    crate::say(&text)
+    print(&text)
 }
 
-/// What a server here renders with, and what confines it.
-fn rendering() -> (Able, Able) {
+/// The driver of a server here, and the confinement of its sessions.
+fn rendering() -> (Ability, Ability) {
     let (abilities, confined) = match mgn_server::try_worker(&WorkerCommand::default()) {
         Ok(found) => found,
         Err(error) => return (no(error.to_string()), no("nothing can be rendered here")),
@@ -68,7 +69,7 @@ fn rendering() -> (Able, Able) {
     let parts: Vec<String> = confined.parts.iter().cloned().chain(missing).collect();
     let sandbox = match parts.is_empty() {
         true => no("the driver opens only without one"),
-        false => Able {
+        false => Ability {
             works: confined.holds(),
             detail: parts.join("\n"),
         },
@@ -91,7 +92,7 @@ fn rendering() -> (Able, Able) {
     (rendering, sandbox)
 }
 
-fn transports() -> BTreeMap<&'static str, Able> {
+fn transports() -> BTreeMap<&'static str, Ability> {
     let shared = mgn_sys::memory::create("mgn-info", 4096)
         .and_then(|fd| mgn_sys::Mapping::new(&fd, 4096, mgn_sys::Protection::ReadWrite))
         .map(|_| "sealed anonymous memory".to_owned());
@@ -112,7 +113,7 @@ fn transports() -> BTreeMap<&'static str, Able> {
     ])
 }
 
-fn tcp() -> Able {
+fn tcp() -> Ability {
     let on = |address| TcpListener::bind((address, 0)).map_err(|e| e.to_string());
     match (on("127.0.0.1"), on("::1")) {
         (Ok(_), Ok(_)) => yes("IPv4 and IPv6"),
@@ -122,7 +123,7 @@ fn tcp() -> Able {
     }
 }
 
-fn x_server() -> Able {
+fn x_server() -> Ability {
     if std::env::var_os("DISPLAY").is_none_or(|display| display.is_empty()) {
         return no("DISPLAY is not set; programs with windows need --headless");
     }
@@ -173,12 +174,12 @@ fn text(machine: &Machine) -> String {
             let _ = writeln!(text, "{name:<15} {mark:<4} {line}");
         }
     }
-    let _ = write!(text, "\n{}", in_force(&machine.settings));
+    let _ = write!(text, "\n{}", settings_text(&machine.settings));
     text
 }
 
-/// What is in force where no flag says otherwise, and where it comes from.
-fn in_force(settings: &InForce) -> String {
+/// The settings that apply where no flag is given, and their sources.
+fn settings_text(settings: &SettingsSummary) -> String {
     let mut text = String::new();
     let file = match &settings.file {
         Some(file) if settings.is_there => file.display().to_string(),
@@ -243,26 +244,26 @@ fn in_force(settings: &InForce) -> String {
     text
 }
 
-fn yes(detail: impl Into<String>) -> Able {
-    Able {
+fn yes(detail: impl Into<String>) -> Ability {
+    Ability {
         works: true,
         detail: detail.into(),
     }
 }
 
-fn no(why: impl Into<String>) -> Able {
-    Able {
+fn no(why: impl Into<String>) -> Ability {
+    Ability {
         works: false,
         detail: why.into(),
     }
 }
 
-fn able<E: ToString>(result: Result<String, E>) -> Able {
+fn able<E: ToString>(result: Result<String, E>) -> Ability {
     result.map_err(|error| error.to_string()).into()
 }
 
-impl From<Result<String, String>> for Able {
-    fn from(result: Result<String, String>) -> Able {
+impl From<Result<String, String>> for Ability {
+    fn from(result: Result<String, String>) -> Ability {
         match result {
             Ok(text) => yes(text),
             Err(why) => no(why),

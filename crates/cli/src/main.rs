@@ -1,16 +1,19 @@
-//! The `mgn` command. What it does is in the libraries; here is what it says.
+//! The `mgn` command: its command line and its output. The work is done by the libraries.
 #![forbid(unsafe_code)]
 
 mod args;
 mod audit;
 mod bench;
 mod config;
-mod far;
-mod found;
+mod credentials;
+mod defaults;
 mod generated;
 mod gl;
 mod info;
+mod launch_plan;
 mod mothership;
+mod mothership_match;
+mod output;
 mod pages;
 mod ranks;
 mod relay;
@@ -19,31 +22,34 @@ mod report;
 mod run;
 mod server;
 mod settings;
-mod through;
+mod settings_summary;
+mod ssh;
 mod token;
 mod tune;
 mod verify;
 mod viewer;
+mod wall_file;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::prelude::*;
 
 use args::{Cli, Command};
+use output::print_error;
 
 fn main() -> ExitCode {
     let mut cli = Cli::read();
     if let Err(error) = prepare(&mut cli.command) {
-        complain(&error);
+        print_error(&error);
         return ExitCode::FAILURE;
     }
-    let done = match cli.command {
+    let result = match cli.command {
         Command::Run(run) => return run::run(run),
         Command::Verify(verify) => return verify::verify(verify),
-        Command::Ssh(args) => return far::ssh(args),
-        Command::SshHold(args) => far::hold(args),
+        Command::Ssh(args) => return ssh::run_remote(args),
+        Command::SshHold(args) => ssh::hold(args),
         Command::Server(server) => server::serve(server),
         Command::Relay(args) => relay::relay(args),
         Command::Replay(replay) => replay::replay(replay),
@@ -63,22 +69,22 @@ fn main() -> ExitCode {
         Command::TunePartner => mgn_fabric::tune_partner().map_err(Into::into),
         Command::Worker => server::worker(),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&error);
+            print_error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Settles what commands need before they can log.
+/// Prepares logging, and the flags that it depends on.
 fn prepare(command: &mut Command) -> anyhow::Result<()> {
     if let Command::Server(server) = command {
-        settings::settle_server(server)?;
+        defaults::apply_to_server(server)?;
     }
     log(command)?;
-    // These know tokens of others.
+    // Daemons have the tokens of other users in memory.
     if is_daemon(command) {
         if let Err(error) = mgn_sys::process::hide_memory() {
             tracing::warn!("a crash could write tokens to a file: {error}");
@@ -94,11 +100,11 @@ fn is_daemon(command: &Command) -> bool {
     )
 }
 
-/// Says on standard error what `MGN_LOG` (off, error, warn, info, debug or trace) asks for: by
-/// default what goes wrong, and of a server, viewer or relay also who comes and goes. A server
-/// within a run leaves the word to the program's side, which is told why a session ends.
+/// Sets up the log on standard error, with the level of `MGN_LOG` (off, error, warn, info, debug or
+/// trace). By default, it has warnings, and for a daemon also the connections of clients. A server
+/// within a run logs nothing: it tells the client why a session ends, and the client reports it.
 ///
-/// The file of `--audit` gets its lines whatever is logged.
+/// The level does not apply to the file of `--audit`.
 fn log(command: &Command) -> anyhow::Result<()> {
     let default = match command {
         Command::Server(server) if server.embedded => LevelFilter::OFF,
@@ -123,27 +129,4 @@ fn log(command: &Command) -> anyhow::Result<()> {
         .with(audit)
         .init();
     Ok(())
-}
-
-/// One line for an error and its causes. Many errors name their cause themselves; it is not said
-/// twice.
-fn complain(error: &anyhow::Error) {
-    if let Some(mistakes) = config::mistakes(error) {
-        return eprintln!("{mistakes}");
-    }
-    let mut line = String::from("mgn");
-    for cause in error.chain().map(ToString::to_string) {
-        if !line.ends_with(&cause) {
-            line = format!("{line}: {cause}");
-        }
-    }
-    eprintln!("{line}");
-}
-
-/// Writes to standard output, which may be a pipe that nobody reads to its end.
-fn say(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
-    }
 }

@@ -7,13 +7,14 @@ use mgn_fabric::{Address, Inherited, Token};
 use mgn_mothership::{Config, Options};
 
 use crate::args::{Contact, Mothership, Status, Stop};
-use crate::settings;
+use crate::output::{print, print_error};
+use crate::{credentials, defaults, wall_file};
 
 pub fn mothership(args: Mothership) -> ExitCode {
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            crate::complain(&error);
+            print_error(&error);
             ExitCode::FAILURE
         }
     }
@@ -21,7 +22,7 @@ pub fn mothership(args: Mothership) -> ExitCode {
 
 fn run(args: Mothership) -> anyhow::Result<()> {
     let mut config = match &args.config {
-        Some(file) => crate::config::read(file)?,
+        Some(file) => wall_file::read(file)?,
         None => Config::default(),
     };
     let inherited = Inherited::take_all()?;
@@ -33,12 +34,12 @@ fn run(args: Mothership) -> anyhow::Result<()> {
     let named = &mut config.mothership;
     keys.token_file = keys.token_file.or(named.token_file.take());
     keys.token_store = keys.token_store.or(named.token_store.take());
-    let places = inherited.iter().map(Inherited::address);
-    let serving = settings::to_serve(&keys, places.chain(&named.listen), [])?;
+    let addresses = inherited.iter().map(Inherited::address);
+    let listener = credentials::for_listener(&keys, addresses.chain(&named.listen), [])?;
     let absolute = |file| std::path::absolute(file);
-    // Servers that are started here get the same.
+    // The mothership passes these files to the servers that it starts.
     named.token_store = keys.token_store.map(absolute).transpose()?;
-    let token = serving.token.map(|(file, _)| file);
+    let token = listener.token.map(|(file, _)| file);
     named.token_file = token.map(absolute).transpose()?;
     config.check_drawn()?;
     let command = std::env::current_exe().context("finding the mgn executable")?;
@@ -46,7 +47,7 @@ fn run(args: Mothership) -> anyhow::Result<()> {
         config,
         inherited,
         command,
-        access: serving.access,
+        access: listener.access,
     })?)
 }
 
@@ -57,7 +58,7 @@ pub fn status(args: Status) -> anyhow::Result<()> {
         true => serde_json::to_string_pretty(&status)? + "\n",
         false => status.describe(),
     };
-    crate::say(&text)
+    print(&text)
 }
 
 pub fn stop(args: Stop) -> anyhow::Result<()> {
@@ -66,7 +67,7 @@ pub fn stop(args: Stop) -> anyhow::Result<()> {
 }
 
 fn contact(contact: Contact) -> anyhow::Result<(Address, Option<Token>)> {
-    let mothership = settings::mothership(contact.mothership)?;
-    let token = settings::token_to_reach(contact.token_file, &mothership)?;
+    let mothership = defaults::mothership(contact.mothership)?;
+    let token = credentials::token_for(contact.token_file, &mothership)?;
     Ok((mothership, token))
 }

@@ -1,4 +1,4 @@
-//! `mgn run` as several copies of a program: starting them, and what each knows of the others.
+//! `mgn run` as several copies of a program: how they are started, and the rank of each.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,24 +14,24 @@ use mgn_launch::{find_xvfb, Composite, JobEnd, Rules, RunDir, Xvfb};
 
 use crate::args::{words_of_a_rank, Run};
 
-/// The place of this run among others.
-pub struct Place {
+/// The rank of this run in its job.
+pub struct Rank {
     rank: u32,
     size: u32,
     name: String,
     hosts: Vec<String>,
 }
 
-impl Place {
-    /// As the launcher has told; none for a run of its own.
-    pub fn find(args: &Run) -> anyhow::Result<Option<Place>> {
+impl Rank {
+    /// The rank that the launcher has set; `None` for a run that is not part of a job.
+    pub fn find(args: &Run) -> anyhow::Result<Option<Rank>> {
         if args.ranks.composite.is_none() && args.ranks.ranked.is_none() {
             return Ok(None);
         }
         let Some(job) = Job::of_program()? else {
             anyhow::bail!("--composite makes one picture of several, and this is the only rank: add -np N, or start the ranks with mpirun or srun");
         };
-        Ok(Some(Place {
+        Ok(Some(Rank {
             rank: job.rank(),
             size: job.size(),
             name: job.name().to_owned(),
@@ -39,9 +39,9 @@ impl Place {
         }))
     }
 
-    /// Puts rank and size where the program's arguments want them, and leaves to rank 0 what is
-    /// for one.
-    pub fn settle(&self, args: &mut Run) -> anyhow::Result<()> {
+    /// Replaces the rank and the size in the program's arguments. Removes the flags that apply to
+    /// rank 0 alone from those of the other ranks.
+    pub fn apply(&self, args: &mut Run) -> anyhow::Result<()> {
         for argument in &mut args.program[1..] {
             *argument = expanded(argument, self.rank, self.size);
         }
@@ -58,18 +58,18 @@ impl Place {
         args.viewer.clear();
         args.stats = false;
         args.stats_json = None;
-        // Its windows show nothing, so they are nowhere to be seen, if that is possible.
-        let is_placed = args.through.display.is_some() || args.ranks.ranked.is_some();
-        args.through.headless |= !is_placed && find_xvfb().is_some();
+        // The windows of the other ranks stay empty, so they are hidden if Xvfb is installed.
+        let is_placed = args.render.display.is_some() || args.ranks.ranked.is_some();
+        args.render.headless |= !is_placed && find_xvfb().is_some();
         Ok(())
     }
 
-    /// Whether it says what is the same for all ranks.
-    pub fn speaks(&self) -> bool {
+    /// Whether this rank prints messages that are the same for all ranks.
+    pub fn prints_common_messages(&self) -> bool {
         self.rank == 0
     }
 
-    /// What the program and our library in it are told of its place.
+    /// The variables that tell the program and the client library in it their rank.
     pub fn environment(
         &self,
         run: &RunDir,
@@ -90,7 +90,7 @@ impl Place {
                 .collect();
             fs::write(&file, lines.concat()).context("writing the hosts of the ranks")?;
             variables.push(("MGN_HOSTFILE".into(), file.into()));
-            // That of the server, which is another variable's, may be another.
+            // The token of the server, which is in another variable, may be a different one.
             let token = token_file.context("the ranks are on several hosts and need a secret: mgn token new FILE, the same file on all, and MGN_TOKEN_FILE")?;
             variables.push((
                 "MGN_COMPOSITE_TOKEN_FILE".into(),
@@ -101,8 +101,8 @@ impl Place {
     }
 }
 
-/// How pictures are composited, as the client library is told.
-pub fn composite(args: &Run) -> Option<Composite> {
+/// The client library's settings for compositing.
+pub fn composite_settings(args: &Run) -> Option<Composite> {
     let recipe = args.ranks.composite.as_ref()?;
     Some(Composite {
         recipe: recipe.to_string(),
@@ -110,11 +110,11 @@ pub fn composite(args: &Run) -> Option<Composite> {
     })
 }
 
-/// What cannot go together with several copies.
+/// Refuses flags that contradict the flags for several copies.
 pub fn check(args: &Run) -> anyhow::Result<()> {
     let ranks = &args.ranks;
     if let (Some(Transport::Null | Transport::File(_)), Some(recipe)) =
-        (&args.through.transport, &ranks.composite)
+        (&args.render.transport, &ranks.composite)
     {
         anyhow::bail!(
             "--composite {recipe} needs renderers; leave out --transport or name another"
@@ -124,18 +124,18 @@ pub fn check(args: &Run) -> anyhow::Result<()> {
         anyhow::bail!("--viewer does not show composited pictures; leave it out");
     }
     if ranks.np.is_some() && ranks.composite.is_none() {
-        let one = [
+        let single = [
             ("--save", args.save.is_some()),
             ("--stats-json", args.stats_json.is_some()),
         ];
-        if let Some((flag, _)) = one.iter().find(|(_, is_given)| *is_given) {
+        if let Some((flag, _)) = single.iter().find(|(_, is_given)| *is_given) {
             anyhow::bail!("all copies would write to the same place: leave out {flag}, or add --composite; {flag} then applies to the merged picture");
         }
     }
     Ok(())
 }
 
-/// Runs the copies, and gives the exit status.
+/// Runs the copies. Returns the exit status.
 pub fn launch(args: &Run, copies: u32) -> anyhow::Result<u8> {
     check(args)?;
     if let Some(recipe) = &args.ranks.composite {
@@ -144,11 +144,12 @@ pub fn launch(args: &Run, copies: u32) -> anyhow::Result<u8> {
             .with_context(|| format!("--composite {recipe}"))?;
     }
     let run = RunDir::create()?;
-    let is_headless = args.through.headless;
-    let is_one = args.ranks.composite.is_some();
-    // Of those that nobody is to see, one X server is enough.
-    let hides = is_headless || is_one && args.through.display.is_none() && find_xvfb().is_some();
-    let xvfb = (hides && (is_headless || copies > 1)).then(|| Xvfb::start(&run));
+    let is_headless = args.render.headless;
+    let is_composited = args.ranks.composite.is_some();
+    // All hidden copies share one X server.
+    let is_hidden =
+        is_headless || is_composited && args.render.display.is_none() && find_xvfb().is_some();
+    let xvfb = (is_hidden && (is_headless || copies > 1)).then(|| Xvfb::start(&run));
     let xvfb = xvfb.transpose()?;
     let words = words_of_a_rank();
     let command = |rank: u32| -> anyhow::Result<Command> {
@@ -172,20 +173,20 @@ pub fn launch(args: &Run, copies: u32) -> anyhow::Result<u8> {
     };
     let commands = (0..copies).map(command).collect::<anyhow::Result<_>>()?;
     let rules = Rules {
-        are_led: is_one,
-        told: is_one.then_some(TOLD.into()),
-        untold: is_one.then_some(UNTOLD.into()),
+        are_led: is_composited,
+        told: is_composited.then_some(TOLD.into()),
+        untold: is_composited.then_some(UNTOLD.into()),
     };
     Ok(match mgn_launch::Ranks::start(commands, rules)?.wait()? {
         JobEnd::Well => 0,
         JobEnd::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
         JobEnd::Rank { rank, status } => {
-            let how = match status {
+            let end = match status {
                 129.. => format!("was ended by signal {}", status - 128),
                 _ => format!("has ended with status {status}"),
             };
             if rules.told != Some(status) {
-                eprintln!("mgn: rank {rank} {how}; the other ranks have ended too");
+                eprintln!("mgn: rank {rank} {end}; the other ranks have ended too");
             }
             u8::try_from(status).unwrap_or(u8::MAX)
         }

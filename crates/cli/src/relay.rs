@@ -1,37 +1,16 @@
 //! `mgn relay`.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 use std::sync::{mpsc, Arc, Mutex, PoisonError};
 use std::thread;
 
-use mgn_fabric::{is_name, Address, Directory, Relay, Token};
+use mgn_fabric::{Address, Directory, Relay, Token};
 
-use crate::args;
-use crate::settings::{self, Serving};
+use crate::args::{self, RelayTarget};
+use crate::credentials::{self, ListenerAccess};
+use crate::output::print;
 
-/// A server, and what clients call it.
-#[derive(Clone, Debug)]
-pub struct Target {
-    name: String,
-    address: Address,
-}
-
-impl FromStr for Target {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Target, String> {
-        match text.split_once('=') {
-            Some((name, address)) if is_name(name) => Ok(Target {
-                name: name.into(),
-                address: Address::of_server(address).map_err(|error| error.to_string())?,
-            }),
-            _ => Err("it should be NAME=ADDR, gpu1=tls:10.0.0.11:7500 for one".into()),
-        }
-    }
-}
-
-/// Servers as the mothership knows them, or has known them last.
+/// The servers that the mothership knows. While it cannot be reached: those that it knew last.
 #[derive(Debug)]
 struct Mothership {
     address: Address,
@@ -52,13 +31,13 @@ impl Directory for Mothership {
                 known().remove(&key);
                 Err(why)
             }
-            // While the mothership is away, servers stay where they are.
+            // Servers keep their addresses while there is no mothership.
             Err(error) => known().get(&key).cloned().ok_or_else(|| error.to_string()),
         }
     }
 }
 
-/// Whether there is another relay on the way, to which this one has to prove a token.
+/// Whether the address is behind another relay, which this one must prove a token to.
 fn is_behind(address: &Address) -> bool {
     matches!(
         address,
@@ -74,7 +53,8 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
     let others = to
         .filter(|address| is_behind(address))
         .chain(&args.mothership);
-    let Serving { access, token } = settings::to_serve(&args.keys, &args.listen, others)?;
+    let ListenerAccess { access, token } =
+        credentials::for_listener(&args.keys, &args.listen, others)?;
     if !access.has_tokens() {
         anyhow::bail!(
             "a relay listens at tls: or tcp: addresses, tls:0.0.0.0 for one; correct --listen"
@@ -82,7 +62,7 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
     }
     let token = token.map(|(_, token)| token);
     let mut targets = mgn_fabric::Targets::new();
-    for Target { name, address } in args.to {
+    for RelayTarget { name, address } in args.to {
         if targets.insert(name.clone(), address).is_some() {
             anyhow::bail!("--to names {name} twice");
         }
@@ -101,32 +81,12 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
     };
     let relays: Vec<Relay> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
     for relay in &relays {
-        crate::say(&format!("listening on {}\n", relay.address()))?;
+        print(&format!("listening on {}\n", relay.address()))?;
     }
-    let (ended, first) = mpsc::channel();
+    let (sender, first) = mpsc::channel();
     for relay in relays {
-        let ended = ended.clone();
-        thread::spawn(move || ended.send(relay.run()));
+        let sender = sender.clone();
+        thread::spawn(move || sender.send(relay.run()));
     }
     Ok(first.recv()??)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn targets_have_names_and_addresses() {
-        let target: Target = "gpu1=tls:[fd00::1]:7500".parse().unwrap();
-        assert_eq!(target.name, "gpu1");
-        assert_eq!(target.address.to_string(), "tls:[fd00::1]:7500");
-        for (text, word) in [
-            ("gpu1", "NAME=ADDR"),
-            ("a b=tls:h:1", "NAME=ADDR"),
-            ("gpu1=tls:fd00::1:7500", "brackets"),
-        ] {
-            let error = text.parse::<Target>().unwrap_err();
-            assert!(error.contains(word), "{error}");
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! `mgn replay`: a recorded stream, executed by the driver of this process.
+//! `mgn replay`: executes a recorded stream on the driver of this process.
 
 use std::time::Instant;
 
@@ -8,6 +8,7 @@ use mgn_spu::Chain;
 use mgn_wire::frames::Header;
 
 use crate::args::{self, ImageFormat, Replay};
+use crate::output::print;
 
 pub fn replay(args: Replay) -> anyhow::Result<()> {
     let format = match args.image_format {
@@ -26,21 +27,21 @@ pub fn replay(args: Replay) -> anyhow::Result<()> {
             args::Middle::Succeed => Middle::Succeed,
         };
         let viewer = Box::new(Files(saver));
-        let crossed = mgn_server::play_across(&args.file, from, middle, viewer)?;
-        return crate::say(&format!(
+        let replayed = mgn_server::play_across(&args.file, from, middle, viewer)?;
+        return print(&format!(
             "{}\n",
             serde_json::json!({
-                "messages": crossed.played.messages,
-                "at": crossed.at,
-                "why": crossed.why,
-                "answers": crossed.answers,
+                "messages": replayed.played.messages,
+                "at": replayed.at,
+                "why": replayed.why,
+                "answers": replayed.answers,
             })
         ));
     }
     let start = Instant::now();
     let played = mgn_server::play(&args.file, &chain, Box::new(Files(saver)))?;
     let seconds = start.elapsed().as_secs_f64();
-    crate::say(&format!(
+    print(&format!(
         "{} frames, {} messages in {seconds:.2} s, {:.1} frames a second\n",
         played.frames,
         played.messages,
@@ -48,7 +49,7 @@ pub fn replay(args: Replay) -> anyhow::Result<()> {
     ))
 }
 
-/// Image files, if there are to be any.
+/// Saves frames to image files, if `--save` is given.
 struct Files(Option<Saver>);
 
 impl Viewer for Files {

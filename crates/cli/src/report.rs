@@ -1,4 +1,4 @@
-//! A run's figures: the live line, the summary and the JSON.
+//! The statistics of a run: the live line, the summary and the JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,11 +15,11 @@ pub struct Figures {
     pub frames_per_second: f64,
     pub bytes_per_frame: f64,
     pub commands_per_frame: f64,
-    /// Of the time since the program first used OpenGL, from 0 to 1.
+    /// As a share of the time since the program first used OpenGL, from 0 to 1.
     pub send_wait_share: f64,
-    /// Commands that had to wait for an answer: how often, by name.
+    /// The number of times that commands waited for an answer, by name of the command.
     pub round_trips: BTreeMap<String, u64>,
-    /// Of these, glGetError's: by the last command whose success was not known.
+    /// Of these, the calls of glGetError, by the last command that could have failed.
     pub doubts: BTreeMap<String, u64>,
     pub frames: u64,
     pub frames_shown: u64,
@@ -31,7 +31,7 @@ pub struct Figures {
     /// Processes that drew through the server.
     pub processes: usize,
     pub program_cpu_seconds: f64,
-    /// Zero if the server is not this run's own.
+    /// Zero if the run uses a server that it has not started.
     pub server_cpu_seconds: f64,
     /// Whether every process that used OpenGL did so through the server.
     pub reached_server: bool,
@@ -74,7 +74,7 @@ impl Figures {
         }
     }
 
-    /// For people, several lines.
+    /// The summary, which has several lines.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         let _ = writeln!(

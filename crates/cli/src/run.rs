@@ -17,46 +17,44 @@ use mgn_mothership::{Match, TileServer};
 use mgn_spu::{Chain, Stage};
 
 use crate::args::{ImageFormat, OnLoss, Present, Run};
-use crate::far;
-use crate::found::find;
-use crate::ranks::{self, Place};
+use crate::launch_plan::{self, elsewhere_advice, exit_status_of, FAILED};
+use crate::output::print_error;
+use crate::ranks::{self, Rank};
 use crate::report::{live_line, Figures};
-use crate::server::stages;
-use crate::settings;
-use crate::through::{self, elsewhere_advice, own_status, FAILED};
-use crate::viewer;
+use crate::server::server_stages;
+use crate::{defaults, mothership_match, ssh, viewer};
 
-/// How often the live line changes.
-const LIVE: Duration = Duration::from_millis(500);
+/// The interval between updates of the live line.
+const LIVE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long the program of a rank has to end when a signal came.
-const TO_END: Duration = Duration::from_secs(3);
+/// How long the program of a rank may take to end after a signal.
+const RANK_GRACE_PERIOD: Duration = Duration::from_secs(3);
 
-/// The program ended well, but not through us.
-const ELSEWHERE: u8 = 1;
+/// The exit status if the program succeeded, but drew with another driver.
+const OTHER_DRIVER: u8 = 1;
 
 pub fn run(mut args: Run) -> ExitCode {
-    let done = match args.ranks.np {
+    let result = match args.ranks.np {
         Some(copies) => ranks::launch(&args, copies),
         None => start(&mut args).and_then(|started| watch(&args, started)),
     };
-    match done {
+    match result {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             let interrupted = matches!(
                 error.downcast_ref(),
                 Some(mgn_launch::Error::Interrupted(_))
             );
-            // The process that started this rank has said why it ends it.
+            // The process that started this rank has printed why it ends the rank.
             if !(interrupted && args.ranks.ranked.is_some()) {
-                crate::complain(&error);
+                print_error(&error);
             }
-            ExitCode::from(error.downcast_ref().map_or(FAILED, own_status))
+            ExitCode::from(error.downcast_ref().map_or(FAILED, exit_status_of))
         }
     }
 }
 
-/// A run, and what goes on beside it.
+/// A run, and everything that lasts as long as it.
 struct Started {
     session: Session,
     found: Option<Match>,
@@ -65,23 +63,23 @@ struct Started {
 }
 
 fn start(args: &mut Run) -> anyhow::Result<Started> {
-    let place = Place::find(args)?;
-    if let Some(place) = &place {
-        place.settle(args)?;
+    let rank = Rank::find(args)?;
+    if let Some(rank) = &rank {
+        rank.apply(args)?;
     }
     ranks::check(args)?;
     let secret = std::env::var_os("MGN_TOKEN_FILE").map(PathBuf::from);
-    let mut plan = through::plan(&args.through, &args.program)?;
+    let mut plan = launch_plan::local(&args.render, &args.program)?;
     let flag = match (args.discard, args.spu.is_empty()) {
         (true, _) => Some("--discard"),
         (false, false) => Some("--spu"),
         _ => None,
     };
-    settings::settle(&mut args.through, flag)?;
-    far::check_display(args.lease.as_deref(), &args.through)?;
-    through::check(&args.through, flag)?;
-    let stages = stages(args.spu.clone(), args.discard);
-    // The server would find out too, but its words would come through others.
+    defaults::apply_to_program(&mut args.render, flag)?;
+    ssh::check_display(args.lease.as_deref(), &args.render)?;
+    launch_plan::check(&args.render, flag)?;
+    let stages = server_stages(args.spu.clone(), args.discard);
+    // The server checks its chain too, but reports mistakes only through the client.
     Chain::on_server(stages.clone())?;
     let chain = args.client_spu.iter().cloned().map(Stage::absolute);
     let chain: Vec<Stage> = chain.collect::<Result<_, _>>()?;
@@ -92,7 +90,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         .map(|dir| save(args, dir))
         .transpose()?;
     if let Some(path) = &args.stats_json {
-        // Found out now rather than after an hour.
+        // Fails now if the file cannot be written, not at the end of the run.
         fs::File::create(path).with_context(|| format!("writing {}", path.display()))?;
     }
     let settings = ClientSettings {
@@ -110,21 +108,22 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         },
         icet: args.icet.as_deref().map(icet).transpose()?,
         window: shared_window(args)?,
-        composite: ranks::composite(args),
+        composite: ranks::composite_settings(args),
         ..ClientSettings::default()
     };
-    let found = find(&args.through, flag, &args.program[0])?;
+    let found = mothership_match::request(&args.render, flag, &args.program[0])?;
     let run = RunDir::create()?;
-    if let Some(place) = &place {
+    if let Some(rank) = &rank {
         plan.environment
-            .extend(place.environment(&run, secret.as_deref())?);
+            .extend(rank.environment(&run, secret.as_deref())?);
     }
-    let remote = far::serve(&mut args.through)?;
+    let remote = ssh::start_server(&mut args.render)?;
     plan.beside.extend(remote.as_ref().and_then(Remote::pid));
-    plan.driver = through::ours(&args.through, &run, &stages, found.as_ref(), settings)?;
-    let viewers = viewer::of_run(&args.viewer, &run, &mut plan.driver)?;
-    if place.as_ref().is_none_or(Place::speaks) {
-        through::say_what_the_display_lacks(&args.through);
+    plan.driver =
+        launch_plan::manganese_driver(&args.render, &run, &stages, found.as_ref(), settings)?;
+    let viewers = viewer::start_for_run(&args.viewer, &run, &mut plan.driver)?;
+    if rank.as_ref().is_none_or(Rank::prints_common_messages) {
+        launch_plan::print_display_problems(&args.render);
     }
     Ok(Started {
         session: Session::start(run, plan)?,
@@ -134,7 +133,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
     })
 }
 
-/// What programs get when they ask for IceT, by this name or by the usual ones.
+/// The library that programs get instead of IceT, and the file names that it replaces.
 fn icet(name: &str) -> anyhow::Result<Icet> {
     let names = match name {
         "" => ICET_NAMES.map(String::from).to_vec(),
@@ -150,7 +149,7 @@ fn icet(name: &str) -> anyhow::Result<Icet> {
     })
 }
 
-/// The window that the program shares with others, which must find it at the same servers.
+/// The window that the program shares with others, which use the same servers.
 fn shared_window(args: &Run) -> anyhow::Result<Option<SharedWindow>> {
     let Some(name) = args
         .window
@@ -166,10 +165,10 @@ fn shared_window(args: &Run) -> anyhow::Result<Option<SharedWindow>> {
         patience: args.window.window_wait,
     };
     if !window.is_sound() {
-        let most = mgn_wire::hello::SharedWindow::NAME_MAX;
-        bail!("--shared-window: the name is longer than {most} bytes");
+        let longest = mgn_wire::hello::SharedWindow::NAME_MAX;
+        bail!("--shared-window: the name is longer than {longest} bytes");
     }
-    if args.through.server.is_empty() {
+    if args.render.server.is_empty() {
         bail!(
             "--shared-window needs --server: programs draw into a window together only if they \
              name the same servers"
@@ -197,7 +196,7 @@ fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
 }
 
 fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
-    // Dropped from the last on.
+    // Variables are dropped in reverse order: the viewers first, the remote server last.
     let Started {
         remote,
         mut session,
@@ -208,21 +207,21 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     let mut last = (Counters::default(), Instant::now());
     let mut killed_at = None;
     let report = loop {
-        if let Some(report) = session.wait(LIVE)? {
+        if let Some(report) = session.wait(LIVE_INTERVAL)? {
             break report;
         }
-        if far::is_over(args.lease.as_deref()) {
+        if ssh::is_lease_over(args.lease.as_deref()) {
             drop(session);
             anyhow::bail!("the ssh connection has ended, so the program was ended");
         }
         if args.ranks.ranked.is_some() && session.signal().is_some() {
             // It may be waiting for the pictures of ranks that have ended.
-            let until = *killed_at.get_or_insert(Instant::now() + TO_END);
+            let until = *killed_at.get_or_insert(Instant::now() + RANK_GRACE_PERIOD);
             if Instant::now() >= until {
                 session.kill();
             }
         }
-        if far::is_over(args.ranks.ranked.as_deref()) {
+        if ssh::is_lease_over(args.ranks.ranked.as_deref()) {
             drop(session);
             anyhow::bail!("the process that started this rank has ended, so the program was ended");
         }
@@ -287,7 +286,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
             Some(name) => name.to_owned(),
         }
     );
-    Ok(status.max(u8::from(status == 0) * ELSEWHERE))
+    Ok(status.max(u8::from(status == 0) * OTHER_DRIVER))
 }
 
 fn write_json(path: &Path, figures: &Figures) -> anyhow::Result<()> {
@@ -297,10 +296,10 @@ fn write_json(path: &Path, figures: &Figures) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The exit status, having said what was amiss.
+/// Prints whether the program drew with another driver or not at all. Returns the exit status.
 fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
     let program = args.program[0].to_string_lossy();
-    // One that composites its pictures itself, or is no program for OpenGL at all.
+    // A copy may composite its pictures itself, or use no OpenGL at all.
     let is_copy = args.ranks.ranked.is_some() && args.ranks.composite.is_none();
     let own = u8::try_from(report.status).unwrap_or(u8::MAX);
     match &report.verdict {
@@ -310,7 +309,7 @@ fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
                 driver.display(),
                 elsewhere_advice(driver)
             );
-            own.max(u8::from(own == 0) * ELSEWHERE)
+            own.max(u8::from(own == 0) * OTHER_DRIVER)
         }
         Verdict::NoGl if own == 0 && counters.processes == 0 && !is_copy => {
             eprintln!("mgn: {program} used no OpenGL");

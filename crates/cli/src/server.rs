@@ -1,4 +1,4 @@
-//! `mgn server`, its place with the mothership, and the worker processes that it starts.
+//! `mgn server`, its registration with the mothership, and its worker processes.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,7 @@ use mgn_spu::{Chain, Stage};
 use mgn_wire::hello::{api, ContextInfo};
 
 use crate::args::Server;
-use crate::settings::{self, Serving};
+use crate::credentials::{self, ListenerAccess};
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
     let inherited = Inherited::take_all()?;
@@ -21,21 +21,22 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         _ => args.listen.clone(),
     };
     let passed = inherited.iter().map(Inherited::address);
-    let serving = settings::to_serve(&args.keys, listen.iter().chain(passed), &args.mothership)?;
-    let member = member(&args, &serving)?.map(Arc::new);
-    let Serving { access, token } = serving;
+    let listener =
+        credentials::for_listener(&args.keys, listen.iter().chain(passed), &args.mothership)?;
+    let mothership = mothership_follower(&args, &listener)?.map(Arc::new);
+    let ListenerAccess { access, token } = listener;
     let token = token.map(|(_, token)| token);
-    let follower = member.clone().map(|member| member as Arc<dyn Follower>);
+    let follower = mothership.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
         listen,
         inherited,
         access,
         token,
-        chain: Chain::on_server(stages(args.spu, args.discard))?,
+        chain: Chain::on_server(server_stages(args.spu, args.discard))?,
         present: args.present,
         max_sessions: args.max_sessions as usize,
-        max_sessions_per_client: args.max_sessions_per_client.map(|most| most as usize),
-        max_sessions_per_token: args.max_sessions_per_token.map(|most| most as usize),
+        max_sessions_per_client: args.max_sessions_per_client.map(|count| count as usize),
+        max_sessions_per_token: args.max_sessions_per_token.map(|count| count as usize),
         memory_limit: args.memory_limit << 20,
         memory_total: args
             .memory_total
@@ -54,14 +55,14 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         follower,
         worker: WorkerCommand::default(),
     })?;
-    match member.and_then(|member| member.registration.get()?.failure()) {
+    match mothership.and_then(|member| member.registration.get()?.failure()) {
         Some(why) => anyhow::bail!("{why}"),
         None => Ok(()),
     }
 }
 
-/// What the flags name: `--discard` is the stage of that name, behind all others.
-pub fn stages(mut spu: Vec<Stage>, discard: bool) -> Vec<Stage> {
+/// The stages of the flags. `--discard` adds the stage of that name after all others.
+pub fn server_stages(mut spu: Vec<Stage>, discard: bool) -> Vec<Stage> {
     if discard {
         spu.push("discard".parse().expect("there is such a stage"));
     }
@@ -72,18 +73,21 @@ pub fn worker() -> anyhow::Result<()> {
     Ok(mgn_server::worker()?)
 }
 
-/// A server as the mothership knows it, from when clients can come.
+/// Registers the server with the mothership as soon as it listens.
 #[derive(Debug)]
-struct Member {
+struct MothershipFollower {
     mothership: Address,
     token: Option<Token>,
-    /// But for the addresses, and for what is offered there.
+    /// Without the addresses and the offer, which are known when the server listens.
     hello: Hello,
     registration: OnceLock<Registration>,
 }
 
-fn member(args: &Server, serving: &Serving) -> anyhow::Result<Option<Member>> {
-    let token = serving.token.as_ref();
+fn mothership_follower(
+    args: &Server,
+    listener: &ListenerAccess,
+) -> anyhow::Result<Option<MothershipFollower>> {
+    let token = listener.token.as_ref();
     let Some(mothership) = args.mothership.clone() else {
         return Ok(None);
     };
@@ -110,9 +114,9 @@ fn member(args: &Server, serving: &Serving) -> anyhow::Result<Option<Member>> {
         sessions: args.max_sessions,
         is_ours: args.started,
         token: own,
-        key: serving.access.key().map(|key| key.public().to_string()),
+        key: listener.access.key().map(|key| key.public().to_string()),
     };
-    Ok(Some(Member {
+    Ok(Some(MothershipFollower {
         mothership,
         token,
         hello,
@@ -120,13 +124,13 @@ fn member(args: &Server, serving: &Serving) -> anyhow::Result<Option<Member>> {
     }))
 }
 
-/// A number that no other server has.
+/// A random number that identifies this process.
 fn instance() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(std::process::id())
 }
 
-impl Follower for Member {
+impl Follower for MothershipFollower {
     fn listening(&self, abilities: &Abilities, addresses: &[Address]) {
         let hello = Hello {
             offer: offer_of(abilities),

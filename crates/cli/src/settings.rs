@@ -1,20 +1,17 @@
-//! What is in force where no flag says otherwise: environment variables, then the user's file, then
-//! what is always so.
+//! Settings that apply where no flag is given: environment variables, then the user's file, then
+//! defaults.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context;
-use mgn_fabric::{Access, Address, ServerKey, Store, Token, Transport};
+use mgn_fabric::Address;
 use mgn_sys::user::{settings_folder, state_folder};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use toml::Spanned;
 
-use crate::args::{Keys, Server, ServerName, Through, WallName};
-
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Environment(&'static str),
@@ -22,7 +19,7 @@ pub enum Source {
         path: PathBuf,
         line: usize,
     },
-    /// Nobody has said anything.
+    /// Neither a variable nor the file sets it.
     Default,
 }
 
@@ -36,14 +33,14 @@ impl fmt::Display for Source {
     }
 }
 
-/// A value that is in force.
+/// A value that applies, and its source.
 #[derive(Clone, Debug)]
 pub struct Set<T> {
     pub value: T,
     pub source: Source,
 }
 
-/// The user's file, as it was found.
+/// The user's file, if there is one.
 #[derive(Debug, Default)]
 pub struct Settings {
     folder: Option<PathBuf>,
@@ -75,14 +72,14 @@ struct Written {
     audit: Option<Spanned<PathBuf>>,
 }
 
-/// What manganese-config(5) says of a key.
+/// The description of a key in manganese-config(5).
 pub struct Key {
     pub name: &'static str,
     pub kind: &'static str,
-    /// The environment variable that comes before the file.
+    /// The environment variable that overrides the key.
     pub variable: Option<&'static str>,
     pub meaning: &'static str,
-    /// What holds without the key.
+    /// What applies without the key.
     pub default: &'static str,
 }
 
@@ -184,7 +181,8 @@ impl Settings {
     /// Reads the user's file, if there is one.
     ///
     /// # Errors
-    /// One line with file, line, and what to do.
+    /// If the file cannot be read or parsed. The text is one line with the file, the line, and
+    /// advice.
     pub fn read() -> anyhow::Result<Settings> {
         let Some(folder) = settings_folder() else {
             return Ok(Settings::default());
@@ -206,18 +204,23 @@ impl Settings {
         })
     }
 
-    /// Where the file is, or would be.
+    /// The path of the file, which may not exist.
     pub fn path() -> Option<PathBuf> {
         Some(settings_folder()?.join("config.toml"))
     }
 
-    /// Whether there is one.
+    /// The default path of the token.
+    pub fn default_token() -> Option<PathBuf> {
+        Some(settings_folder()?.join("token"))
+    }
+
+    /// Whether the file exists.
     pub fn has_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// The servers of programs that are told no other. In a program that `mgn run` has started, the
-    /// variable is what the client library was told.
+    /// The servers of programs for which no flag names one. In a program that `mgn run` has
+    /// started, the variable is for the client library, and is ignored here.
     pub fn servers(&self) -> anyhow::Result<Option<Set<Vec<Address>>>> {
         let is_within_run = std::env::var_os("MGN_RUN_DIR").is_some();
         if let Some(text) = variable("MGN_SERVER").filter(|_| !is_within_run) {
@@ -239,7 +242,7 @@ impl Settings {
         )
     }
 
-    /// Where the mothership is.
+    /// The address of the mothership.
     pub fn mothership(&self) -> anyhow::Result<Set<Address>> {
         if let Some(text) = variable("MGN_MOTHERSHIP") {
             return Ok(Set {
@@ -257,36 +260,36 @@ impl Settings {
         }))
     }
 
-    /// The file with the token. By default a file that may be missing.
+    /// The file with the token. The default file may not exist.
     pub fn token_file(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
-        self.path_in_force(
+        self.path_of(
             "MGN_TOKEN_FILE",
             |written| written.token_file.as_ref(),
-            default_token(),
+            Settings::default_token(),
         )
     }
 
-    /// The file with the tokens that are admitted, likewise.
+    /// The file with the tokens that are admitted. The default file may not exist.
     pub fn token_store(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
         let default = settings_folder().map(|folder| folder.join("tokens"));
-        self.path_in_force(
+        self.path_of(
             "MGN_TOKEN_STORE",
             |written| written.token_store.as_ref(),
             default,
         )
     }
 
-    /// The file with the key of servers, likewise.
+    /// The file with the key of servers. The default file may not exist.
     pub fn server_key(&self) -> anyhow::Result<Option<Set<PathBuf>>> {
         let default = state_folder().map(|folder| folder.join("server.key"));
-        self.path_in_force(
+        self.path_of(
             "MGN_SERVER_KEY",
             |written| written.server_key.as_ref(),
             default,
         )
     }
 
-    fn path_in_force(
+    fn path_of(
         &self,
         variable: &'static str,
         of: for<'a> fn(&'a Written) -> Option<&'a Spanned<PathBuf>>,
@@ -341,7 +344,7 @@ impl Settings {
         }))
     }
 
-    /// What `mgn` is called on other machines.
+    /// The name or path of `mgn` on other machines.
     pub fn ssh_mgn(&self) -> anyhow::Result<Set<String>> {
         let written = self.written(|written| written.ssh_mgn.as_ref(), |text| Ok(text.clone()))?;
         Ok(written.unwrap_or_else(|| Set {
@@ -388,7 +391,7 @@ impl Settings {
         )
     }
 
-    /// A value of the file, as `read` understands it.
+    /// A value of the file, parsed by `read`.
     fn written<W, T>(
         &self,
         of: impl FnOnce(&Written) -> Option<&Spanned<W>>,
@@ -442,14 +445,14 @@ impl File {
     }
 }
 
-/// The key that was meant, if any is near.
+/// The key whose name is most similar, if any is similar.
 fn closest(key: &str) -> Option<&'static str> {
     let plain = key.replace('-', "_");
-    let near = KEYS.map(|known| {
+    let distances = KEYS.map(|known| {
         let distance = strsim::damerau_levenshtein(known.name, &plain);
         (distance, known.name)
     });
-    let (distance, known) = near.into_iter().min()?;
+    let (distance, known) = distances.into_iter().min()?;
     (distance <= 1 + key.len() / 3).then_some(known)
 }
 
@@ -467,57 +470,7 @@ fn variable(name: &str) -> Option<String> {
     (!value.trim().is_empty()).then_some(value)
 }
 
-/// Where a token lies unless somebody names another place.
-pub fn default_token() -> Option<PathBuf> {
-    Some(settings_folder()?.join("token"))
-}
-
-/// Puts what is in force into what the flags left open. `own` is a flag that is for a server of the
-/// run's own.
-///
-/// # Errors
-/// One line on a setting that makes no sense, or contradicts a flag.
-pub fn settle(through: &mut Through, own: Option<&str>) -> anyhow::Result<()> {
-    let settings = Settings::read()?;
-    let named = &through.named;
-    if named.contains(&ServerName::Own) && named.len() > 1 {
-        anyhow::bail!("--server own is for a server of the run's own; leave out the others");
-    }
-    let addresses = named.iter().filter_map(|name| match name {
-        ServerName::Own => None,
-        ServerName::At(address) => Some(address.clone()),
-    });
-    through.server = addresses.collect();
-    let says_who = !named.is_empty()
-        || own.is_some()
-        || through.ssh.is_some()
-        || through.mothership.is_some()
-        || through.needs.is_some()
-        || WallName::first_name(&through.wall).is_some()
-        || matches!(
-            through.transport,
-            Some(Transport::Null | Transport::File(_))
-        );
-    if !says_who {
-        if let Some(Set { value, source }) = settings.servers()? {
-            let far = |server: &Address| matches!(server, Address::Tcp { .. });
-            let fits = match through.transport {
-                Some(Transport::Shm | Transport::Unix) => !value.iter().any(far),
-                Some(Transport::Tcp) => value.iter().all(far),
-                _ => true,
-            };
-            if let (false, Some(transport)) = (fits, &through.transport) {
-                let all: Vec<String> = value.iter().map(Address::to_string).collect();
-                anyhow::bail!("--transport {transport} does not lead to {} ({source}); leave it out, or give --server own", all.join(" "));
-            }
-            through.server = value;
-        }
-    }
-    through.token_file = token_file(through.token_file.take(), &settings)?;
-    Ok(())
-}
-
-/// A number of the file that must be one of `range`.
+/// Checks that a number of the file is in `range`.
 fn within<T: PartialOrd + fmt::Display>(
     key: &str,
     number: T,
@@ -531,310 +484,6 @@ fn within<T: PartialOrd + fmt::Display>(
             range.end()
         )),
     }
-}
-
-/// Puts what is in force into what the flags of a server left open. A server within a run serves
-/// nobody else, and only flags are for it.
-///
-/// # Errors
-/// One line on a setting that makes no sense.
-pub fn settle_server(server: &mut Server) -> anyhow::Result<()> {
-    if server.embedded {
-        return Ok(());
-    }
-    let settings = Settings::read()?;
-    fill(
-        &mut server.max_sessions_per_client,
-        settings.max_sessions_per_client()?,
-    );
-    fill(
-        &mut server.max_sessions_per_token,
-        settings.max_sessions_per_token()?,
-    );
-    fill(&mut server.memory_total, settings.memory_total()?);
-    fill(&mut server.idle_timeout, settings.idle_timeout()?);
-    fill(&mut server.audit, settings.audit()?);
-    Ok(())
-}
-
-fn fill<T>(flag: &mut Option<T>, set: Option<Set<T>>) {
-    if flag.is_none() {
-        *flag = set.map(|set| set.value);
-    }
-}
-
-/// The file with the token: what the flag or the variable says, or what is in force; none where
-/// that is the default place and nothing is there.
-pub fn token_file(flag: Option<PathBuf>, settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
-    if flag.is_some() {
-        return Ok(flag);
-    }
-    Ok(settings.token_file()?.and_then(|set| match set.source {
-        Source::Default if !set.value.exists() => None,
-        _ => Some(set.value),
-    }))
-}
-
-/// Where the mothership is, by flag or by what is in force.
-pub fn mothership(flag: Option<Address>) -> anyhow::Result<Address> {
-    match flag {
-        Some(address) => Ok(address),
-        None => Ok(Settings::read()?.mothership()?.value),
-    }
-}
-
-/// The tokens that a listener admits, and the token that the process proves to others.
-#[derive(Debug)]
-pub struct Serving {
-    pub access: Access,
-    /// The token to prove, and its file.
-    pub token: Option<(PathBuf, Token)>,
-}
-
-/// Reads what is needed to listen at `addresses` and to connect to `others`. Files are read only
-/// where they are needed, or named by a flag.
-///
-/// # Errors
-/// Where nobody could be admitted, or a file cannot be read.
-pub fn to_serve<'a>(
-    keys: &Keys,
-    addresses: impl IntoIterator<Item = &'a Address>,
-    others: impl IntoIterator<Item = &'a Address>,
-) -> anyhow::Result<Serving> {
-    let settings = Settings::read()?;
-    let is_far = |address: &&Address| matches!(address, Address::Tcp { .. });
-    let far: Vec<&Address> = addresses.into_iter().filter(is_far).collect();
-    let meets_others = others.into_iter().any(|address| is_far(&address));
-    let read = |file: PathBuf| -> anyhow::Result<(PathBuf, Token)> {
-        let token = Token::read(&file)?;
-        Ok((file, token))
-    };
-    let of_flag = keys.token_file.clone().map(read).transpose()?;
-    let in_force = || token_file(None, &settings)?.map(read).transpose();
-    let store = match &keys.token_store {
-        Some(store) => Some(store.clone()),
-        // A token that is named is the only one that is admitted.
-        None if of_flag.is_some() || far.is_empty() => None,
-        None => settings
-            .token_store()?
-            .filter(|set| set.source != Source::Default || set.value.exists())
-            .map(|set| set.value),
-    };
-    let token = match of_flag {
-        Some(token) => Some(token),
-        None if meets_others || (store.is_none() && !far.is_empty()) => in_force()?,
-        None => None,
-    };
-    let access = match (store, &token, far.first()) {
-        (Some(store), ..) => Access::from(Arc::new(Store::open(&store)?)),
-        (None, None, Some(address)) => anyhow::bail!(
-            "serving {address} needs a token; make one with `mgn token new`, or name its file by --token-file"
-        ),
-        (None, token, _) => Access::from(token.as_ref().map(|(_, token)| token.clone())),
-    };
-    let is_encrypted = |address: &&Address| matches!(address, Address::Tcp { tls: true, .. });
-    let key = match far.iter().any(is_encrypted) {
-        true => {
-            let file = keys.server_key.clone();
-            Some(ServerKey::read_or_create(&server_key(file)?)?)
-        }
-        false => None,
-    };
-    let access = access.with_key(key);
-    Ok(Serving { access, token })
-}
-
-/// The file with the key of servers here, by flag or by what is in force.
-pub fn server_key(flag: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-    let file = match flag {
-        Some(file) => Some(file),
-        None => Settings::read()?.server_key()?.map(|set| set.value),
-    };
-    file.context("HOME is not set, so there is no default place for the server's key; give a file with --server-key")
-}
-
-/// The store that `mgn token` changes.
-pub fn store_to_change() -> anyhow::Result<PathBuf> {
-    let store = Settings::read()?.token_store()?;
-    let store = store.map(|set| set.value);
-    store.context("HOME is not set, so there is no default place for the token store; give a file with --store")
-}
-
-/// The token for reaching `address`.
-///
-/// # Errors
-/// Where it is needed and there is none, or it cannot be read.
-pub fn token_to_reach(flag: Option<PathBuf>, address: &Address) -> anyhow::Result<Option<Token>> {
-    if flag.is_none() && !matches!(address, Address::Tcp { .. }) {
-        return Ok(None);
-    }
-    match token_file(flag, &Settings::read()?)? {
-        Some(file) => Ok(Some(Token::read(&file)?)),
-        None => anyhow::bail!("{}", lacks_token(&address.to_string())),
-    }
-}
-
-/// What to do where somebody wants a token and there is none.
-pub fn lacks_token(whom: &str) -> String {
-    let place = default_token();
-    let place = place.map_or_else(String::new, |path| format!("to {}, ", path.display()));
-    format!("{whom} wants a token: run `mgn token new` on its host and copy the new file {place}or name it by --token-file")
-}
-
-/// What `mgn info` says of settings.
-#[derive(Debug, Serialize)]
-pub struct InForce {
-    /// The user's file: where it is, or would be.
-    pub file: Option<PathBuf>,
-    pub is_there: bool,
-    /// What is wrong with a setting; null where nothing is.
-    pub mistake: Option<String>,
-    /// Null where each run has a server of its own.
-    pub server: Shown,
-    pub mothership: Shown,
-    /// Null where there is no token.
-    pub token_file: Shown,
-    /// What the token is, or why it is none; null where there is none.
-    pub token: Option<String>,
-    /// Null where servers admit no tokens but the one above.
-    pub token_store: Shown,
-    /// Null where servers have no key yet.
-    pub server_key: Shown,
-    /// The public key that belongs to it, or what is wrong with it.
-    pub public_key: Option<String>,
-    pub ssh: Shown,
-    pub ssh_mgn: Shown,
-    /// The limits and the audit file of servers; null where the default holds.
-    pub max_sessions_per_client: Shown,
-    pub max_sessions_per_token: Shown,
-    pub memory_total: Shown,
-    pub idle_timeout: Shown,
-    pub audit: Shown,
-}
-
-/// A value, and where it comes from.
-#[derive(Debug, Default, Serialize)]
-pub struct Shown {
-    pub value: Option<String>,
-    pub source: Option<String>,
-}
-
-impl Shown {
-    fn of<T>(set: Set<T>, text: impl FnOnce(T) -> String) -> Shown {
-        Shown {
-            value: Some(text(set.value)),
-            source: Some(set.source.to_string()),
-        }
-    }
-}
-
-/// What is in force in this environment, mistakes included.
-pub fn in_force() -> InForce {
-    let mut mistake = None;
-    let settings = Settings::read().unwrap_or_else(|error| {
-        mistake = Some(one_line(&error));
-        Settings::default()
-    });
-    let mut shown = |found: anyhow::Result<Option<Shown>>| {
-        found.unwrap_or_else(|error| {
-            mistake.get_or_insert(one_line(&error));
-            None
-        })
-    };
-    let servers = settings.servers().map(|set| {
-        set.map(|set| {
-            Shown::of(set, |all| {
-                let all: Vec<String> = all.iter().map(Address::to_string).collect();
-                all.join(" ")
-            })
-        })
-    });
-    let mothership = settings
-        .mothership()
-        .map(|set| Some(Shown::of(set, |address| address.to_string())));
-    let there = |set: Option<Set<PathBuf>>| {
-        set.filter(|set| set.source != Source::Default || set.value.exists())
-    };
-    let file = |set: Option<Set<PathBuf>>| {
-        set.map(|set| Shown::of(set, |file| file.display().to_string()))
-    };
-    let (token, store, key) = (
-        settings.token_file().map(there),
-        settings.token_store().map(there),
-        settings.server_key().map(there),
-    );
-    let path = |set: &anyhow::Result<Option<Set<PathBuf>>>| {
-        let set = set.as_ref().ok()?.as_ref()?;
-        Some(set.value.clone())
-    };
-    let described = path(&token).map(|file| describe(Token::read(&file)));
-    let public_key = path(&key).map(|file| match ServerKey::read(&file) {
-        Ok(key) => key.public().to_string(),
-        Err(error) => error.to_string(),
-    });
-    let [token, store, key] = [token, store, key].map(|set| set.map(file));
-    let ssh = settings
-        .ssh()
-        .map(|set| Some(Shown::of(set, |words| words.join(" "))));
-    let ssh_mgn = settings
-        .ssh_mgn()
-        .map(|set| Some(Shown::of(set, |path| path)));
-    let [server, mothership, token_file, token_store, server_key, ssh, ssh_mgn] =
-        [servers, mothership, token, store, key, ssh, ssh_mgn]
-            .map(|found| shown(found).unwrap_or_default());
-    let [per_client, per_token] = [
-        settings.max_sessions_per_client(),
-        settings.max_sessions_per_token(),
-    ]
-    .map(|found| found.map(|set| set.map(|set| Shown::of(set, |n| n.to_string()))));
-    let total = settings.memory_total();
-    let total = total.map(|set| set.map(|set| Shown::of(set, |mib| format!("{mib} MiB"))));
-    let idle = settings.idle_timeout();
-    let idle = idle.map(|set| set.map(|set| Shown::of(set, |s| format!("{s} s"))));
-    let audit = settings.audit();
-    let audit = audit.map(|set| set.map(|set| Shown::of(set, |file| file.display().to_string())));
-    let [max_sessions_per_client, max_sessions_per_token, memory_total, idle_timeout, audit] =
-        [per_client, per_token, total, idle, audit].map(|found| shown(found).unwrap_or_default());
-    InForce {
-        file: Settings::path(),
-        is_there: settings.has_file(),
-        mistake,
-        server,
-        mothership,
-        token_file,
-        token: described,
-        token_store,
-        server_key,
-        public_key,
-        ssh,
-        ssh_mgn,
-        max_sessions_per_client,
-        max_sessions_per_token,
-        memory_total,
-        idle_timeout,
-        audit,
-    }
-}
-
-/// The role of a token, and the servers that it is valid for.
-fn describe(token: Result<Token, mgn_fabric::Error>) -> String {
-    let token = match token {
-        Ok(token) if token.is_old() => {
-            return "in the format of earlier releases, for this host only".into()
-        }
-        Ok(token) => token,
-        Err(error) => return error.to_string(),
-    };
-    let keys: Vec<String> = token.servers().iter().map(ToString::to_string).collect();
-    let servers = match &keys[..] {
-        [] => "servers with any key".into(),
-        keys => format!("servers with the key {}", keys.join(" or ")),
-    };
-    format!("{}, for {servers}", token.identity())
-}
-
-fn one_line(error: &anyhow::Error) -> String {
-    format!("{error:#}")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `mgn token`: tokens for programs' machines, and the store of those that servers here admit.
+//! `mgn token`: creates tokens, and changes the store of the tokens that servers here admit.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::DirBuilderExt;
@@ -8,7 +8,9 @@ use anyhow::Context;
 use mgn_fabric::{is_name, Role, ServerKey, Store, Token};
 
 use crate::args::{self, NewToken, StoreFile};
-use crate::{say, settings};
+use crate::credentials;
+use crate::output::print;
+use crate::settings::Settings;
 
 pub fn token(command: args::Token) -> anyhow::Result<()> {
     match command {
@@ -17,21 +19,21 @@ pub fn token(command: args::Token) -> anyhow::Result<()> {
         args::Token::List { store } => list(store),
         args::Token::Revoke { name, store } => revoke(&name, store),
         args::Token::Key { server_key } => {
-            let key = ServerKey::read_or_create(&settings::server_key(server_key)?)?;
-            say(&format!("{}\n", key.public()))
+            let key = ServerKey::read_or_create(&credentials::server_key(server_key)?)?;
+            print(&format!("{}\n", key.public()))
         }
     }
 }
 
 fn create(new: NewToken) -> anyhow::Result<()> {
     let is_default = new.file.is_none();
-    let file = new.file.or_else(settings::default_token);
+    let file = new.file.or_else(Settings::default_token);
     let file =
         file.context("HOME is not set, so there is no default place for a token; give a file")?;
     let keys = match new.key.is_empty() {
         false => new.key,
         true => {
-            let key = ServerKey::read_or_create(&settings::server_key(new.server_key)?)?;
+            let key = ServerKey::read_or_create(&credentials::server_key(new.server_key)?)?;
             vec![key.public()]
         }
     };
@@ -50,11 +52,11 @@ fn create(new: NewToken) -> anyhow::Result<()> {
     }
     token.write(&file)?;
     if let Err(error) = Store::add(&store, &token) {
-        // A token that no server admits is of no use.
+        // A token is useless if no server admits it.
         let _ = std::fs::remove_file(&file);
         return Err(error.into());
     }
-    let how = match new.role {
+    let advice = match new.role {
         Role::Client if is_default => {
             "Copy it to the same path on the machines where programs run."
         }
@@ -62,8 +64,8 @@ fn create(new: NewToken) -> anyhow::Result<()> {
         Role::Server => "Copy it and the store to the machines with servers.",
         Role::Admin => "Name it by --token-file in mgn status and mgn stop.",
     };
-    say(&format!(
-        "{}: new token {name} with the role {}, also added to {}. {how}\n",
+    print(&format!(
+        "{}: new token {name} with the role {}, also added to {}. {advice}\n",
         file.display(),
         new.role,
         store.display()
@@ -104,8 +106,8 @@ fn add(file: &Path, store_file: StoreFile) -> anyhow::Result<()> {
     }
     let store = store(store_file)?;
     Store::add(&store, &token)?;
-    let (store, who) = (store.display(), token.identity());
-    say(&format!("{store}: servers here admit {who}\n"))
+    let (store, identity) = (store.display(), token.identity());
+    print(&format!("{store}: servers here admit {identity}\n"))
 }
 
 fn list(store_file: StoreFile) -> anyhow::Result<()> {
@@ -117,14 +119,14 @@ fn list(store_file: StoreFile) -> anyhow::Result<()> {
     for token in tokens.iter() {
         let _ = writeln!(text, "{:<width$}  {}", name(token), token.identity().role);
     }
-    say(&text)
+    print(&text)
 }
 
 fn revoke(name: &str, store_file: StoreFile) -> anyhow::Result<()> {
     let store = store(store_file)?;
     Store::revoke(&store, name)?;
     let store = store.display();
-    say(&format!(
+    print(&format!(
         "{store}: {name} is not admitted any more; servers that use this store end its sessions\n"
     ))
 }
@@ -132,7 +134,7 @@ fn revoke(name: &str, store_file: StoreFile) -> anyhow::Result<()> {
 fn store(file: StoreFile) -> anyhow::Result<PathBuf> {
     match file.store {
         Some(file) => Ok(file),
-        None => settings::store_to_change(),
+        None => credentials::store_to_change(),
     }
 }
 

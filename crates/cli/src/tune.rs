@@ -7,7 +7,7 @@ use anyhow::Context;
 use mgn_fabric::endpoint::Settings;
 
 use crate::args::Tune;
-use crate::say;
+use crate::output::print;
 
 pub fn tune(tune: Tune) -> anyhow::Result<()> {
     let mut partner =
@@ -17,7 +17,7 @@ pub fn tune(tune: Tune) -> anyhow::Result<()> {
     let found = mgn_fabric::tune(time, &mut partner, |line| eprintln!("{line}"))?;
     let text = found.to_toml();
     if tune.dry_run {
-        return say(&text);
+        return print(&text);
     }
     let file = tune.output.or_else(Settings::file);
     let file = file.context(
@@ -28,7 +28,7 @@ pub fn tune(tune: Tune) -> anyhow::Result<()> {
             .with_context(|| format!("cannot make {}", folder.display()))?;
     }
     std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    say(&format!(
+    print(&format!(
         "{}: the settings for this machine\n",
         file.display()
     ))

@@ -11,10 +11,9 @@ use mgn_launch::{fixed_clock_library, ClientSettings, Output, RunDir};
 use mgn_verify::{Camera, Compared, Error, Run};
 
 use crate::args::Verify;
-use crate::far;
-use crate::found::find;
-use crate::settings;
-use crate::through::{self, elsewhere_advice, own_status};
+use crate::launch_plan::{self, elsewhere_advice, exit_status_of};
+use crate::output::{print, print_error};
+use crate::{defaults, mothership_match, ssh};
 
 const DIFFERENT: u8 = 1;
 const NOT_COMPARED: u8 = 2;
@@ -23,7 +22,7 @@ pub fn verify(mut args: Verify) -> ExitCode {
     match compare(&mut args) {
         Ok(compared) => report(&args, &compared),
         Err(error) => {
-            crate::complain(&error);
+            print_error(&error);
             ExitCode::from(status(&error))
         }
     }
@@ -37,11 +36,11 @@ fn report(args: &Verify, compared: &Compared) -> ExitCode {
         None => text.push_str("; --out DIR keeps their pictures"),
     }
     text.push('\n');
-    match crate::say(&text) {
+    match print(&text) {
         Ok(()) if compared.are_equal() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::from(DIFFERENT),
         Err(error) => {
-            crate::complain(&error);
+            print_error(&error);
             ExitCode::from(NOT_COMPARED)
         }
     }
@@ -53,7 +52,7 @@ fn status(error: &anyhow::Error) -> u8 {
         Some(Error::Interrupted(signal)) => return 128 + *signal as u8,
         _ => error.downcast_ref(),
     };
-    launch.map_or(NOT_COMPARED, own_status)
+    launch.map_or(NOT_COMPARED, exit_status_of)
 }
 
 fn compare(args: &mut Verify) -> anyhow::Result<Compared> {
@@ -64,15 +63,15 @@ fn compare(args: &mut Verify) -> anyhow::Result<Compared> {
             args.frames
         );
     }
-    if let Some(transport @ (Transport::Null | Transport::File(_))) = &args.through.transport {
+    if let Some(transport @ (Transport::Null | Transport::File(_))) = &args.render.transport {
         anyhow::bail!("--transport {transport} draws nothing that could be compared");
     }
-    let mut direct = through::plan(&args.through, &args.program)?;
-    let mut ours = through::plan(&args.through, &args.program)?;
-    settings::settle(&mut args.through, None)?;
-    through::check(&args.through, None)?;
+    let mut direct = launch_plan::local(&args.render, &args.program)?;
+    let mut ours = launch_plan::local(&args.render, &args.program)?;
+    defaults::apply_to_program(&mut args.render, None)?;
+    launch_plan::check(&args.render, None)?;
     if let Some(out) = &args.out {
-        // Found out now rather than after two runs.
+        // Fails now if there can be no such folder, not after two runs.
         fs::create_dir_all(out)
             .with_context(|| format!("making {} for pictures", out.display()))?;
     }
@@ -90,16 +89,16 @@ fn compare(args: &mut Verify) -> anyhow::Result<Compared> {
         },
         None => camera,
     };
-    // Standard output is for what the comparison says.
+    // Standard output is for the result of the comparison.
     direct.output = Output::Error;
     ours.output = Output::Error;
     let (one, two) = (RunDir::create()?, RunDir::create()?);
-    let found = find(&args.through, None, &args.program[0])?;
+    let found = mothership_match::request(&args.render, None, &args.program[0])?;
     let settings = ClientSettings::default();
-    let remote = far::serve(&mut args.through)?;
+    let remote = ssh::start_server(&mut args.render)?;
     ours.beside.extend(remote.as_ref().and_then(Remote::pid));
-    ours.driver = through::ours(&args.through, &two, &[], found.as_ref(), settings)?;
-    through::say_what_the_display_lacks(&args.through);
+    ours.driver = launch_plan::manganese_driver(&args.render, &two, &[], found.as_ref(), settings)?;
+    launch_plan::print_display_problems(&args.render);
     let compared = mgn_verify::verify(
         &camera,
         Run {

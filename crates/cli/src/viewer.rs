@@ -9,29 +9,31 @@ use mgn_viewer::ViewerOptions;
 use mgn_wall::{Target, Wall};
 
 use crate::args::{Viewer, WallName};
-use crate::{say, settings};
+use crate::credentials;
+use crate::output::print;
 
 pub fn serve(args: Viewer) -> anyhow::Result<()> {
-    let serving = settings::to_serve(&args.keys, [&args.feeds], [])?;
+    let listener = credentials::for_listener(&args.keys, [&args.feeds], [])?;
     if let WallName::Named(name) = &args.wall {
         anyhow::bail!("{name} is not a wall that a viewer can show; give COLUMNSxROWS, or a file whose name ends with .toml or has a / in it, with --wall");
     }
     let wall = WallName::tiles(&[args.wall])?.context("there is no wall")?;
     let viewer = mgn_viewer::Viewer::start(ViewerOptions {
         listen: args.listen,
-        access: serving.access,
+        access: listener.access,
         names: args.name,
         ..ViewerOptions::new(wall, args.feeds)
     })?;
-    say(&format!("{}\n", viewer.url()))?;
+    print(&format!("{}\n", viewer.url()))?;
     tracing::info!("pictures come in at {}", viewer.feeds());
     viewer.wait();
     anyhow::bail!("the viewer has ended")
 }
 
-/// Starts viewers for one run, which its servers are told of, and says where their pages are. Each
-/// shows a wall, in the order of both; where there are fewer walls, the last.
-pub fn of_run(
+/// Starts one viewer for each address of `listen`, adds them to the wall in the settings of
+/// `driver`, and prints the addresses of their pages. The viewers show the walls in order; surplus
+/// viewers show the last wall.
+pub fn start_for_run(
     listen: &[Address],
     run: &RunDir,
     driver: &mut Driver,
@@ -58,14 +60,14 @@ pub fn of_run(
         let feeds = feeds(server, settings, run, n)?;
         let is_far = matches!(feeds, Address::Tcp { .. });
         let token_file = settings.token_file.as_deref().filter(|_| is_far);
-        let (shown, is_of_it) = wall.one_of(wall.walls().min(n + 1) - 1);
+        let (shown, is_of_wall) = wall.one_of(wall.walls().min(n + 1) - 1);
         let viewer = mgn_viewer::Viewer::start(ViewerOptions {
             listen: listen.clone(),
-            // The program's servers prove that they have met it.
+            // The program's servers prove a secret that is derived from its token.
             access: Access::from(token_file.map(Token::read).transpose()?).with_callbacks(),
             ..ViewerOptions::new(shown, feeds)
         })?;
-        for tile in wall.tiles.iter_mut().filter(|tile| is_of_it(tile)) {
+        for tile in wall.tiles.iter_mut().filter(|tile| is_of_wall(tile)) {
             let feeds = viewer.feeds().to_string();
             tile.present.push(Target::Viewer(feeds));
         }
@@ -76,8 +78,8 @@ pub fn of_run(
     Ok(viewers)
 }
 
-/// Where the `n`-th viewer of a run takes pictures: one address for all servers, which those on
-/// other hosts reach as well.
+/// The address at which the `n`-th viewer of a run receives pictures. All servers use the same one,
+/// including those on other hosts.
 fn feeds(
     server: &Server,
     settings: &ClientSettings,
@@ -111,26 +113,17 @@ fn feeds(
     })
 }
 
-/// This host's address on the way to a server.
+/// The local address of this host in connections to a server.
 fn own_address(host: &str, port: u16) -> anyhow::Result<IpAddr> {
     let doing = || format!("finding the way to {host}");
-    let mut places = (host, port).to_socket_addrs().with_context(doing)?;
-    let place = places.next().with_context(doing)?;
-    let any: IpAddr = match place {
+    let mut addresses = (host, port).to_socket_addrs().with_context(doing)?;
+    let address = addresses.next().with_context(doing)?;
+    let any: IpAddr = match address {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    // Nothing is sent.
+    // Connecting a datagram socket only selects its local address; no packet is sent.
     let socket = UdpSocket::bind((any, 0)).with_context(doing)?;
-    socket.connect(place).with_context(doing)?;
+    socket.connect(address).with_context(doing)?;
     Ok(socket.local_addr().with_context(doing)?.ip())
-}
-
-/// Where the page of a run is to be: the port alone means this machine.
-pub fn page(text: &str) -> Result<Address, String> {
-    let address = match text.parse::<u16>() {
-        Ok(port) => format!("tcp:127.0.0.1:{port}").parse(),
-        Err(_) => text.parse(),
-    };
-    address.map_err(|error: mgn_fabric::Error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! `mgn bench` where nothing is drawn: its files, its resuming, and what goes wrong.
+//! `mgn bench` without drawing: its files, how it continues, and failures.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -93,7 +93,7 @@ fn settings_are_tried() {
     let mut settings = record["machine"]["settings"].as_array().unwrap().iter();
     let eager = settings.find(|setting| setting[0] == "eager_shm").unwrap();
     assert_eq!(eager[1], "9216");
-    // What was measured otherwise does not go on.
+    // A run cannot be continued with other options.
     folder.refuses(&noise, &["eager_shm"]);
     folder.refuses(&["--set", "eager=9K"], &["\"eager\"", "eager_shm"]);
     folder.refuses(&["--set", "chunks=few"], &["chunks", "no number"]);
@@ -144,7 +144,7 @@ fn a_run_is_written_down_and_not_made_twice() {
         assert!(text.contains(&format!(",{part},")), "{text}");
     }
 
-    // The same again takes what is there; other iterations are something else.
+    // The same command uses the saved results; another number of iterations is another experiment.
     let before = folder.results();
     assert_eq!(folder.succeeds(&noise), table);
     assert_eq!(folder.results(), before);
@@ -202,7 +202,7 @@ fn an_interrupted_run_goes_on() {
 }
 
 #[test]
-fn with_one_processor_only_what_needs_one_is_measured() {
+fn one_processor_limits_the_measurements() {
     let folder = Folder::new("one");
     let mut processors = rustix::thread::CpuSet::new();
     let mine = rustix::thread::sched_getaffinity(None).unwrap();
@@ -222,7 +222,7 @@ fn with_one_processor_only_what_needs_one_is_measured() {
 }
 
 #[test]
-fn messages_are_measured_to_the_end_whatever_is_missing_or_broken() {
+fn messages_are_measured_although_programs_are_missing_or_broken() {
     let folder = Folder::new("peers");
     folder.program("ucx_perftest", "echo it is broken >&2; exit 3");
     folder.program("mpicc.mpich", "echo no header >&2; exit 1");
@@ -287,7 +287,7 @@ fn messages_are_measured_to_the_end_whatever_is_missing_or_broken() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_at_once() {
+fn unwritable_files_are_reported_at_once() {
     let folder = Folder::new("unwritable");
     for flag in ["--json", "--csv"] {
         let path = folder.at("no/such/folder");

@@ -1,4 +1,4 @@
-//! What is made of runs of `mgn bench`: pages and comparisons.
+//! Pages and comparisons of runs of `mgn bench`.
 
 use std::fs;
 use std::path::PathBuf;

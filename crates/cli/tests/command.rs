@@ -52,7 +52,7 @@ fn mgn() -> Command {
     command
 }
 
-/// The lines that a shell prints as a program of `mgn run`, and what `mgn` says.
+/// The lines that a shell prints as a program of `mgn run`, and the output of `mgn`.
 fn printed(command: &mut Command, arguments: &[&str], script: &str) -> (Vec<String>, String) {
     let output = command
         .args(["run", "--display", ":9998"])
@@ -134,7 +134,7 @@ fn flags_come_before_the_environment_and_that_before_the_file() {
     assert_eq!(of(&own, &named), ["tls:in-flag:7000", "/u"]);
     // Nothing is asked of a server here, so none is named.
     assert_eq!(of(&own, &["--transport", "null"])[0], "");
-    // What the client library of a run was told is no setting of the user's.
+    // The variables for the client library of a run are no settings of the user.
     let within = [own[0], ("MGN_RUN_DIR", "/r")];
     assert_eq!(of(&within, &[])[0], "tls:in-file:7500");
 
@@ -238,7 +238,7 @@ fn a_token_has_a_place_where_it_is_found() {
 }
 
 #[test]
-fn a_wrong_name_of_a_host_is_called_that() {
+fn a_wrong_host_name_is_reported() {
     let folder = Folder::new("host");
     let token = folder.0.join("token");
     mgn_fabric::Token::generate().write(&token).unwrap();
@@ -249,7 +249,7 @@ fn a_wrong_name_of_a_host_is_called_that() {
 }
 
 #[test]
-fn toolkits_keep_what_the_user_has_set_where_it_works() {
+fn toolkits_keep_the_users_settings_that_work() {
     let script = "echo $QT_QPA_PLATFORM; echo $SDL_VIDEODRIVER; echo $GDK_BACKEND";
     let (lines, said) = printed(
         mgn()
@@ -370,8 +370,8 @@ fn flags_that_contradict_each_other_are_named() {
 }
 
 #[test]
-fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
-    // What is found while flags are read comes with advice on flags.
+fn an_impossible_chain_is_refused_before_anything_starts() {
+    // Mistakes in values of flags are reported with advice on flags.
     let parsed = |stage: &str, words: &[&str]| {
         for command in [
             &["run", "--spu", stage, "--", "true"][..],
@@ -435,7 +435,7 @@ fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_before_anything_runs() {
+fn impossible_comparisons_are_refused_before_anything_runs() {
     let clock = env!("CARGO_BIN_EXE_mgn");
     let refuses = |arguments: &[&str], status: i32, words: &[&str]| {
         let output = mgn()
@@ -463,7 +463,7 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_missing_client_library_is_said() {
+fn a_missing_client_library_is_reported() {
     let output = mgn()
         .env("MGN_CLIENT_LIBRARY", "/no/such.so")
         .args(["run", "true"])
@@ -554,13 +554,13 @@ fn a_signal_to_mgn_ends_the_program() {
         .args(["-TERM", &child.id().to_string()])
         .status()
         .unwrap();
-    // SIGTERM: unlike SIGINT, nobody starts tests with it ignored.
+    // SIGTERM, because SIGINT may be ignored in the process that runs the tests.
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
     assert!(!Path::new("/proc").join(pid).exists());
 }
 
 #[test]
-fn an_x_server_that_is_not_there_is_said() {
+fn a_missing_x_server_is_reported() {
     let output = output(&[
         "run",
         "--transport",
@@ -578,7 +578,7 @@ fn an_x_server_that_is_not_there_is_said() {
 }
 
 #[test]
-fn another_opengl_is_found_out() {
+fn another_opengl_is_detected() {
     // Any library of that name does: the watch goes by names.
     let (python, source) = (
         Path::new("/usr/bin/python3"),
@@ -635,7 +635,7 @@ fn a_token_is_private_and_never_overwritten() {
     assert!(!String::from_utf8_lossy(&shown).contains(secret.as_str()));
 }
 
-/// One user, one server: two commands. Then a guest comes, who is not admitted for ever.
+/// Two commands are enough for one user and one server. A guest has a token that is revoked later.
 #[test]
 fn tokens_are_made_listed_and_revoked() {
     let folder = Folder::new("tokens");
@@ -677,8 +677,8 @@ fn tokens_are_made_listed_and_revoked() {
     assert!(stderr(&output).contains("mgn token list"));
 }
 
-/// What is best here is not known; that two processes measure it, show it, and say it where they
-/// were told to, is.
+/// The best settings are unknown, so this tests that two processes measure them, and that the
+/// command shows them and writes them to the file.
 #[test]
 fn settings_are_measured_and_written() {
     let folder = Folder::new("tune");
@@ -783,7 +783,7 @@ fn pages_cover_every_command() {
     }
 }
 
-/// What a shell offers behind words of a command.
+/// The completions that a shell offers after these words.
 #[test]
 fn shells_complete_choices_and_no_others() {
     let folder = Folder::new("completions");
@@ -845,7 +845,7 @@ fn shells_complete_choices_and_no_others() {
     }
 }
 
-/// What help texts name is there once the documentation is installed.
+/// The files that help texts name are there once the documentation is installed.
 #[test]
 fn the_documentation_is_installed() {
     let folder = Folder::new("docs");
@@ -874,7 +874,7 @@ fn the_documentation_is_installed() {
 }
 
 #[test]
-fn a_viewer_says_where_its_page_is() {
+fn a_viewer_prints_the_address_of_its_page() {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpStream;
     let folder = Folder::new("viewer");

@@ -1,5 +1,4 @@
-//! The mothership with real servers: who comes, who is matched, what a restart leaves, and who is
-//! turned away.
+//! The mothership with real servers: registrations, matches, restarts and refusals.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -76,7 +75,7 @@ impl Stage {
         self.address("home")
     }
 
-    /// Starts something that says where it listens, and gives its last address.
+    /// Starts a process that prints its addresses. Returns the last one.
     fn serve(&mut self, mut command: Command, addresses: usize) -> (u32, Address) {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = child.spawn().unwrap();
@@ -91,7 +90,7 @@ impl Stage {
             }
             said.push(byte[0].into());
         }
-        // Whoever writes more must not wait for a reader.
+        // Further output must not block the process.
         let mut err = child.stderr.take().unwrap();
         std::thread::spawn(move || std::io::copy(&mut err, &mut std::io::sink()));
         let pid = child.id();
@@ -332,7 +331,7 @@ fn a_restart_disturbs_nobody() {
     );
     let config = config.display().to_string();
     let first = stage.mothership(&[&config]);
-    // Nobody is there yet; it waits until they are.
+    // There is no server yet, so the program waits.
     let matched = stage.ask(Wanted::Walls(vec!["desk".into()])).unwrap();
     assert_eq!(matched.tiles[1].address, b);
     let servers = [listener(&a), listener(&b)];
@@ -380,7 +379,7 @@ fn a_started_server_that_dies_is_started_again() {
 }
 
 #[test]
-fn a_server_that_dies_is_told_of_and_comes_back() {
+fn a_server_that_dies_is_reported_and_comes_back() {
     let mut stage = Stage::new("dies");
     stage.mothership(&[]);
     let server = stage.server("one");
@@ -392,7 +391,7 @@ fn a_server_that_dies_is_told_of_and_comes_back() {
     stage.until(|status| status.clients.len() == 1 && status.clients[0].tiles[0].server_on_line);
 }
 
-/// What is written in place of ssh: what it was called with goes into a file.
+/// A replacement of ssh, which writes its arguments to a file.
 const SSH: &str = r#"#!/bin/sh
 printf '%s\n' "$@" >> "$SSH_CALLS"
 [ "$1 $2 $3" = "-n -o BatchMode=yes" ] || exit 3
@@ -505,14 +504,14 @@ fn servers_are_started_by_ssh() {
 }
 
 #[test]
-fn a_server_that_never_comes_says_why() {
+fn a_server_that_never_starts_has_a_reason() {
     let mut stage = Stage::new("never");
     Token::generate()
         .write(&stage.folder.join("token"))
         .unwrap();
     let ssh = stage.file("ssh", "#!/bin/sh\neval \"exec $5\"\n");
     fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
-    // Nobody is there where the server looks for the mothership.
+    // The server finds no mothership at this address.
     let config = stage.file(
         "wall.toml",
         &format!(
@@ -764,7 +763,7 @@ fn a_relay_finds_servers_by_asking() {
     relay.args(["relay", "--mothership", &home]).args(at);
     let (_, relay) = stage.serve(relay, 1);
     let token = Token::read(&token).unwrap();
-    // The server says that it does not understand: it has been reached.
+    // The server answers that it does not understand, so it has been reached.
     let refused = |name: &str| {
         let address: Address = format!("{relay}/{name}").parse().unwrap();
         let opened = connect(&address, Transport::Tcp, Some(&token), b"?", PATIENCE);
@@ -789,8 +788,8 @@ fn a_relay_finds_servers_by_asking() {
     assert!(refused("b").contains("there is no mothership"));
 }
 
-/// Servers that the mothership starts with tokens of their own. Who has one of them uses that
-/// server and no other.
+/// Servers that the mothership starts with tokens of their own. The holder of one token can use
+/// that server only.
 #[test]
 fn a_servers_token_opens_no_other() {
     let mut stage = Stage::new("tokens");

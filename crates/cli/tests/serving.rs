@@ -1,4 +1,4 @@
-//! `mgn server` as a service: its audit file, and what a service manager hands to it.
+//! `mgn server` as a service: its audit file, and the sockets that a service manager passes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -96,7 +96,7 @@ fn events(file: &Path, many: usize) -> Vec<serde_json::Value> {
     }
 }
 
-/// What the kernel says of a process, by the names in its file `status`.
+/// A field of the kernel's file `status` of a process.
 fn status(process: u32) -> BTreeMap<String, String> {
     let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -105,7 +105,7 @@ fn status(process: u32) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// A worker gives up what it does not need before there is a client, and more when there is one.
+/// A worker drops privileges before it has a client, and more when it has one.
 #[test]
 fn workers_are_confined() {
     let folder = Folder::new("confined");
@@ -221,7 +221,8 @@ fn children(of: u32) -> Vec<u32> {
     pids.filter(|pid| parent(*pid) == Some(of)).collect()
 }
 
-/// Whatever is logged elsewhere, and although the file is renamed meanwhile.
+/// The audit file has all sessions at any log level, and although the file is renamed in the
+/// meantime.
 #[test]
 fn sessions_are_in_the_audit_file() {
     let folder = Folder::new("audit");
@@ -257,7 +258,7 @@ fn sessions_are_in_the_audit_file() {
 }
 
 #[test]
-fn an_audit_file_that_cannot_be_written_is_said() {
+fn an_unwritable_audit_file_is_reported() {
     let folder = Folder::new("no-audit");
     let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
     clean(&mut command, &folder);
@@ -306,7 +307,7 @@ fn a_passed_socket_is_served_and_readiness_is_told() {
 }
 
 #[test]
-fn a_socket_that_is_missing_is_said() {
+fn a_missing_socket_is_reported() {
     let folder = Folder::new("missing");
     let socket = UnixListener::bind(folder.0.join("socket")).unwrap();
     let mut command = activated(&folder, socket, 2);

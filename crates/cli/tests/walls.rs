@@ -64,7 +64,7 @@ fn mistakes_are_shown_with_their_places() {
     assert!(text(&output.stderr).starts_with("mgn: /nonexistent/wall.toml: "));
 }
 
-/// What servers could not be started with is found before.
+/// Mistakes for which servers could not start are found before they are started.
 #[test]
 fn mistakes_in_chains_are_shown_with_their_places() {
     let file = std::env::temp_dir().join(format!("mgn-chains-{}.toml", std::process::id()));
@@ -91,7 +91,7 @@ fn mistakes_in_chains_are_shown_with_their_places() {
     ] {
         wrong(&format!("{server}chain = [{stage}]\n"), column, words);
     }
-    // What cannot be in programs' own processes.
+    // Stages that cannot run in the processes of programs.
     for (stage, column, words) in [
         (
             r#"{ spu = "save", dir = "x" }"#,

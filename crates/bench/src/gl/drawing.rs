@@ -1,5 +1,5 @@
-//! Drawing any program in any of several ways. Its frames are counted alike in all of them, by the
-//! library that fixes its clock.
+//! Any program, drawn in one of several ways. The library that fixes its clock counts the frames in
+//! the same way for all of them.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -17,48 +17,47 @@ use serde::Deserialize;
 use crate::child;
 use crate::gl::virgl::{self, Vtest};
 
-/// Frames that do not count: with the first ones come shaders and memory, wherever they are drawn,
-/// and somebody else may be as many behind.
-pub const WARM: u64 = 3;
+/// Frames that do not count. During the first frames, shaders are compiled and memory is allocated,
+/// and the renderer may be this number of frames behind.
+pub const WARM_UP_FRAMES: u64 = 3;
 
-/// A program, and how long it draws.
+/// A program, and the time for which it draws.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub words: Vec<OsString>,
-    /// From its [`WARM`]th frame on; it draws another one at least.
+    /// The time from frame [`WARM_UP_FRAMES`] on. The program draws at least one more frame.
     pub seconds: f64,
-    /// With everything that must be started.
+    /// The time limit, including the start of everything that is needed.
     pub limit: Duration,
 }
 
 /// How a program's OpenGL is executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
-    /// By the local driver.
+pub enum Rendering {
+    /// By the local driver, in the program.
     Direct,
-    /// Through Manganese: flags of `mgn run`.
+    /// Through Manganese, with these flags of `mgn run`.
     Ours(Vec<String>),
     Virgl,
-    /// By the X server.
+    /// Indirect rendering by the X server.
     Indirect,
 }
 
-/// What a program has drawn.
+/// The result of a run of a program.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct DrawResult {
     pub rate: Rate,
-    /// CPU seconds of who executes its OpenGL, where that is another process that was started for
-    /// it.
+    /// CPU seconds of the process that executes the OpenGL, if it was started for this run.
     pub server_cpu: f64,
-    /// What was sent, through Manganese.
+    /// What was sent through Manganese.
     pub sent: Option<Sent>,
 }
 
-/// What the library prints in the end.
+/// The output of the clock library at the end.
 #[derive(Debug, Deserialize)]
 pub struct Rate {
     pub frames_per_second: f64,
-    /// After that with which time begins to count.
+    /// The frames after the one at which the time begins.
     pub frames: u64,
     pub cpu_seconds: f64,
     pub renderer: String,
@@ -67,11 +66,11 @@ pub struct Rate {
 #[derive(Debug)]
 pub struct Sent {
     pub bytes_per_frame: f64,
-    /// Of the time from the first frame to the last.
+    /// The share of the time from the first frame to the last that was spent waiting.
     pub waited: f64,
 }
 
-/// What `mgn run` says, as far as it is used here.
+/// The part of `mgn run`'s statistics that is used here.
 #[derive(Deserialize)]
 struct Figures {
     frames_per_second: f64,
@@ -83,31 +82,30 @@ struct Figures {
     reached_server: bool,
 }
 
-/// An X server that takes everything, where programs are drawn. It is started when it is first
-/// needed.
-pub struct Stage {
+/// A private X server on which programs draw. It is started on first use.
+pub struct PrivateDisplay {
     mgn: PathBuf,
-    started: RefCell<Option<Rc<Started>>>,
-    /// Whether anything has been drawn so far. If the first attempt fails, no others are made,
-    /// each of which might take as long.
+    started: RefCell<Option<Rc<RunningDisplay>>>,
+    /// Whether any program has drawn so far. If the first attempt fails, other ways are not tried,
+    /// because each might take the whole time limit.
     works: Cell<bool>,
     failed: RefCell<Option<Attempt>>,
 }
 
 struct Attempt {
     before: Vec<String>,
-    how: How,
+    rendering: Rendering,
     why: String,
 }
 
-struct Started {
+struct RunningDisplay {
     xvfb: Xvfb,
     run: RunDir,
     clock: PathBuf,
 }
 
-/// What nothing can be drawn without.
-pub fn lacks() -> Option<String> {
+/// The reason why nothing can be drawn on this machine, if so.
+pub fn missing_requirement() -> Option<String> {
     let wanted = [
         find_xvfb()
             .is_none()
@@ -120,7 +118,7 @@ pub fn lacks() -> Option<String> {
     wanted.into_iter().flatten().next()
 }
 
-/// Where one of our demos is: in a checkout, or where it was installed.
+/// The path of one of our demos: in a checkout, or where it was installed.
 pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
     let folder = mgn.parent()?;
     let above = folder.parent().unwrap_or(folder);
@@ -129,48 +127,49 @@ pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
     found.into_iter().find(|path| path.is_file())
 }
 
-/// A program and its arguments, with where it is.
+/// A program and its arguments, with the absolute path of the program.
 ///
 /// # Errors
-/// If there is no such program, or it cannot be given another OpenGL.
-pub fn found(words: &[OsString]) -> Result<Vec<OsString>> {
+/// If there is no such program, or its OpenGL cannot be redirected.
+pub fn with_path(words: &[OsString]) -> Result<Vec<OsString>> {
     let (name, arguments) = words.split_first().context("no program was given")?;
     let program = std::path::absolute(inspect::inspect(name)?)?;
     let words = [program.into()].into_iter();
     Ok(words.chain(arguments.iter().cloned()).collect())
 }
 
-impl How {
-    pub fn ours(flags: &str) -> How {
-        How::Ours(flags.split_whitespace().map(String::from).collect())
+impl Rendering {
+    pub fn ours(flags: &str) -> Rendering {
+        Rendering::Ours(flags.split_whitespace().map(String::from).collect())
     }
 
-    /// What a reader would type.
+    /// The command by which a user gets the same rendering.
     pub fn command(&self, scene: &Scene) -> String {
         let program: Vec<_> = scene.words.iter().map(|w| w.to_string_lossy()).collect();
         let program = program.join(" ");
         match self {
-            How::Direct => program,
-            How::Ours(flags) => ["mgn run", &flags.join(" "), "--", &program]
+            Rendering::Direct => program,
+            Rendering::Ours(flags) => ["mgn run", &flags.join(" "), "--", &program]
                 .join(" ")
                 .replace("  ", " "),
-            How::Virgl => format!("GALLIUM_DRIVER=virpipe {program}"),
-            How::Indirect => format!("LIBGL_ALWAYS_INDIRECT=1 {program}"),
+            Rendering::Virgl => format!("GALLIUM_DRIVER=virpipe {program}"),
+            Rendering::Indirect => format!("LIBGL_ALWAYS_INDIRECT=1 {program}"),
         }
     }
 
     pub fn missing(&self) -> Option<String> {
-        if let Some(lacking) = lacks() {
+        if let Some(lacking) = missing_requirement() {
             return Some(lacking);
         }
-        let is_there = *self != How::Virgl || inspect::in_path(virgl::PROGRAM.as_ref()).is_some();
+        let is_there =
+            *self != Rendering::Virgl || inspect::in_path(virgl::PROGRAM.as_ref()).is_some();
         (!is_there).then(|| format!("{} is not installed", virgl::PROGRAM))
     }
 }
 
-impl Stage {
-    pub fn new(mgn: &Path) -> Rc<Stage> {
-        Rc::new(Stage {
+impl PrivateDisplay {
+    pub fn new(mgn: &Path) -> Rc<PrivateDisplay> {
+        Rc::new(PrivateDisplay {
             mgn: mgn.to_path_buf(),
             started: RefCell::default(),
             works: Cell::new(false),
@@ -178,14 +177,14 @@ impl Stage {
         })
     }
 
-    fn started(&self) -> Result<Rc<Started>> {
+    fn started(&self) -> Result<Rc<RunningDisplay>> {
         let mut started = self.started.borrow_mut();
         if let Some(started) = &*started {
             return Ok(started.clone());
         }
         let run = RunDir::create()?;
-        let new = Rc::new(Started {
-            // An old one does not know the option, and takes indirect GLX anyway.
+        let new = Rc::new(RunningDisplay {
+            // Old X servers do not know the option, and allow indirect GLX by default.
             xvfb: Xvfb::start_with(&run, &["+iglx"]).or_else(|_| Xvfb::start(&run))?,
             run,
             clock: fixed_clock_library()?,
@@ -194,13 +193,18 @@ impl Stage {
         Ok(new)
     }
 
-    /// Draws, behind words that start something elsewhere.
-    pub fn draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
-        let is_it = |failed: &Attempt| failed.before == before && failed.how == *how;
+    /// Draws a scene. The words of `before` start the command elsewhere.
+    pub fn draw(
+        &self,
+        before: &[String],
+        rendering: &Rendering,
+        scene: &Scene,
+    ) -> Result<DrawResult> {
+        let is_it = |failed: &Attempt| failed.before == before && failed.rendering == *rendering;
         if let Some(failed) = self.failed.borrow().as_ref().filter(|it| !is_it(it)) {
             bail!("other ways were not tried: {}", failed.why);
         }
-        let drawn = self.try_to_draw(before, how, scene);
+        let drawn = self.try_to_draw(before, rendering, scene);
         match &drawn {
             Ok(_) => {
                 self.works.set(true);
@@ -209,7 +213,7 @@ impl Stage {
             Err(error) if !self.works.get() => {
                 *self.failed.borrow_mut() = Some(Attempt {
                     before: before.to_vec(),
-                    how: how.clone(),
+                    rendering: rendering.clone(),
                     why: format!("{error:#}"),
                 });
             }
@@ -218,18 +222,23 @@ impl Stage {
         drawn
     }
 
-    fn try_to_draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
-        let stage = self.started()?;
-        let stats = stage.run.join("stats.json");
+    fn try_to_draw(
+        &self,
+        before: &[String],
+        rendering: &Rendering,
+        scene: &Scene,
+    ) -> Result<DrawResult> {
+        let display = self.started()?;
+        let stats = display.run.join("stats.json");
         let _ = fs::remove_file(&stats);
         let camera = Camera {
             seconds: Some(scene.seconds),
-            warm: WARM,
+            warm: WARM_UP_FRAMES,
             rate: true,
-            ..Camera::new(stage.clock.clone())
+            ..Camera::new(display.clock.clone())
         };
         let mut words: Vec<OsString> = before.iter().map(OsString::from).collect();
-        if let How::Ours(flags) = how {
+        if let Rendering::Ours(flags) = rendering {
             words.extend([self.mgn.clone().into(), "run".into()]);
             words.extend(["--stats-json".into(), stats.clone().into()]);
             words.extend(flags.iter().map(OsString::from));
@@ -241,45 +250,46 @@ impl Stage {
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
-            .env("DISPLAY", stage.xvfb.display())
-            .env("XAUTHORITY", stage.xvfb.authority())
+            .env("DISPLAY", display.xvfb.display())
+            .env("XAUTHORITY", display.xvfb.authority())
             .env_remove("WAYLAND_DISPLAY")
-            // Where there is a graphics card, a private X server has none of it.
+            // A private X server cannot use a graphics card, so the driver must not either.
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("vblank_mode", "0");
         let name = scene.words[0].to_string_lossy();
         let mut server: Box<dyn Fn() -> f64> = Box::new(|| 0.0);
-        match how {
-            How::Virgl => {
+        match rendering {
+            Rendering::Virgl => {
                 command.envs(virgl::CLIENT);
                 let vtest = Vtest::start()?;
                 server = Box::new(move || vtest.cpu());
             }
-            How::Indirect => {
+            Rendering::Indirect => {
                 command.env("LIBGL_ALWAYS_INDIRECT", "1");
                 command.env_remove("LIBGL_ALWAYS_SOFTWARE");
-                let pid = stage.xvfb.pid();
+                let pid = display.xvfb.pid();
                 server = Box::new(move || child::cpu(pid));
             }
             _ => {}
         }
         let cpu_before = server();
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let done = child::wait(child::start(&mut command)?, &name, scene.limit)?.success(&name)?;
-        let rate = rate(&done.stdout);
-        let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM + 1))?;
-        match how {
-            How::Virgl if !rate.renderer.to_lowercase().contains("virgl") => {
+        let finished =
+            child::wait(child::start(&mut command)?, &name, scene.limit)?.success(&name)?;
+        let rate = rate(&finished.stdout);
+        let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM_UP_FRAMES + 1))?;
+        match rendering {
+            Rendering::Virgl if !rate.renderer.to_lowercase().contains("virgl") => {
                 bail!("it does not work here: {} drew", rate.renderer);
             }
-            How::Indirect if rate.renderer.is_empty() => {
+            Rendering::Indirect if rate.renderer.is_empty() => {
                 bail!("it does not work here: this X server takes what is sent and draws nothing");
             }
             _ => {}
         }
         let mut server_cpu = server() - cpu_before;
         let mut sent = None;
-        if let How::Ours(_) = how {
+        if let Rendering::Ours(_) = rendering {
             let text = fs::read_to_string(&stats).context("mgn run wrote no figures")?;
             let figures: Figures = serde_json::from_str(&text)?;
             if !figures.reached_server {
@@ -288,7 +298,7 @@ impl Stage {
             server_cpu = figures.server_cpu_seconds;
             sent = Some(figures.sent());
         }
-        Ok(Drawn {
+        Ok(DrawResult {
             rate,
             server_cpu,
             sent,
@@ -298,7 +308,7 @@ impl Stage {
 
 impl Figures {
     fn sent(&self) -> Sent {
-        // What was waited before the first frame is as much as in another one.
+        // Assumes that the time spent waiting before the first frame is that of an average frame.
         let waited = self.send_wait_share * self.seconds / self.frames.max(1) as f64;
         Sent {
             bytes_per_frame: self.bytes_per_frame,
@@ -307,7 +317,7 @@ impl Figures {
     }
 }
 
-/// What is printed by that process of a program that draws most.
+/// The result of the process that drew most, if the program has several.
 fn rate(text: &str) -> Option<Rate> {
     let start = "{\"frames_per_second\"";
     let lines = text.match_indices(start).filter_map(|(at, _)| {
@@ -361,7 +371,7 @@ mod tests {
             bytes_per_frame: 100.0,
             send_wait_share: 0.25,
             frames: 20,
-            // Half of them before it drew.
+            // Half of this is before the first frame.
             seconds: 4.0,
             server_cpu_seconds: 0.0,
             reached_server: true,

@@ -1,4 +1,4 @@
-//! What is run, and what it says of its speed.
+//! Programs that are run, and the results that they print.
 
 use mgn_verify::Camera;
 use std::ffi::OsString;
@@ -6,30 +6,29 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub struct Program {
-    /// With a slash, a file below the target folder, or an absolute path.
+    /// A path below the target folder if it contains a slash; may be absolute.
     name: &'static str,
     arguments: &'static [&'static str],
-    pub says: Says,
+    pub result_kind: ResultKind,
     play: Option<Play>,
 }
 
-/// Which number on its standard output is the result.
-pub enum Says {
-    /// The one of this name, of a JSON object that comes last.
+/// How the result is found in the program's output.
+pub enum ResultKind {
+    /// The number of this name in the JSON object at the end.
     Json(&'static str),
     Glmark,
-    /// And it must be interrupted.
+    /// The rate of glxgears, which must be interrupted.
     Gears,
-    /// None: the result is how many seconds the run takes.
+    /// No output: the result is the duration of the run in seconds.
     Nothing,
 }
 
-/// For a game that follows the clock: one that goes on by a sixtieth of a second with each frame,
-/// so that it draws as many as it can, and the same each time.
+/// For a game that follows the clock. The clock advances by a sixtieth of a second with each frame,
+/// so the game draws at full speed, and the same frames each time.
 pub struct Play {
     pub frames: u64,
-    /// FRAME:COMMAND, as for `mgn verify --input`; what is drawn until the last of them does not
-    /// count.
+    /// FRAME:COMMAND, as for `mgn verify --input`. Frames up to the last of these do not count.
     pub input: &'static [&'static str],
 }
 
@@ -39,12 +38,12 @@ impl Program {
     pub const fn new(
         name: &'static str,
         arguments: &'static [&'static str],
-        says: Says,
+        result_kind: ResultKind,
     ) -> Program {
         Program {
             name,
             arguments,
-            says,
+            result_kind,
             play: None,
         }
     }
@@ -57,16 +56,16 @@ impl Program {
         Program {
             name,
             arguments,
-            says: Says::Json(FRAMES),
+            result_kind: ResultKind::Json(FRAMES),
             play: Some(play),
         }
     }
 
-    /// What to start: the program and its arguments, behind what it needs. The library that fixes
-    /// the clock is beside `mgn`.
+    /// The command: the program and its arguments, after the commands that it needs. The library
+    /// that fixes the clock is beside `mgn`.
     pub fn words(&self, target: &Path, mgn: &Path) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
-        if let Says::Gears = self.says {
+        if let ResultKind::Gears = self.result_kind {
             words.extend(["timeout", "-s", "INT", "6"].map(OsString::from));
         }
         if let Some(play) = &self.play {
@@ -93,19 +92,19 @@ impl Program {
     }
 }
 
-impl Says {
-    /// Whether a program that says its result so ends with success.
+impl ResultKind {
+    /// Whether a program with this kind of result exits with status 0.
     pub fn ends_well(&self) -> bool {
-        !matches!(self, Says::Gears)
+        !matches!(self, ResultKind::Gears)
     }
 
-    /// The result in what a program has printed, and in how long its run took.
+    /// The result, from the output and the duration of a run.
     pub fn read(&self, text: &str, took: Duration) -> Option<f64> {
         match self {
-            Says::Json(name) => json_number(text, name),
-            Says::Glmark => glmark_rate(text),
-            Says::Gears => gears_rate(text),
-            Says::Nothing => Some(took.as_secs_f64()),
+            ResultKind::Json(name) => json_number(text, name),
+            ResultKind::Glmark => glmark_rate(text),
+            ResultKind::Gears => gears_rate(text),
+            ResultKind::Nothing => Some(took.as_secs_f64()),
         }
     }
 }
@@ -116,15 +115,15 @@ pub fn json_number(text: &str, name: &str) -> Option<f64> {
     value.get(name)?.as_f64()
 }
 
-/// Of glmark2's line of its scene, as `[build] use-vbo=false: FPS: 641 FrameTime: 1.560 ms`, the
-/// inverse of the frame time, which has more digits.
+/// The inverse of the frame time, which has more digits than the rate, from glmark2's line for a
+/// scene: `[build] use-vbo=false: FPS: 641 FrameTime: 1.560 ms`.
 fn glmark_rate(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with('['))?;
     let time = line.split("FrameTime:").nth(1)?.split_whitespace().next()?;
     Some(1000.0 / time.parse::<f64>().ok()?)
 }
 
-/// The last of glxgears' lines, as `8662 frames in 5.0 seconds = 1732.400 FPS`.
+/// The rate in the last of glxgears' lines, such as `8662 frames in 5.0 seconds = 1732.400 FPS`.
 fn gears_rate(text: &str) -> Option<f64> {
     let line = text.lines().rev().find(|l| l.contains("FPS"))?;
     line.split('=')

@@ -1,4 +1,5 @@
-//! A relay that holds back what it passes on: a network that is farther away than loopback.
+//! A relay that delays the bytes that it passes on. It emulates a network with a longer round trip
+//! than loopback.
 
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
@@ -7,20 +8,21 @@ use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is read at once.
+/// The most bytes of one read.
 const PIECE: usize = 256 << 10;
-/// Pieces under way: more than `PIECE` times this in `delay` is held back longer.
+/// The most pieces in the queue. More than `PIECE` times this number of bytes within `delay` are
+/// delayed longer.
 const UNDER_WAY: usize = 256;
 
-/// Passes connections to `port` on to `to`, each byte `delay` later in either direction, until the
-/// process ends.
+/// Relays connections from `port` to `to`, with a delay for each byte in either direction, until
+/// the process ends.
 pub fn start(port: u16, to: SocketAddr, delay: Duration) -> Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))
         .with_context(|| format!("cannot listen on port {port}"))?;
     thread::spawn(move || {
         for near in listener.incoming().flatten() {
             if let Ok(far) = TcpStream::connect(to) {
-                // A connection that cannot be passed on is closed, which its two ends notice.
+                // If a connection cannot be passed on, it is closed, and both ends get an error.
                 let _ = pass(&near, &far, delay).and_then(|()| pass(&far, &near, delay));
             }
         }
@@ -56,7 +58,7 @@ fn write(mut to: TcpStream, receiver: &Receiver<(Instant, Vec<u8>)>) {
             break;
         }
     }
-    // The other end closed, or is closed for.
+    // The other end has closed the connection, so this end is shut down too.
     let _ = to.shutdown(Shutdown::Both);
 }
 
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_arrives_later_and_whole() {
+    fn bytes_arrive_later_and_complete() {
         let echo = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = echo.local_addr().unwrap();
         let port = TcpListener::bind("127.0.0.1:0")

@@ -1,4 +1,4 @@
-//! Running a program in one of several ways, on an X server of our own.
+//! Runs of a program in several modes, on a private X server.
 
 use crate::child;
 use crate::gl::program::{json_number, Program};
@@ -16,51 +16,50 @@ use std::time::{Duration, Instant};
 
 /// How a program's OpenGL is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum RunMode {
     Direct,
     Null,
     Discard,
     Shm,
-    /// Over shared memory, by a server that is started for the run.
+    /// Over shared memory, with a server that is started for the run.
     Own,
-    /// The same, whose workers are not confined.
+    /// The same, with a server whose workers are not confined.
     Unconfined,
-    /// Over shared memory, and nothing shown.
+    /// Over shared memory, without showing the pictures.
     Unseen,
     Tcp,
-    /// Over TCP through a relay, which passes on at once, or `FAR` later.
+    /// Over TCP through a relay, without a delay, or with `DELAY` in each direction.
     Relayed,
     Far,
-    /// A wall of so many columns and rows, whose renderers discard, over shared memory, and
-    /// nothing shown.
+    /// A wall with this grid of renderers that discard, over shared memory, without showing the
+    /// pictures.
     Wall(&'static str),
-    /// The same, and all renderers are told everything.
+    /// The same, but every renderer gets every command.
     Broadcast(&'static str),
-    /// A wall of so many columns and rows with a discarding server for each tile, all of which a
-    /// mothership starts, finds and ends. The value is how many seconds that takes, with the
-    /// program's.
+    /// A wall with this grid of discarding servers, one for each tile. A mothership starts, matches
+    /// and ends them. The value is the seconds that all of this takes, including the program.
     Crowd(u32, u32),
 }
 
-/// What is added to the way there, and to the way back.
-const FAR: Duration = Duration::from_millis(1);
+/// The delay in each direction.
+const DELAY: Duration = Duration::from_millis(1);
 
-impl Way {
+impl RunMode {
     pub fn name(self) -> String {
         let name = match self {
-            Way::Direct => "direct",
-            Way::Null => "null",
-            Way::Discard => "discard, shm",
-            Way::Shm => "shm",
-            Way::Own => "own server",
-            Way::Unconfined => "no sandbox",
-            Way::Unseen => "shm, unseen",
-            Way::Tcp => "tcp",
-            Way::Relayed => "tcp, relay",
-            Way::Far => "tcp, 1 ms",
-            Way::Wall(wall) => wall,
-            Way::Broadcast(wall) => return format!("{wall}, broadcast"),
-            Way::Crowd(columns, rows) => return format!("{} servers", columns * rows),
+            RunMode::Direct => "direct",
+            RunMode::Null => "null",
+            RunMode::Discard => "discard, shm",
+            RunMode::Shm => "shm",
+            RunMode::Own => "own server",
+            RunMode::Unconfined => "no sandbox",
+            RunMode::Unseen => "shm, unseen",
+            RunMode::Tcp => "tcp",
+            RunMode::Relayed => "tcp, relay",
+            RunMode::Far => "tcp, 1 ms",
+            RunMode::Wall(wall) => wall,
+            RunMode::Broadcast(wall) => return format!("{wall}, broadcast"),
+            RunMode::Crowd(columns, rows) => return format!("{} servers", columns * rows),
         };
         name.into()
     }
@@ -73,18 +72,18 @@ pub struct Sample {
     /// CPU seconds of the program with its client library, and of the server's worker.
     pub program_cpu: f64,
     pub server_cpu: f64,
-    /// Share of the time that the program waited in send.
+    /// The share of the time that the program waited to send.
     pub send_wait: f64,
 }
 
-/// An X server, render servers, and where the programs are.
-pub struct Machine {
+/// An X server, render servers, and the paths of the programs.
+pub struct Servers {
     target: PathBuf,
     mgn: PathBuf,
     display: String,
     scratch: PathBuf,
     token: PathBuf,
-    /// The X server, the rendering server and the discarding one.
+    /// The processes of the X server, the rendering server and the discarding server.
     children: Vec<Child>,
 }
 
@@ -94,8 +93,8 @@ const PORT: u16 = 47_613;
 const RELAYED_PORT: u16 = PORT + 1;
 const FAR_PORT: u16 = PORT + 2;
 
-impl Machine {
-    pub fn start(target: &Path, profile: &str) -> Result<Machine> {
+impl Servers {
+    pub fn start(target: &Path, profile: &str) -> Result<Servers> {
         let mgn = target.join(profile).join("mgn");
         let scratch = std::env::temp_dir().join(format!("mgn-bench-{}", std::process::id()));
         fs::create_dir_all(&scratch)?;
@@ -116,7 +115,7 @@ impl Machine {
         if !clock.exists() {
             bail!("{} is not there: make build first", clock.display());
         }
-        let mut machine = Machine {
+        let mut servers = Servers {
             target: target.to_path_buf(),
             mgn,
             display: String::new(),
@@ -141,17 +140,17 @@ impl Machine {
             .context("cannot run Xvfb")?;
         let mut number = String::new();
         BufReader::new(x.stdout.take().context("no output of Xvfb")?).read_line(&mut number)?;
-        machine.display = format!(":{}", number.trim());
-        machine.children.push(x);
-        machine.serve(
-            &[&machine.address("render"), &format!("tcp:127.0.0.1:{PORT}")],
+        servers.display = format!(":{}", number.trim());
+        servers.children.push(x);
+        servers.serve(
+            &[&servers.address("render"), &format!("tcp:127.0.0.1:{PORT}")],
             &[],
         )?;
-        machine.serve(&[&machine.address("discard")], &["--discard"])?;
+        servers.serve(&[&servers.address("discard")], &["--discard"])?;
         let server = (Ipv4Addr::LOCALHOST, PORT).into();
         relay::start(RELAYED_PORT, server, Duration::ZERO)?;
-        relay::start(FAR_PORT, server, FAR)?;
-        Ok(machine)
+        relay::start(FAR_PORT, server, DELAY)?;
+        Ok(servers)
     }
 
     fn address(&self, name: &str) -> String {
@@ -176,53 +175,56 @@ impl Machine {
     }
 
     /// Runs `program` and reads its result.
-    pub fn run(&self, way: Way, program: &Program) -> Result<Sample> {
-        self.run_with(way, program, None)
+    pub fn run(&self, mode: RunMode, program: &Program) -> Result<Sample> {
+        self.run_with(mode, program, None)
     }
 
-    /// The same with empty caches, which is felt by what the run itself starts.
-    pub fn run_cold(&self, way: Way, program: &Program) -> Result<Sample> {
+    /// The same with empty caches, for the processes that the run itself starts.
+    pub fn run_cold(&self, mode: RunMode, program: &Program) -> Result<Sample> {
         let cache = self.scratch.join("cold");
         let _ = fs::remove_dir_all(&cache);
         fs::create_dir_all(&cache)?;
-        self.run_with(way, program, Some(&cache))
+        self.run_with(mode, program, Some(&cache))
     }
 
-    fn run_with(&self, way: Way, program: &Program, cache: Option<&Path>) -> Result<Sample> {
+    fn run_with(&self, mode: RunMode, program: &Program, cache: Option<&Path>) -> Result<Sample> {
         let words = program.words(&self.target, &self.mgn);
-        if let Way::Crowd(columns, rows) = way {
+        if let RunMode::Crowd(columns, rows) = mode {
             return self.crowd([columns, rows], &words);
         }
         let stats = self.scratch.join("stats.json");
         let _ = fs::remove_file(&stats);
-        let mut command = match way {
-            Way::Direct => Command::new("env"),
+        let mut command = match mode {
+            RunMode::Direct => Command::new("env"),
             _ => Command::new(&self.mgn),
         };
-        if way == Way::Direct {
+        if mode == RunMode::Direct {
             command.args(["LIBGL_ALWAYS_SOFTWARE=1", "vblank_mode=0"]);
         } else {
             command.arg("run").arg("--stats-json").arg(&stats);
             let tcp = |port: u16| Some(format!("tcp:127.0.0.1:{port}"));
-            let (server, transport) = match way {
-                Way::Null | Way::Direct | Way::Crowd(..) => (None, "null"),
-                Way::Discard | Way::Wall(_) | Way::Broadcast(_) => {
+            let (server, transport) = match mode {
+                RunMode::Null | RunMode::Direct | RunMode::Crowd(..) => (None, "null"),
+                RunMode::Discard | RunMode::Wall(_) | RunMode::Broadcast(_) => {
                     (Some(self.address("discard")), "shm")
                 }
-                Way::Shm | Way::Unseen => (Some(self.address("render")), "shm"),
-                Way::Own | Way::Unconfined => (Some("own".to_string()), "shm"),
-                Way::Tcp => (tcp(PORT), "tcp"),
-                Way::Relayed => (tcp(RELAYED_PORT), "tcp"),
-                Way::Far => (tcp(FAR_PORT), "tcp"),
+                RunMode::Shm | RunMode::Unseen => (Some(self.address("render")), "shm"),
+                RunMode::Own | RunMode::Unconfined => (Some("own".to_string()), "shm"),
+                RunMode::Tcp => (tcp(PORT), "tcp"),
+                RunMode::Relayed => (tcp(RELAYED_PORT), "tcp"),
+                RunMode::Far => (tcp(FAR_PORT), "tcp"),
             };
-            if let Way::Wall(wall) | Way::Broadcast(wall) = way {
-                // Which would begin when the machine is busy.
+            if let RunMode::Wall(wall) | RunMode::Broadcast(wall) = mode {
+                // Welding would begin when the machine is busy.
                 command.args(["--wall", wall, "--weld", "never"]);
             }
-            if matches!(way, Way::Broadcast(_)) {
+            if matches!(mode, RunMode::Broadcast(_)) {
                 command.args(["--client-spu", "broadcast"]);
             }
-            if matches!(way, Way::Unseen | Way::Wall(_) | Way::Broadcast(_)) {
+            if matches!(
+                mode,
+                RunMode::Unseen | RunMode::Wall(_) | RunMode::Broadcast(_)
+            ) {
                 command.args(["--present", "none"]);
             }
             if let Some(server) = server {
@@ -241,7 +243,7 @@ impl Machine {
             .env("HOME", &self.scratch)
             .env("SDL_AUDIODRIVER", "dummy")
             .stderr(Stdio::null());
-        if way == Way::Unconfined {
+        if mode == RunMode::Unconfined {
             command.env("MGN_NO_SANDBOX", "1");
         }
         if let Some(cache) = cache {
@@ -253,16 +255,16 @@ impl Machine {
             .output()
             .with_context(|| format!("cannot run {words:?}"))?;
         let took = start.elapsed();
-        if program.says.ends_well() && !output.status.success() {
-            bail!("{words:?} ({}) ended with {}", way.name(), output.status);
+        if program.result_kind.ends_well() && !output.status.success() {
+            bail!("{words:?} ({}) ended with {}", mode.name(), output.status);
         }
         // A worker's time counts when the server has waited for it.
         std::thread::sleep(Duration::from_millis(150));
         let text = String::from_utf8_lossy(&output.stdout);
         let value = program
-            .says
+            .result_kind
             .read(&text, took)
-            .with_context(|| format!("{words:?} ({}) printed no result: {text}", way.name()))?;
+            .with_context(|| format!("{words:?} ({}) printed no result: {text}", mode.name()))?;
         let waited = fs::read_to_string(&stats)
             .ok()
             .and_then(|text| json_number(&text, "send_wait_share"));
@@ -274,11 +276,11 @@ impl Machine {
         })
     }
 
-    /// Draws a hundred frames with a crowd of servers that are there for that only, and leave
-    /// nothing behind.
+    /// Draws a hundred frames with servers that are started for this run alone. Fails if anything
+    /// is left of them.
     fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
-        let place = self.scratch.join("crowd");
-        fs::create_dir_all(&place)?;
+        let folder = self.scratch.join("crowd");
+        fs::create_dir_all(&folder)?;
         let names: Vec<String> = (0..columns * rows).map(|n| n.to_string()).collect();
         let mut config = String::new();
         for name in &names {
@@ -299,8 +301,8 @@ impl Machine {
             .arg(&file)
             .args(["--listen", &home])
             .env("XDG_STATE_HOME", &self.scratch)
-            .env(PLACE, &place)
-            .env("TMPDIR", &place)
+            .env(FOLDER_VARIABLE, &folder)
+            .env("TMPDIR", &folder)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -312,8 +314,8 @@ impl Machine {
                 .args(words)
                 .env("DISPLAY", &self.display)
                 .env("MGN_MOTHERSHIP", &home)
-                .env(PLACE, &place)
-                .env("TMPDIR", &place)
+                .env(FOLDER_VARIABLE, &folder)
+                .env("TMPDIR", &folder)
                 .stdout(Stdio::null());
             let ended = command.status().context("cannot run mgn")?;
             match ended.success() {
@@ -338,8 +340,8 @@ impl Machine {
             server_cpu: 0.0,
             send_wait: 0.0,
         };
-        let mut left = processes_of(&place);
-        left.extend(names_in(&place).map(|file| place.join(file).display().to_string()));
+        let mut left = processes_of(&folder);
+        left.extend(names_in(&folder).map(|file| folder.join(file).display().to_string()));
         left.extend(shared_memory().difference(&shared).cloned());
         match left.is_empty() {
             true => Ok(sample),
@@ -355,7 +357,7 @@ impl Machine {
     }
 }
 
-impl Drop for Machine {
+impl Drop for Servers {
     fn drop(&mut self) {
         for child in self.children.iter_mut().rev() {
             let _ = kill_process(Pid::from_child(child), Signal::TERM);
@@ -365,12 +367,12 @@ impl Drop for Machine {
     }
 }
 
-/// Names what a crowd's processes have for their sockets and folders, and so the processes.
-const PLACE: &str = "XDG_RUNTIME_DIR";
+/// The variable with the folder for sockets. It also identifies the processes of a crowd.
+const FOLDER_VARIABLE: &str = "XDG_RUNTIME_DIR";
 
-/// Processes that live and were given a place.
-fn processes_of(place: &Path) -> Vec<String> {
-    let mark = format!("{PLACE}={}", place.display());
+/// Running processes that have this folder in their environment.
+fn processes_of(folder: &Path) -> Vec<String> {
+    let mark = format!("{FOLDER_VARIABLE}={}", folder.display());
     let is_ours = |pid: &String| {
         let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         variables.split(|b| *b == 0).any(|v| v == mark.as_bytes())
@@ -379,7 +381,7 @@ fn processes_of(place: &Path) -> Vec<String> {
     ours.map(|pid| format!("process {pid}")).collect()
 }
 
-/// The files of ours in memory that have names.
+/// The named files of Manganese in shared memory.
 fn shared_memory() -> BTreeSet<String> {
     let folder = Path::new("/dev/shm");
     let is_ours = |name: &String| name.contains("mgn") || name.contains("manganese");
@@ -393,7 +395,7 @@ fn names_in(folder: &Path) -> impl Iterator<Item = String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
-/// Waits until somebody listens at a `unix:` address.
+/// Waits until the socket of a `unix:` address exists.
 fn wait_for(address: &str) -> Result<()> {
     let socket = Path::new(address.trim_start_matches("unix:"));
     for _ in 0..500 {
@@ -411,18 +413,22 @@ mod tests {
 
     #[test]
     fn processes_that_were_left_are_found() {
-        let place = std::env::temp_dir().join(format!("mgn-crowd-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("mgn-crowd-{}", std::process::id()));
         let mut sleep = Command::new("sleep");
-        let mut left = sleep.arg("600").env(PLACE, &place).spawn().unwrap();
-        // It may not have got its variables yet.
+        let mut left = sleep
+            .arg("600")
+            .env(FOLDER_VARIABLE, &folder)
+            .spawn()
+            .unwrap();
+        // The process may not have its environment yet.
         let begun = Instant::now();
         let mut found = Vec::new();
         while found.is_empty() && begun.elapsed() < Duration::from_secs(20) {
-            found = processes_of(&place);
+            found = processes_of(&folder);
         }
         left.kill().unwrap();
         left.wait().unwrap();
         assert_eq!(found, [format!("process {}", left.id())]);
-        assert!(processes_of(&place).is_empty());
+        assert!(processes_of(&folder).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The other way to have OpenGL executed by another process: Mesa's driver `virpipe`, and the test
+//! Another way of executing OpenGL in a different process: Mesa's driver `virpipe` with the test
 //! server of virglrenderer.
 
 use std::os::unix::net::UnixStream;
@@ -14,15 +14,15 @@ use crate::child;
 
 pub const PROGRAM: &str = "virgl_test_server";
 
-/// What makes a program its client.
+/// The environment that makes a program use the test server.
 pub const CLIENT: [(&str, &str); 1] = [("GALLIUM_DRIVER", "virpipe")];
 
-/// Not every version of Mesa can be told another place.
+/// Some versions of Mesa cannot use another path.
 const SOCKET: &str = "/tmp/.virgl_test";
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The server. It ends with this, or with this thread.
+/// The test server. It ends when this is dropped, or with the thread that started it.
 pub struct Vtest(Child);
 
 impl Vtest {
@@ -35,18 +35,18 @@ impl Vtest {
         let mut command = Command::new(PROGRAM);
         command
             .arg("--use-egl-surfaceless")
-            // It never waits for processes of clients, so their time would count nowhere.
+            // The server never waits for child processes, so their CPU time would be lost.
             .arg("--no-fork")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let mut server = Vtest(child::start(&mut command)?);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         while !socket.exists() {
             if let Some(status) = server.0.try_wait()? {
                 bail!("{PROGRAM} ended with {status}");
             }
-            if Instant::now() >= deadline || child::is_over() {
+            if Instant::now() >= deadline || child::is_interrupted() {
                 bail!("{PROGRAM} did not come up");
             }
             thread::sleep(Duration::from_millis(5));
@@ -54,7 +54,7 @@ impl Vtest {
         Ok(server)
     }
 
-    /// Seconds of CPU so far.
+    /// CPU seconds so far.
     pub fn cpu(&self) -> f64 {
         child::cpu(self.0.id())
     }

@@ -1,4 +1,4 @@
-//! Many processes with links to each other, which do what they are told.
+//! Many processes with links to each other, which execute commands.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -6,53 +6,53 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{ensure, Context, Result};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
-use crate::PART;
+use crate::child::PART;
 
 /// A process: a [member](super::member::Member).
-pub struct Running {
+pub struct MemberProcess {
     child: Child,
-    tells: ChildStdin,
-    says: BufReader<ChildStdout>,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
     address: String,
 }
 
-/// So many processes, each with a link to every other one. The links of each are in the order of
-/// the others' numbers.
-pub fn mesh(transport: &str, count: usize) -> Result<Vec<Running>> {
+/// Starts `count` processes, each with a link to every other one. The links of each process are in
+/// the order of the ranks of the others.
+pub fn mesh(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     let mut all = start(transport, count)?;
     let addresses: Vec<String> = all.iter().map(|one| one.address.clone()).collect();
     for (index, one) in all.iter_mut().enumerate() {
         for address in &addresses[..index] {
-            one.tell(&format!("connect {address} 1"))?;
-            one.answer()?;
+            one.send(&format!("connect {address} 1"))?;
+            one.read_answer()?;
         }
     }
-    tell_all(&mut all, |_| format!("links {}", count - 1))?;
+    command_all(&mut all, |_| format!("links {}", count - 1))?;
     Ok(all)
 }
 
-/// So many processes with so many links each to one, which comes first.
-pub fn star(transport: &str, senders: usize, each: usize) -> Result<Vec<Running>> {
+/// Starts a first process, and `senders` others with `each` links to it.
+pub fn star(transport: &str, senders: usize, each: usize) -> Result<Vec<MemberProcess>> {
     let mut all = start(transport, senders + 1)?;
     let address = all[0].address.clone();
     for one in &mut all[1..] {
-        one.tell(&format!("connect {address} {each}"))?;
-        one.answer()?;
+        one.send(&format!("connect {address} {each}"))?;
+        one.read_answer()?;
     }
-    tell_all(&mut all, |index| match index {
+    command_all(&mut all, |index| match index {
         0 => format!("links {}", senders * each),
         _ => format!("links {each}"),
     })?;
     Ok(all)
 }
 
-fn start(transport: &str, count: usize) -> Result<Vec<Running>> {
+fn start(transport: &str, count: usize) -> Result<Vec<MemberProcess>> {
     (0..count)
-        .map(|index| Running::start(transport, index))
+        .map(|index| MemberProcess::start(transport, index))
         .collect()
 }
 
-/// Each link has several descriptors.
+/// Raises the limit of open files to the maximum, because each link needs several.
 pub fn raise_limits() -> Result<()> {
     let limit = getrlimit(Resource::Nofile);
     let all = Rlimit {
@@ -62,68 +62,71 @@ pub fn raise_limits() -> Result<()> {
     setrlimit(Resource::Nofile, all).context("cannot raise the limit of open files")
 }
 
-impl Running {
-    fn start(transport: &str, index: usize) -> Result<Running> {
+impl MemberProcess {
+    fn start(transport: &str, index: usize) -> Result<MemberProcess> {
         let mut child = Command::new(std::env::current_exe()?)
             .args([PART, "member", transport, &index.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .context("cannot run this program")?;
-        let tells = child.stdin.take().context("its input")?;
-        let says = BufReader::new(child.stdout.take().context("its output")?);
-        let mut running = Running {
+        let commands = child.stdin.take().context("its input")?;
+        let answers = BufReader::new(child.stdout.take().context("its output")?);
+        let mut running = MemberProcess {
             child,
-            tells,
-            says,
+            commands,
+            answers,
             address: String::new(),
         };
         running.address = running.line()?;
         Ok(running)
     }
 
-    fn tell(&mut self, line: &str) -> Result<()> {
-        writeln!(self.tells, "{line}").context("cannot tell a process what to do")
+    fn send(&mut self, line: &str) -> Result<()> {
+        writeln!(self.commands, "{line}").context("cannot tell a process what to do")
     }
 
     fn line(&mut self) -> Result<String> {
         let mut line = String::new();
-        self.says.read_line(&mut line)?;
+        self.answers.read_line(&mut line)?;
         ensure!(!line.is_empty(), "a process has ended early");
         Ok(line.trim().to_string())
     }
 
-    /// The CPU seconds that it has taken so far, and what it says.
-    fn answer(&mut self) -> Result<(f64, String)> {
+    /// Reads an answer: the CPU seconds that the process has used so far, and a text.
+    fn read_answer(&mut self) -> Result<(f64, String)> {
         let line = self.line()?;
         let (cpu, rest) = line.split_once(' ').unwrap_or((&line, ""));
         Ok((cpu.parse()?, rest.to_string()))
     }
 }
 
-impl Drop for Running {
+impl Drop for MemberProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Tells each what to do, and gives what they answer.
-pub fn tell_all(all: &mut [Running], what: impl Fn(usize) -> String) -> Result<Vec<(f64, String)>> {
+/// Sends a command to each process. Returns their answers.
+pub fn command_all(
+    all: &mut [MemberProcess],
+    what: impl Fn(usize) -> String,
+) -> Result<Vec<(f64, String)>> {
     for (index, one) in all.iter_mut().enumerate() {
-        one.tell(&what(index))?;
+        one.send(&what(index))?;
     }
-    all.iter_mut().map(Running::answer).collect()
+    all.iter_mut().map(MemberProcess::read_answer).collect()
 }
 
-/// CPU seconds of the first process and of all others between two answers.
+/// CPU seconds of the first process, and of all others together, between two answers.
 pub fn spent(before: &[(f64, String)], after: &[(f64, String)]) -> [f64; 2] {
     let spent = |at: usize| after[at].0 - before[at].0;
     [spent(0), (1..before.len()).map(spent).sum()]
 }
 
-/// MiB of all processes, of shared pages each one's share.
-pub fn memory(all: &[Running]) -> Result<f64> {
+/// The memory of all processes in MiB. Shared pages are counted once.
+pub fn memory(all: &[MemberProcess]) -> Result<f64> {
     let mut total = 0.0;
     for one in all {
         let path = format!("/proc/{}/smaps_rollup", one.child.id());

@@ -1,5 +1,5 @@
-//! Slow links: two networks that only their processes see, with a cable between them that is as
-//! slow and as bad as is wanted.
+//! Emulated slow links: two network namespaces with a virtual cable between them, which has a
+//! limited rate and loses packets.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -13,39 +13,39 @@ use anyhow::{bail, Context, Result};
 use mgn_launch::inspect::in_path;
 
 use crate::child;
-use crate::machine::CONGESTION_CONTROL;
+use crate::net::congestion;
 
-/// What a link is like, in either direction.
+/// The properties of a link, in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// Megabits a second, with all headers.
+    /// Megabits per second, including all headers.
     pub mbit: u32,
-    /// Percent of all packets that are lost, at random.
+    /// The percentage of packets that are lost, at random.
     pub loss: u32,
 }
 
-/// Two networks and the link. A network is there as long as a process is in it, and the one that
-/// holds it ends when its input does: so nothing is left of a link when this is dropped or when
-/// this process ends, however it does.
+/// The two network namespaces, with their link. A namespace exists as long as a process is in it.
+/// The process that holds it ends when its input ends. So nothing is left of a link when this is
+/// dropped, or when this process ends in any way.
 pub struct Link {
     holders: [Child; 2],
 }
 
-/// Of either end.
+/// The addresses of the two ends.
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
 
 const INTERFACE: &str = "wire";
 
-/// The queue before the link takes so many milliseconds to empty.
-const QUEUE: u32 = 50;
+/// The capacity of the queue before the link, in milliseconds.
+const QUEUE_MS: u32 = 50;
 
-/// The least that one timer interrupt lets through, and the least queue, in bytes: some packets.
-const LEAST_BURST: u32 = 6_000;
-const LEAST_QUEUE: u32 = 30_000;
+/// The minimum size in bytes of the burst for one timer interrupt, and of the queue: a few packets.
+const BURST_MIN: u32 = 6_000;
+const QUEUE_MIN: u32 = 30_000;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What is needed, and in which of Debian's packages it is.
+/// The required tools, and the Debian packages that contain them.
 const TOOLS: [(&str, &str); 6] = [
     ("unshare", "util-linux"),
     ("nsenter", "util-linux"),
@@ -55,8 +55,8 @@ const TOOLS: [(&str, &str); 6] = [
     ("ethtool", "ethtool"),
 ];
 
-/// Why there can be no links here.
-pub fn lacks() -> Option<String> {
+/// The reason why links cannot be emulated on this machine, if so.
+pub fn missing_requirement() -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return Some("emulated links need root".to_string());
     }
@@ -68,7 +68,7 @@ pub fn lacks() -> Option<String> {
         .map(|error| format!("emulated links need networks of their own: {error:#}"))
 }
 
-/// All of the tools that are not there, and the packages to install for them.
+/// An error that names all missing tools, and the packages to install for them.
 fn missing(is_there: impl Fn(&str) -> bool) -> Option<String> {
     let missing = TOOLS.iter().filter(|(tool, _)| !is_there(tool));
     let (tools, mut packages): (Vec<&str>, Vec<&str>) = missing.copied().unzip();
@@ -83,11 +83,14 @@ fn missing(is_there: impl Fn(&str) -> bool) -> Option<String> {
     })
 }
 
-/// Of TCP, in a new network.
+/// The congestion control of TCP in a new network namespace.
 pub fn congestion_control() -> Result<String> {
     let mut command = Command::new("unshare");
-    let done = child::output(command.args(["-n", "cat", CONGESTION_CONTROL]), PATIENCE)?;
-    Ok(done.success("unshare")?.stdout.trim().to_string())
+    let finished = child::output(
+        command.args(["-n", "cat", congestion::FILE]),
+        COMMAND_TIMEOUT,
+    )?;
+    Ok(finished.success("unshare")?.stdout.trim().to_string())
 }
 
 impl fmt::Display for Conditions {
@@ -124,14 +127,15 @@ impl Link {
 
     fn set_up(&self, end: usize, conditions: Conditions) -> Result<()> {
         let bytes = conditions.mbit * 125_000;
-        let burst = (bytes / 250).max(LEAST_BURST);
-        let queue = (bytes / 1000 * QUEUE).max(LEAST_QUEUE);
+        let burst = (bytes / 250).max(BURST_MIN);
+        let queue = (bytes / 1000 * QUEUE_MS).max(QUEUE_MIN);
         let (mbit, address) = (conditions.mbit, ADDRESSES[end]);
         let mut lines = vec![
             format!("ip addr add {address}/24 dev {INTERFACE}"),
             "ip link set lo up".to_string(),
             format!("ip link set {INTERFACE} up"),
-            // Otherwise what the link delays and drops were not packets but heaps of them.
+            // Without segmentation offload, so that the link delays and drops packets, not groups
+            // of them.
             format!("ethtool -K {INTERFACE} tso off gso off gro off"),
             format!(
                 "tc qdisc add dev {INTERFACE} root tbf rate {mbit}mbit burst {burst} limit {queue}"
@@ -145,7 +149,7 @@ impl Link {
                 format!("nft add rule netdev lossy in meta l4proto {{ tcp, udp, icmp }} numgen random mod 1000 < {per_mille} drop"),
             ]);
         }
-        let before = self.before(end).join(" ");
+        let before = self.enter_command(end).join(" ");
         lines.iter().try_for_each(|line| {
             run(
                 "nsenter",
@@ -154,8 +158,8 @@ impl Link {
         })
     }
 
-    /// What a process at one of the ends is started behind.
-    pub fn before(&self, end: usize) -> Vec<String> {
+    /// The command that starts another command at one of the ends.
+    pub fn enter_command(&self, end: usize) -> Vec<String> {
         let pid = self.holders[end].id().to_string();
         ["nsenter", "-t", &pid, "-n"].map(String::from).to_vec()
     }
@@ -174,21 +178,22 @@ impl Drop for Link {
     }
 }
 
-/// A process in a new network.
+/// Starts a process in a new network namespace.
 fn hold() -> Result<Child> {
     let mut holder = Command::new("unshare")
         .args(["-n", "cat"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // An interrupt from the terminal ends what is at the link first.
+        // In a process group of its own, so that an interrupt from the terminal ends the
+        // measurement before the link.
         .process_group(0)
         .spawn()
         .context("cannot run unshare")?;
     let network =
         |process: &str| std::fs::read_link(Path::new("/proc").join(process).join("ns/net"));
-    let deadline = Instant::now() + PATIENCE;
-    // It is this process's until `unshare` has done its work.
+    let deadline = Instant::now() + COMMAND_TIMEOUT;
+    // The namespace is that of this process until `unshare` has made a new one.
     while network(&holder.id().to_string()).ok() == network("self").ok() {
         if holder.try_wait()?.is_some() || Instant::now() >= deadline {
             let _ = holder.kill();
@@ -202,9 +207,9 @@ fn hold() -> Result<Child> {
 
 fn run(program: &str, arguments: &str) -> Result<()> {
     let mut command = Command::new(program);
-    let done = child::output(command.args(arguments.split(' ')), PATIENCE)?;
+    let finished = child::output(command.args(arguments.split(' ')), COMMAND_TIMEOUT)?;
     let name = format!("{program} {arguments}");
-    done.success(&name).map(|_| ())
+    finished.success(&name).map(|_| ())
 }
 
 #[cfg(test)]
@@ -212,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_is_missing_is_named_at_once() {
+    fn all_missing_tools_are_named() {
         assert_eq!(missing(|_| true), None);
         assert_eq!(
             missing(|tool| !["nft", "ethtool"].contains(&tool)).unwrap(),
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_link_goes_with_its_owner() {
-        if let Some(why) = lacks() {
+        if let Some(why) = missing_requirement() {
             eprintln!("SKIPPED: {why}");
             return;
         }
@@ -235,9 +240,12 @@ mod tests {
         let link = Link::new(conditions).unwrap();
         let said = |words: &str| {
             let mut command = Command::new("nsenter");
-            let words = format!("{} {words}", &link.before(1).join(" ")["nsenter ".len()..]);
-            let done = child::output(command.args(words.split(' ')), PATIENCE).unwrap();
-            done.success("nsenter").unwrap().stdout
+            let words = format!(
+                "{} {words}",
+                &link.enter_command(1).join(" ")["nsenter ".len()..]
+            );
+            let finished = child::output(command.args(words.split(' ')), COMMAND_TIMEOUT).unwrap();
+            finished.success("nsenter").unwrap().stdout
         };
         let shaped = said("tc qdisc show dev wire");
         assert!(

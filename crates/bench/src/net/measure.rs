@@ -1,61 +1,62 @@
-//! What is measured, and how it is said.
+//! The tests of messages, and their results.
 
 use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// A message there and one back.
+    /// A message in one direction, and then one back.
     Latency,
-    /// Many one way, then a short one back. Buffers are used again as they are.
+    /// Many messages in one direction, then a short one back. Buffers are reused untouched.
     Stream,
-    /// Many both ways at once.
+    /// Many messages in both directions at once.
     Both,
-    /// One each way at once, then both wait.
+    /// One message in each direction at once; both ends wait for both.
     Exchange,
-    /// As `Stream`; each buffer is written before and read after.
+    /// As `Stream`, but each buffer is written before and read after.
     Fresh,
-    /// As `Stream`, but each message is read where it lies.
-    Place,
-    /// One each way is begun, then both compute, then both wait (post-compute-wait).
+    /// As `Stream`, but each message is written and read in place.
+    InPlace,
+    /// One message in each direction is begun, then both ends compute, then both wait
+    /// (post-compute-wait).
     Overlap,
-    /// The same, computing for each of [`SWEEP`].
+    /// The same for each computing time of [`SWEEP_SECONDS`].
     Sweep,
 }
 
-/// What a run says.
+/// The result of a run for one size.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Seconds of one repetition. For overlap those of one that does not compute, the waits after
-    /// computing for [`TIMES`] as long, and the seconds of one that computes for [`COMPUTE`];
-    /// for a sweep those of one that does not compute, and for each of [`SWEEP`] those of one and
-    /// of them the waiting.
+    /// Seconds of one repetition. For overlap: without computing; then the waiting times after
+    /// computing for each of [`COMPUTE_FACTORS`] times as long; then the total time with computing
+    /// for [`COMPUTE_SECONDS`]. For a sweep: without computing; then for each of [`SWEEP_SECONDS`]
+    /// the total time and the waiting time.
     pub seconds: Vec<f64>,
-    /// Messages in one repetition, one way.
+    /// The number of messages in one repetition, in one direction.
     pub window: f64,
-    /// Seconds of CPU of either process.
+    /// CPU seconds of each process.
     pub cpu: [f64; 2],
-    /// Of single repetitions, where those are timed: [`PERCENTILES`], in seconds, as far as they
-    /// are enough for them.
+    /// The [`PERCENTILES`] of individual repetitions in seconds, for tests that time these. `None`
+    /// if there are too few repetitions for the percentile.
     pub percentiles: Option<[Option<f64>; 5]>,
 }
 
-/// Which percentiles of single repetitions are told.
+/// The percentiles of individual repetitions.
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 
-/// How long is computed while messages are under way, in times of the transfer, to see how long is
-/// waited then.
-pub const TIMES: [f64; 4] = [0.5, 2.0, 4.0, 10.0];
+/// Computing times of the overlap test, as multiples of the transfer time.
+pub const COMPUTE_FACTORS: [f64; 4] = [0.5, 2.0, 4.0, 10.0];
 
-/// How long is computed to see how much of the time is left for that, in seconds.
-pub const COMPUTE: f64 = 1e-3;
+/// The computing time in seconds of the overlap test, for the share of time that is left to
+/// compute.
+pub const COMPUTE_SECONDS: f64 = 1e-3;
 
-/// How long is computed while messages are under way, in seconds.
-pub const SWEEP: [f64; 8] = [1e-5, 3e-5, 1e-4, 3e-4, 5e-4, 1e-3, 2e-3, 5e-3];
+/// Computing times in seconds of the sweep.
+pub const SWEEP_SECONDS: [f64; 8] = [1e-5, 3e-5, 1e-4, 3e-4, 5e-4, 1e-3, 2e-3, 5e-3];
 
-/// Parts of the time of a run for overlap.
-pub const OVERLAP_PARTS: f64 = 2.0 + TIMES.len() as f64;
+/// The number of parts into which the time of an overlap run is divided.
+pub const OVERLAP_PARTS: f64 = 2.0 + COMPUTE_FACTORS.len() as f64;
 
-/// One of the figures that a run gives.
+/// The unit of a figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Microseconds,
@@ -63,7 +64,7 @@ pub enum Unit {
     GigabytesPerSecond,
     /// The share of the time that was left to compute.
     Available,
-    /// What was waited, as a share of the transfer's time.
+    /// The waiting time, as a share of the transfer time.
     Waited,
 }
 
@@ -89,7 +90,7 @@ impl Unit {
         }
     }
 
-    /// How good a value is beside another one: more is better.
+    /// The quality of a value relative to another one: larger is better.
     pub fn ratio(self, value: f64, other: f64) -> f64 {
         match self.is_less_better() {
             true => other / value,
@@ -105,7 +106,7 @@ impl Test {
         Test::Both,
         Test::Exchange,
         Test::Fresh,
-        Test::Place,
+        Test::InPlace,
         Test::Overlap,
         Test::Sweep,
     ];
@@ -117,7 +118,7 @@ impl Test {
             Test::Both => "both",
             Test::Exchange => "exchange",
             Test::Fresh => "fresh",
-            Test::Place => "place",
+            Test::InPlace => "place",
             Test::Overlap => "overlap",
             Test::Sweep => "sweep",
         }
@@ -133,14 +134,14 @@ impl Test {
         }
     }
 
-    /// The figures of a run: one, and for overlap the available share, what is waited after each of
-    /// [`TIMES`], and the transfer's time.
+    /// The figures of a run: one; for overlap the available share, the waiting times after each of
+    /// [`COMPUTE_FACTORS`], and the transfer time.
     pub fn values(self, size: usize, sample: &Sample) -> Vec<f64> {
         let seconds = &sample.seconds;
         match (self, &seconds[..]) {
             (Test::Overlap, [transfer, waited @ .., whole]) => {
                 let waited = waited.iter().map(|waited| waited / transfer);
-                let mut values = vec![COMPUTE / whole];
+                let mut values = vec![COMPUTE_SECONDS / whole];
                 values.extend(waited);
                 values.push(transfer * 1e6);
                 values
@@ -152,12 +153,12 @@ impl Test {
         }
     }
 
-    /// Whether single repetitions are timed as well.
+    /// Whether individual repetitions are timed too.
     pub fn is_timed(self) -> bool {
         matches!(self, Test::Latency | Test::Exchange)
     }
 
-    /// Messages under way at once.
+    /// The number of messages under way at once.
     pub fn window(self, size: usize) -> usize {
         match size {
             _ if matches!(

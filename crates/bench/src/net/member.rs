@@ -1,5 +1,5 @@
-//! One of many processes, each with an endpoint and links to others. It says where it listens, and
-//! then does what it is told, a line at a time.
+//! One of many processes, each with an endpoint and links to the others. It prints its address, and
+//! then executes commands from its input, one per line.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, Context, Result};
 use mgn_fabric::endpoint::{Endpoint, LinkId, Request, Wanted};
 
-use crate::net::ours::{accept, connect, listen, transport, Buffers};
-use crate::net::pair::own_cpu;
+use crate::child::own_cpu;
+use crate::net::endpoint::{accept, connect, listen, transport, Buffers};
 
 #[derive(Debug, clap::Args)]
 pub struct Member {
@@ -22,20 +22,20 @@ pub struct Member {
 
 const DATA: u64 = 1;
 
-/// Whoever was told to do something with the others gives up after this.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a member waits for the others before it gives up.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Receives that are posted while messages flow.
+/// The number of receives that are posted while messages flow.
 const POSTED: usize = 8;
 
-/// The part of the time in which messages are counted: before, not everybody has begun, and what
-/// the others are permitted to send at first comes at once; after, some have ended.
+/// The part of the time in which messages are counted. Before it, some members have not begun, and
+/// the initial credit makes others fast; after it, some members have ended.
 pub const COUNTED: (f64, f64) = (0.4, 0.95);
 
-/// The first byte of a message that is the last one of its link, or of all.
+/// The first byte of the last message of a link, or of the last round.
 const LAST: u8 = 1;
 
-/// Links in the order in which they were made, by whichever side.
+/// Links in the order in which they were made, by either side.
 #[derive(Default)]
 struct Links {
     links: Mutex<Vec<LinkId>>,
@@ -97,8 +97,8 @@ impl Member {
         Ok(())
     }
 
-    /// Everybody sends everybody a message, again and again. Gives how often, and the seconds it
-    /// took.
+    /// All members send a message to each other, repeatedly. Returns the number of rounds, and the
+    /// seconds that they took.
     fn turns(
         &self,
         endpoint: &Arc<Endpoint>,
@@ -121,10 +121,10 @@ impl Member {
                 begun.extend(buffers.isend(at, *link, DATA)?);
             }
             for request in begun {
-                let ended = endpoint.wait(request, Some(PATIENCE))?;
+                let ended = endpoint.wait(request, Some(STEP_TIMEOUT))?;
                 ended.context("the others don't go on")?;
             }
-            // The first link of the others is the one to the first member.
+            // For every other member, the first link is the one to the first member.
             if is_over || (self.index > 0 && buffers.into[0][0] == LAST) {
                 return Ok(format!("{count} {}", start.elapsed().as_secs_f64()));
             }
@@ -139,12 +139,12 @@ impl Links {
         self.more.notify_all();
     }
 
-    /// Waits until there are so many.
+    /// Waits until there are `count` links.
     fn wait(&self, count: usize) -> Result<()> {
         let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
             .more
-            .wait_timeout_while(links, PATIENCE, |links| links.len() < count);
+            .wait_timeout_while(links, STEP_TIMEOUT, |links| links.len() < count);
         let (links, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match links.len() == count {
             true => Ok(()),
@@ -160,7 +160,7 @@ impl Links {
     }
 }
 
-/// The links with these numbers: `0,2`, or `-` for none.
+/// The links with these numbers, such as `0,2`, or `-` for none.
 fn chosen(links: &[LinkId], numbers: &str) -> Result<Vec<LinkId>> {
     let numbers = numbers.split(',').filter(|number| *number != "-");
     let link = |number: &str| {
@@ -170,8 +170,8 @@ fn chosen(links: &[LinkId], numbers: &str) -> Result<Vec<LinkId>> {
     numbers.map(link).collect()
 }
 
-/// Sends a message on each of some links and receives one from each of others, so many times. Gives
-/// the seconds it took.
+/// Sends a message on each link of `to` and receives one from each link of `from`, `count` times.
+/// Returns the seconds that this took.
 fn steps(
     endpoint: &Arc<Endpoint>,
     to: &[LinkId],
@@ -190,7 +190,7 @@ fn steps(
             begun.extend(buffers.isend(at, *link, DATA)?);
         }
         for request in begun {
-            let ended = endpoint.wait(request, Some(PATIENCE))?;
+            let ended = endpoint.wait(request, Some(STEP_TIMEOUT))?;
             ended.context("the others don't go on")?;
         }
     }
@@ -203,8 +203,8 @@ enum Begun {
     Receive(usize),
 }
 
-/// Sends as many messages as go on some links, and receives all that come from others. Gives how
-/// many came from each in the part of the time that counts.
+/// Sends messages on some links as fast as possible, and receives all messages from others. Returns
+/// the number of messages from each that arrived in the part of the time that counts.
 fn flow(
     endpoint: &Arc<Endpoint>,
     sends: &[LinkId],
@@ -220,7 +220,7 @@ fn flow(
         .collect();
     let mut counts = vec![0u64; receives.len()];
     let mut open = receives.len();
-    // Links on which a message can be begun.
+    // Links on which the next message can be sent.
     let mut free: Vec<usize> = (0..sends.len()).collect();
     let (mut requests, mut begun): (Vec<Request>, Vec<Begun>) = (Vec::new(), Vec::new());
     if !receives.is_empty() {
@@ -255,7 +255,7 @@ fn flow(
         if is_sent && open == 0 && !begun.iter().any(|begun| matches!(begun, Begun::Send(_))) {
             break;
         }
-        // Of those that can be ended now, everyone once, at most.
+        // Each request that can be completed now is completed at most once.
         let mut timeout = match is_sent || free.is_empty() {
             true => Duration::from_millis(20),
             false => Duration::ZERO,
@@ -281,12 +281,12 @@ fn flow(
                     requests[ended.at] = buffers.irecv(at, any_data());
                 }
             }
-            // Whoever comes first in the list is not asked for first again.
+            // The next search starts behind this request, so that none is preferred.
             let next = ended.at % requests.len().max(1);
             requests.rotate_left(next);
             begun.rotate_left(next);
         }
-        if now > seconds + PATIENCE.as_secs_f64() {
+        if now > seconds + STEP_TIMEOUT.as_secs_f64() {
             bail!("{open} links go on and on");
         }
     }

@@ -1,16 +1,19 @@
-//! Messages between processes, ours and others'.
+//! Messages between processes, by Manganese and by other libraries.
 
+pub mod congestion;
 pub mod crowd;
 pub mod emulated;
+pub mod end;
+#[allow(unsafe_code)]
+pub mod endpoint;
+pub mod launch;
 pub mod measure;
 pub mod member;
-#[allow(unsafe_code)]
-mod memory;
+pub mod message_layer;
 pub mod netpipe;
-#[allow(unsafe_code)]
-pub mod ours;
 pub mod pair;
 pub mod peers;
+#[allow(unsafe_code)]
+mod shared_buffer;
 mod sockets;
-pub mod source;
 pub mod ucx;

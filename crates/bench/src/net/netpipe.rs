@@ -1,4 +1,4 @@
-//! NetPIPE, a program of other people, by which our measurements of libraries can be checked.
+//! NetPIPE, an independent program, as a check of our measurements of other libraries.
 
 use std::fs;
 
@@ -6,24 +6,24 @@ use anyhow::{Context, Result};
 use mgn_launch::inspect::in_path;
 
 use crate::argv::Argv;
-use crate::net::peers::{task, Library, Peers, Settings, PATIENCE};
+use crate::net::peers::{task, MpiLibrary, MpiSettings, PeerPrograms, PAIR_TIMEOUT};
 
-/// What is measured.
+/// A measurement by NetPIPE.
 #[derive(Clone, Copy, Debug)]
 pub struct NetPipe {
-    pub library: Library,
-    pub settings: Settings,
-    /// In order.
+    pub library: MpiLibrary,
+    pub settings: MpiSettings,
+    /// In ascending order.
     pub sizes: &'static [usize],
-    /// In one direction only, instead of there and back.
+    /// Measures one direction only, instead of round trips.
     pub is_stream: bool,
 }
 
-/// As Debian calls it.
-pub fn program(library: Library) -> &'static str {
+/// The name of the program in Debian.
+pub fn program(library: MpiLibrary) -> &'static str {
     match library {
-        Library::OpenMpi => "NPopenmpi",
-        Library::Mpich => "NPmpich2",
+        MpiLibrary::OpenMpi => "NPopenmpi",
+        MpiLibrary::Mpich => "NPmpich2",
     }
 }
 
@@ -32,8 +32,8 @@ impl NetPipe {
         program(self.library)
     }
 
-    /// Why it cannot be run here.
-    pub fn missing(&self, peers: &Peers) -> Option<String> {
+    /// The reason why it cannot be run on this machine, if so.
+    pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let (start, library) = (self.library.starter(), self.library.name());
         let wanted = [start, self.program()];
         let missing = wanted
@@ -55,8 +55,8 @@ impl NetPipe {
         task(self.program(), &self.settings)
     }
 
-    /// What is run: no sizes between those that are asked for, as far as NetPIPE lets that be said.
-    pub fn argv(&self, peers: &Peers) -> Argv {
+    /// The command. It measures as few additional sizes as the options of NetPIPE allow.
+    pub fn argv(&self, peers: &PeerPrograms) -> Argv {
         let (least, most) = (self.sizes[0], self.sizes[self.sizes.len() - 1]);
         let start = self.settings.start(self.library, 2).args([self.program()]);
         let argv = start
@@ -66,18 +66,18 @@ impl NetPipe {
         argv.args(["-o", &peers.file(self.program()).display().to_string()])
     }
 
-    /// Seconds that a message takes: half of the time there and back, or of a stream that of one
+    /// The seconds that a message takes: half of a round trip, or for a stream the time for one
     /// message.
-    pub fn run(&self, peers: &Peers) -> Result<Vec<f64>> {
+    pub fn run(&self, peers: &PeerPrograms) -> Result<Vec<f64>> {
         peers.write(self.program(), "")?;
-        peers.run(&self.argv(peers), &self.task(), PATIENCE)?;
+        peers.run(&self.argv(peers), &self.task(), PAIR_TIMEOUT)?;
         let text = fs::read_to_string(peers.file(self.program()))?;
         times(&text, self.sizes).with_context(|| self.program())
     }
 }
 
-/// Reads lines of the size, the rate and the time. The rate has more digits: so many times 1024 x
-/// 1024 bits a second.
+/// Parses lines with the size, the rate and the time. The time is computed from the rate, which has
+/// more digits and is in units of 1024 x 1024 bits per second.
 fn times(text: &str, sizes: &[usize]) -> Result<Vec<f64>> {
     let line = |line: &str| -> Option<(usize, f64)> {
         let mut words = line.split_whitespace();
@@ -98,34 +98,36 @@ mod tests {
     use super::*;
     use crate::net::peers::OPEN_MPI_TCP;
 
-    /// Of NetPIPE 3.7.2.
-    const SAID: &str = "       8 165.161290   0.00000037
+    /// The output of NetPIPE 3.7.2.
+    const OUTPUT: &str = "       8 165.161290   0.00000037
       12 208.695652   0.00000044
     4096 11661.209964   0.00000268
    65536 39397.933496   0.00001269
 ";
 
     #[test]
-    fn what_it_writes_is_read() {
-        let found = times(SAID, &[8, 4096, 65536]).unwrap();
+    fn output_is_parsed() {
+        let found = times(OUTPUT, &[8, 4096, 65536]).unwrap();
         for (time, rounded) in found.iter().zip([0.37e-6, 2.68e-6, 12.69e-6]) {
             assert!((time - rounded).abs() < 0.5e-8, "{time}: {rounded}");
         }
-        let error = times(SAID, &[8, 64]).unwrap_err().to_string();
+        let error = times(OUTPUT, &[8, 64]).unwrap_err().to_string();
         assert!(error.contains("64 B"), "{error}");
         assert!(times("", &[8]).is_err() && times("8 0.0 0.0\n", &[8]).is_err());
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
+    fn command_lines_are_as_shown() {
         let netpipe = NetPipe {
-            library: Library::OpenMpi,
+            library: MpiLibrary::OpenMpi,
             settings: OPEN_MPI_TCP,
             sizes: &[64, 4096],
             is_stream: true,
         };
-        let typed = netpipe.argv(&Peers::new("run/programs".into())).to_string();
+        let shell_command = netpipe
+            .argv(&PeerPrograms::new("run/programs".into()))
+            .to_string();
         let end = "lo NPopenmpi -l 64 -u 4096 -p 0 -n 300 -s -o run/programs/NPopenmpi";
-        assert!(typed.ends_with(end), "{typed}");
+        assert!(shell_command.ends_with(end), "{shell_command}");
     }
 }

@@ -1,4 +1,4 @@
-//! Other people's libraries, and runs of programs that are made for them.
+//! Other message libraries, and the programs that are compiled for them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,43 +10,43 @@ use anyhow::{bail, Context, Result};
 use mgn_launch::inspect::in_path;
 
 use crate::argv::Argv;
-use crate::child::{self, Done, Late};
+use crate::child::{self, FinishedProgram, TimedOut};
 use crate::net::measure::{Sample, Test};
 
-/// What exchanges messages by MPI, in C: compiled by each library's own compiler when it is needed.
-/// Names and texts.
+/// Names and texts of the C programs that exchange messages by MPI. The compiler of each library
+/// compiles them on demand.
 const SOURCES: [(&str, &str); 2] = [
     (MESSAGES, include_str!("../../programs/messages.c")),
     (PATTERNS, include_str!("../../programs/patterns.c")),
 ];
 
-/// Two processes that exchange messages.
+/// The program for two processes that exchange messages.
 pub const MESSAGES: &str = "messages";
 
-/// Many of them.
+/// The program for patterns of messages among many processes.
 pub const PATTERNS: &str = "patterns";
 
-/// No run of a pair takes longer besides the time it measures for.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// The time limit of a run of two processes, in addition to the time for which it measures.
+pub const PAIR_TIMEOUT: Duration = Duration::from_secs(20);
 
-const COMPILING: Duration = Duration::from_secs(60);
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Library {
+pub enum MpiLibrary {
     OpenMpi,
     Mpich,
 }
 
-/// A program for a library, or why there is none.
-type Made = (Library, &'static str, Result<PathBuf, String>);
+/// A program for a library, or the reason why there is none.
+type Compiled = (MpiLibrary, &'static str, Result<PathBuf, String>);
 
-/// The programs that are made for libraries, and what hung, which would take as long again.
+/// The programs that were compiled for libraries, and the runs that hung, which are not repeated.
 #[derive(Debug)]
-pub struct Peers {
-    /// Where programs, their sources, and what others are told in files, are kept.
+pub struct PeerPrograms {
+    /// The folder for programs, sources and input files.
     folder: PathBuf,
-    programs: RefCell<Vec<Made>>,
-    /// Those that have done something.
+    programs: RefCell<Vec<Compiled>>,
+    /// Programs of which a run has succeeded.
     working: RefCell<BTreeSet<String>>,
     hung: RefCell<Vec<Hung>>,
 }
@@ -54,56 +54,58 @@ pub struct Peers {
 #[derive(Debug)]
 struct Hung {
     program: String,
-    /// What it was to do.
+    /// The task of the run.
     task: String,
     why: String,
 }
 
-impl Library {
+impl MpiLibrary {
     pub fn name(self) -> &'static str {
         match self {
-            Library::OpenMpi => "Open MPI",
-            Library::Mpich => "MPICH",
+            MpiLibrary::OpenMpi => "Open MPI",
+            MpiLibrary::Mpich => "MPICH",
         }
     }
 
     fn compiler(self) -> &'static str {
         match self {
-            Library::OpenMpi => "mpicc.openmpi",
-            Library::Mpich => "mpicc.mpich",
+            MpiLibrary::OpenMpi => "mpicc.openmpi",
+            MpiLibrary::Mpich => "mpicc.mpich",
         }
     }
 
-    /// What starts programs for it.
+    /// The program that starts processes of this library.
     pub fn starter(self) -> &'static str {
         match self {
-            Library::OpenMpi => "mpirun.openmpi",
-            Library::Mpich => "mpirun.mpich",
+            MpiLibrary::OpenMpi => "mpirun.openmpi",
+            MpiLibrary::Mpich => "mpirun.mpich",
         }
     }
 
-    /// What starts so many processes, each on a processor of its own if there are enough.
+    /// The command that starts this number of processes, each on a processor of its own if there
+    /// are enough.
     fn start(self, processes: usize) -> Argv {
         let root: &[&str] = match self {
-            Library::OpenMpi => &["--allow-run-as-root"],
-            Library::Mpich => &[],
+            MpiLibrary::OpenMpi => &["--allow-run-as-root"],
+            MpiLibrary::Mpich => &[],
         };
         let bind: &[&str] = match (self, processes) {
-            (Library::OpenMpi, 2) => &["--bind-to", "core"],
-            (Library::OpenMpi, _) => &["--oversubscribe", "--bind-to", "none"],
-            (Library::Mpich, 2) => &["-bind-to", "core"],
-            (Library::Mpich, _) => &[],
+            (MpiLibrary::OpenMpi, 2) => &["--bind-to", "core"],
+            (MpiLibrary::OpenMpi, _) => &["--oversubscribe", "--bind-to", "none"],
+            (MpiLibrary::Mpich, 2) => &["-bind-to", "core"],
+            (MpiLibrary::Mpich, _) => &[],
         };
         let start = Argv::new([self.starter()]).args(root);
-        // Its search for processors asks an X server, which may say a line for each process.
+        // hwloc's search for processors queries an X server, which may make each process print a
+        // line.
         let start = start.env("HWLOC_COMPONENTS", "-gl");
         start.args(["-np", &processes.to_string()]).args(bind)
     }
 }
 
-impl Peers {
-    pub fn new(folder: PathBuf) -> Peers {
-        Peers {
+impl PeerPrograms {
+    pub fn new(folder: PathBuf) -> PeerPrograms {
+        PeerPrograms {
             folder,
             programs: RefCell::default(),
             working: RefCell::default(),
@@ -122,10 +124,10 @@ impl Peers {
             .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Makes a program for a library, once.
-    fn program(&self, library: Library, which: &'static str) -> Result<PathBuf, String> {
+    /// Compiles a program for a library, once.
+    fn program(&self, library: MpiLibrary, which: &'static str) -> Result<PathBuf, String> {
         let mut programs = self.programs.borrow_mut();
-        let is_it = |made: &&Made| (made.0, made.1) == (library, which);
+        let is_it = |path_of: &&Compiled| (path_of.0, path_of.1) == (library, which);
         if let Some((_, _, program)) = programs.iter().find(is_it) {
             return program.clone();
         }
@@ -135,7 +137,7 @@ impl Peers {
         program
     }
 
-    fn compile(&self, library: Library, which: &str) -> Result<PathBuf> {
+    fn compile(&self, library: MpiLibrary, which: &str) -> Result<PathBuf> {
         let (name, compiler) = (library.name(), library.compiler());
         if in_path(compiler.as_ref()).is_none() {
             bail!("{name} is not installed: there is no {compiler}");
@@ -143,61 +145,67 @@ impl Peers {
         let source = SOURCES.iter().find(|(name, _)| *name == which);
         let (_, text) = source.context("a program's source")?;
         self.write(&format!("{which}.c"), text)?;
-        child::output(&mut self.compiling(library, which).command(), COMPILING)?
-            .success(compiler)
-            .with_context(|| format!("{name} is installed without what programs are made with"))?;
-        Ok(self.made(library, which))
+        child::output(
+            &mut self.compiling(library, which).command(),
+            COMPILE_TIMEOUT,
+        )?
+        .success(compiler)
+        .with_context(|| format!("{name} is installed without what programs are made with"))?;
+        Ok(self.path_of(library, which))
     }
 
-    /// Where a program for a library is.
-    fn made(&self, library: Library, which: &str) -> PathBuf {
+    /// The path of a program for a library.
+    fn path_of(&self, library: MpiLibrary, which: &str) -> PathBuf {
         self.file(&format!("{which}-{}", library.compiler()))
     }
 
-    fn compiling(&self, library: Library, which: &str) -> Argv {
-        let (program, source) = (self.made(library, which), self.file(&format!("{which}.c")));
+    fn compiling(&self, library: MpiLibrary, which: &str) -> Argv {
+        let (program, source) = (
+            self.path_of(library, which),
+            self.file(&format!("{which}.c")),
+        );
         let files = [program, source].map(|path| path.display().to_string());
         let compiler = Argv::new([library.compiler(), "-O2", "-o"]);
         compiler.args(files).args(["-lm"])
     }
 
-    /// What one would type: first to make the program, then for these runs of it.
-    pub fn typed(&self, library: Library, which: &str, runs: &[Argv]) -> String {
-        let made = self.compiling(library, which);
-        let all = [&made].into_iter().chain(runs).map(Argv::to_string);
+    /// A shell command that compiles the program and then executes these runs.
+    pub fn shell_command(&self, library: MpiLibrary, which: &str, runs: &[Argv]) -> String {
+        let path_of = self.compiling(library, which);
+        let all = [&path_of].into_iter().chain(runs).map(Argv::to_string);
         all.collect::<Vec<_>>().join(" && ")
     }
 
-    /// A run of a program for a library.
+    /// The command of a run of a program for a library.
     pub fn argv(
         &self,
-        library: Library,
-        settings: &Settings,
+        library: MpiLibrary,
+        settings: &MpiSettings,
         which: &str,
         processes: usize,
         words: &[String],
     ) -> Argv {
         let start = settings.start(library, processes);
-        let program = self.made(library, which);
+        let program = self.path_of(library, which);
         start.args([program.display()]).args(words)
     }
 
-    /// Why a program for a library cannot be run, if so.
+    /// The reason why a program for a library cannot be run, if so.
     pub fn missing(
         &self,
-        library: Library,
-        settings: &Settings,
+        library: MpiLibrary,
+        settings: &MpiSettings,
         which: &'static str,
     ) -> Option<String> {
-        let made = self.program(library, which).err();
-        made.or_else(|| self.hung(library.starter(), &task(which, settings)))
+        let path_of = self.program(library, which).err();
+        path_of.or_else(|| self.hung(library.starter(), &task(which, settings)))
     }
 
-    /// Two processes that exchange messages by a library.
+    /// The command of a run of two processes that exchange messages.
     pub fn pair(
         &self,
-        library: Library,
-        settings: &Settings,
+        library: MpiLibrary,
+        settings: &MpiSettings,
         test: Test,
         sizes: &[usize],
         seconds: f64,
@@ -207,14 +215,14 @@ impl Peers {
         self.argv(library, settings, MESSAGES, 2, &words)
     }
 
-    /// Runs to the end what must succeed. What hangs is remembered.
-    pub fn run(&self, argv: &Argv, task: &str, limit: Duration) -> Result<Done> {
+    /// Runs a program that must succeed. Remembers it if it hangs.
+    pub fn run(&self, argv: &Argv, task: &str, limit: Duration) -> Result<FinishedProgram> {
         let program = argv.program();
         if let Some(why) = self.hung(program, task) {
             bail!("{why}");
         }
-        let done = child::output(&mut argv.command(), limit).inspect_err(|error| {
-            if error.is::<Late>() {
+        let finished = child::output(&mut argv.command(), limit).inspect_err(|error| {
+            if error.is::<TimedOut>() {
                 self.hung.borrow_mut().push(Hung {
                     program: program.to_string(),
                     task: task.to_string(),
@@ -222,13 +230,13 @@ impl Peers {
                 });
             }
         })?;
-        let done = done.success(program)?;
+        let finished = finished.success(program)?;
         self.working.borrow_mut().insert(program.to_string());
-        Ok(done)
+        Ok(finished)
     }
 
-    /// Why a program shall not be started: it hung with the same task, or with another one and has
-    /// never done anything.
+    /// The reason why a program is not started, if so: it hung with the same task, or it hung with
+    /// another one and no run has ever succeeded.
     pub fn hung(&self, program: &str, task: &str) -> Option<String> {
         let is_working = self.working.borrow().contains(program);
         let hung = self.hung.borrow();
@@ -237,20 +245,20 @@ impl Peers {
     }
 }
 
-/// What a program for a library does, whatever the sizes.
-pub fn task(which: &str, settings: &Settings) -> String {
+/// The name of what a program for a library does, independent of the sizes.
+pub fn task(which: &str, settings: &MpiSettings) -> String {
     format!("{which}, {settings:?}")
 }
 
-/// What a library is told to use.
+/// Options and variables of a library.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct MpiSettings {
     pub arguments: &'static [&'static str],
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// Without reading the other process's memory.
-pub const NO_CMA: Settings = Settings {
+/// Without CMA, that is, without reading the other process's memory.
+pub const OPEN_MPI_NO_CMA: MpiSettings = MpiSettings {
     arguments: &[
         "--mca",
         "btl",
@@ -261,11 +269,11 @@ pub const NO_CMA: Settings = Settings {
     ],
     environment: &[],
 };
-pub const BY_MEMORY: Settings = Settings {
+pub const OPEN_MPI_MEMORY: MpiSettings = MpiSettings {
     arguments: &["--mca", "btl", "self,vader"],
     environment: &[],
 };
-pub const OPEN_MPI_TCP: Settings = Settings {
+pub const OPEN_MPI_TCP: MpiSettings = MpiSettings {
     arguments: &[
         "--mca",
         "btl",
@@ -276,12 +284,12 @@ pub const OPEN_MPI_TCP: Settings = Settings {
     ],
     environment: &[],
 };
-pub const AS_IT_IS: Settings = Settings {
+pub const DEFAULT_SETTINGS: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[],
 };
-/// Debian's MPICH is made with UCX.
-pub const MPICH_TCP: Settings = Settings {
+/// Debian builds MPICH with UCX.
+pub const MPICH_TCP: MpiSettings = MpiSettings {
     arguments: &[],
     environment: &[
         ("MPIR_CVAR_NOLOCAL", "1"),
@@ -289,17 +297,17 @@ pub const MPICH_TCP: Settings = Settings {
         ("FI_PROVIDER", "tcp"),
     ],
 };
-impl Settings {
-    /// What starts processes of a library, with these settings.
-    pub fn start(&self, library: Library, processes: usize) -> Argv {
+impl MpiSettings {
+    /// The command that starts processes of a library with these settings.
+    pub fn start(&self, library: MpiLibrary, processes: usize) -> Argv {
         let start = library.start(processes).args(self.arguments);
         let set = self.environment.iter();
         set.fold(start, |start, (name, value)| start.env(name, value))
     }
 }
 
-/// Reads what a run of ours or of the program for MPI says, for each size a line: `window W cpu C1
-/// C2 seconds S... percentiles P...`.
+/// Parses the output of a run, one line for each size: `window W cpu C1 C2 seconds S... percentiles
+/// P...`.
 pub fn samples(text: &str, count: usize) -> Result<Vec<Sample>> {
     let found: Vec<Sample> = text.lines().map(sample).collect::<Result<_>>()?;
     if found.len() != count {
@@ -341,7 +349,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_say_is_read() {
+    fn output_is_parsed() {
         let text = "window 1 cpu 0.1 nan seconds 0.000002 percentiles 1e-6 2e-6 3e-6 nan 5e-6\n\
                     window 64 cpu 0.1 0.2 seconds 0.5 0.25 percentiles\n";
         let found = samples(text, 2).unwrap();
@@ -363,17 +371,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
-        let peers = Peers::new("run/programs".into());
-        let of = |settings, test| peers.pair(Library::OpenMpi, settings, test, &[8, 64], 0.03);
+    fn command_lines_are_as_shown() {
+        let peers = PeerPrograms::new("run/programs".into());
+        let of = |settings, test| peers.pair(MpiLibrary::OpenMpi, settings, test, &[8, 64], 0.03);
         assert_eq!(
             of(&OPEN_MPI_TCP, Test::Latency).to_string(),
             "HWLOC_COMPONENTS=-gl mpirun.openmpi --allow-run-as-root -np 2 --bind-to core --mca btl self,tcp \
              --mca btl_tcp_if_include lo run/programs/messages-mpicc.openmpi latency 8,64 0.03"
         );
-        let many = peers.argv(Library::OpenMpi, &AS_IT_IS, PATTERNS, 8, &["8".to_string()]);
+        let many = peers.argv(
+            MpiLibrary::OpenMpi,
+            &DEFAULT_SETTINGS,
+            PATTERNS,
+            8,
+            &["8".to_string()],
+        );
         assert_eq!(
-            peers.typed(Library::OpenMpi, PATTERNS, &[many]),
+            peers.shell_command(MpiLibrary::OpenMpi, PATTERNS, &[many]),
             "mpicc.openmpi -O2 -o run/programs/patterns-mpicc.openmpi run/programs/patterns.c -lm && \
              HWLOC_COMPONENTS=-gl mpirun.openmpi --allow-run-as-root -np 8 --oversubscribe --bind-to none \
              run/programs/patterns-mpicc.openmpi 8"
@@ -381,48 +395,51 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_is_not_tried_again() {
-        let peers = Peers::new("nowhere".into());
+    fn hanging_programs_are_not_tried_again() {
+        let peers = PeerPrograms::new("nowhere".into());
         let (hangs, works) = (Argv::new(["sleep", "1000"]), Argv::new(["sleep", "0"]));
         let limit = |argv: &Argv| match std::ptr::eq(argv, &hangs) {
             true => Duration::from_millis(200),
             false => Duration::from_secs(60),
         };
-        let said = |argv: &Argv, task: &str| {
-            let done = peers.run(argv, task, limit(argv));
-            done.map_err(|error| format!("{error:#}")).err()
+        let error_of = |argv: &Argv, task: &str| {
+            let finished = peers.run(argv, task, limit(argv));
+            finished.map_err(|error| format!("{error:#}")).err()
         };
         let fails = Argv::new(["sh", "-c", "exit 3"]);
-        assert!(said(&hangs, "one").unwrap().contains("did not end"));
-        // It never worked: whatever it is told, it is not started.
-        let refused = said(&works, "another").unwrap();
+        assert!(error_of(&hangs, "one").unwrap().contains("did not end"));
+        // No run has ever succeeded, so no other task is tried either.
+        let refused = error_of(&works, "another").unwrap();
         assert!(refused.contains("not tried again"), "{refused}");
-        // Others are, and those that fail are tried again.
+        // Other programs are run, and failures do not prevent further runs.
         for _ in 0..2 {
-            assert!(said(&fails, "one").unwrap().contains("ended with"));
+            assert!(error_of(&fails, "one").unwrap().contains("ended with"));
         }
-        // What has worked is asked for other things.
-        let peers = Peers::new("nowhere".into());
-        let said = |argv: &Argv, task: &str| peers.run(argv, task, limit(argv)).err();
-        assert!(said(&works, "one").is_none());
-        assert!(said(&hangs, "two").is_some());
-        assert!(said(&works, "one").is_none() && said(&works, "two").is_some());
+        // A program that has succeeded is run with other tasks after it hung.
+        let peers = PeerPrograms::new("nowhere".into());
+        let error_of = |argv: &Argv, task: &str| peers.run(argv, task, limit(argv)).err();
+        assert!(error_of(&works, "one").is_none());
+        assert!(error_of(&hangs, "two").is_some());
+        assert!(error_of(&works, "one").is_none() && error_of(&works, "two").is_some());
     }
 
-    /// That the program for MPI works, where a library is installed.
+    /// The program for MPI works with each library that is installed.
     #[test]
     fn a_library_is_measured() {
         let folder = tempfile::tempdir().unwrap();
-        let peers = Peers::new(folder.path().to_path_buf());
-        for (library, settings) in [(Library::OpenMpi, BY_MEMORY), (Library::Mpich, AS_IT_IS)] {
+        let peers = PeerPrograms::new(folder.path().to_path_buf());
+        for (library, settings) in [
+            (MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
+            (MpiLibrary::Mpich, DEFAULT_SETTINGS),
+        ] {
             if let Some(why) = peers.missing(library, &settings, MESSAGES) {
                 eprintln!("SKIPPED: {why}");
                 continue;
             }
             for (test, count) in [(Test::Latency, 1), (Test::Both, 1), (Test::Sweep, 17)] {
                 let argv = peers.pair(library, &settings, test, &[8, 4096], 0.01);
-                let done = peers.run(&argv, "test", PATIENCE).unwrap();
-                let found = super::samples(&done.stdout, 2).unwrap();
+                let finished = peers.run(&argv, "test", PAIR_TIMEOUT).unwrap();
+                let found = super::samples(&finished.stdout, 2).unwrap();
                 for sample in found {
                     assert_eq!(sample.seconds.len(), count);
                     assert!(sample.seconds[0] > 0.0 && sample.seconds[0] < 10.0);

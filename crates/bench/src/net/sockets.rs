@@ -1,4 +1,4 @@
-//! Plain sockets that are polled: the least that a transport through them can cost.
+//! Sockets that are polled: the lower limit of the cost of a transport over sockets.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
 
 use crate::net::measure::Test;
-use crate::net::pair::{tell_address, End, Pair};
+use crate::net::pair::{print_address, End, Pair};
 
-pub struct Raw {
+pub struct SocketPair {
     test: Test,
     rank: usize,
     socket: OwnedFd,
@@ -21,19 +21,19 @@ pub struct Raw {
     into: Vec<Vec<u8>>,
 }
 
-/// Failed looks after which others get the processor.
-const LOOKS: u32 = 10_000;
+/// The number of failed polls after which the thread yields.
+const POLLS_PER_YIELD: u32 = 10_000;
 
-impl Raw {
+impl SocketPair {
     /// `family`: `tcp` or `unix`.
-    pub fn new(end: &End, family: &str, address: &str) -> Result<Raw> {
+    pub fn new(end: &End, family: &str, address: &str) -> Result<SocketPair> {
         let socket: OwnedFd = match (family, end.rank) {
             ("tcp", rank) => {
                 let stream = if rank == 0 {
                     TcpStream::connect(address)?
                 } else {
                     let listener = TcpListener::bind((end.listen, 0))?;
-                    tell_address(&listener.local_addr()?.to_string())?;
+                    print_address(&listener.local_addr()?.to_string())?;
                     listener.accept()?.0
                 };
                 stream.set_nodelay(true)?;
@@ -47,11 +47,11 @@ impl Raw {
                 let name = format!("mgn-bench-raw-{}", std::process::id());
                 let address = SocketAddr::from_abstract_name(&name)?;
                 let listener = UnixListener::bind_addr(&address)?;
-                tell_address(&name)?;
+                print_address(&name)?;
                 listener.accept()?.0.into()
             }
         };
-        Ok(Raw {
+        Ok(SocketPair {
             test: end.test,
             rank: end.rank,
             socket,
@@ -61,38 +61,38 @@ impl Raw {
     }
 
     fn send(&self, bytes: &[u8]) -> Result<()> {
-        let mut done = 0;
+        let mut transferred = 0;
         poll(|| {
-            done += send(&self.socket, &bytes[done..], SendFlags::DONTWAIT)?;
-            Ok(done == bytes.len())
+            transferred += send(&self.socket, &bytes[transferred..], SendFlags::DONTWAIT)?;
+            Ok(transferred == bytes.len())
         })
     }
 
     fn recv(&self, into: &mut [u8]) -> Result<()> {
-        let mut done = 0;
+        let mut transferred = 0;
         poll(
-            || match recv(&self.socket, &mut into[done..], RecvFlags::DONTWAIT)? {
+            || match recv(&self.socket, &mut into[transferred..], RecvFlags::DONTWAIT)? {
                 (0, _) => Err(Errno::PIPE),
                 (got, _) => {
-                    done += got;
-                    Ok(done == into.len())
+                    transferred += got;
+                    Ok(transferred == into.len())
                 }
             },
         )
     }
 }
 
-/// Tries until all is done.
+/// Repeats an attempt until it returns true.
 fn poll(mut attempt: impl FnMut() -> Result<bool, Errno>) -> Result<()> {
-    let mut looks = 0;
+    let mut polls = 0;
     loop {
         match attempt() {
             Ok(true) => return Ok(()),
-            Ok(false) | Err(Errno::INTR) => looks = 0,
+            Ok(false) | Err(Errno::INTR) => polls = 0,
             Err(Errno::AGAIN) => {
-                looks += 1;
+                polls += 1;
                 std::hint::spin_loop();
-                if looks % LOOKS == 0 {
+                if polls % POLLS_PER_YIELD == 0 {
                     std::thread::yield_now();
                 }
             }
@@ -101,7 +101,7 @@ fn poll(mut attempt: impl FnMut() -> Result<bool, Errno>) -> Result<()> {
     }
 }
 
-impl Pair for Raw {
+impl Pair for SocketPair {
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
         let mut bytes = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
         match self.rank {

@@ -1,4 +1,4 @@
-//! UCX, measured by its own program.
+//! UCX, measured by its own benchmark program.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use mgn_launch::inspect::in_path;
 use crate::argv::Argv;
 use crate::child;
 use crate::net::measure::{Sample, Test};
-use crate::net::peers::{Peers, PATIENCE};
+use crate::net::peers::{PeerPrograms, PAIR_TIMEOUT};
 use crate::probe::processor;
 
 const PROGRAM: &str = "ucx_perftest";
@@ -17,18 +17,18 @@ const PROGRAM: &str = "ucx_perftest";
 pub const UCX_MEMORY: &str = "posix,cma,self";
 pub const UCX_TCP: &str = "tcp,self";
 
-/// What is measured.
+/// A configuration of UCX.
 #[derive(Clone, Copy, Debug)]
 pub struct Ucx {
-    /// `UCX_TLS`.
-    pub with: &'static str,
-    /// `tag` or `am`, its two ways of sending messages.
+    /// The value of `UCX_TLS`.
+    pub tls: &'static str,
+    /// `tag` or `am`, the two interfaces of UCX for messages.
     pub kind: &'static str,
 }
 
 impl Ucx {
-    /// Why it cannot be measured here.
-    pub fn missing(&self, peers: &Peers) -> Option<String> {
+    /// The reason why it cannot be measured on this machine, if so.
+    pub fn missing(&self, peers: &PeerPrograms) -> Option<String> {
         let is_there = in_path(PROGRAM.as_ref()).is_some();
         let why = || format!("UCX is not installed: there is no {PROGRAM}");
         (!is_there)
@@ -40,18 +40,18 @@ impl Ucx {
         format!("{self:?}")
     }
 
-    /// The file that says what to measure.
+    /// The name of the batch file with the tests.
     fn list(&self, test: Test) -> String {
         let means = if self.is_remote() { "tcp" } else { "memory" };
         format!("ucx-{}-{}-{means}", self.kind, test.name())
     }
 
-    /// One of its two processes, pinned as ours: first the one that waits for the other one.
-    fn ends(&self, peers: &Peers, test: Test) -> Result<[Argv; 2]> {
+    /// The commands of the two processes, pinned like ours. The first one is the server.
+    fn ends(&self, peers: &PeerPrograms, test: Test) -> Result<[Argv; 2]> {
         let port = (20_000 + std::process::id() % 10_000).to_string();
         let end = |rank: usize, host: &[&str]| -> Result<Argv> {
             let argv = Argv::new([PROGRAM, "-f", "-w", "1000", "-p", &port])
-                .env("UCX_TLS", self.with)
+                .env("UCX_TLS", self.tls)
                 .args(["-c", &processor(rank)?.to_string()])
                 .args(host);
             Ok(argv.args(["-b", &peers.file(&self.list(test)).display().to_string()]))
@@ -59,18 +59,18 @@ impl Ucx {
         Ok([end(1, &[])?, end(0, &["127.0.0.1"])?])
     }
 
-    /// What one would type.
-    pub fn typed(&self, peers: &Peers, test: Test) -> String {
+    /// A shell command that runs both processes.
+    pub fn shell_command(&self, peers: &PeerPrograms, test: Test) -> String {
         let Ok([server, client]) = self.ends(peers, test) else {
             return String::new();
         };
         format!("{server} & sleep 1; {client}")
     }
 
-    /// A sample for each size.
+    /// Runs a test. Returns a sample for each size.
     pub fn run(
         &self,
-        peers: &Peers,
+        peers: &PeerPrograms,
         test: Test,
         sizes: &[usize],
         seconds: f64,
@@ -83,30 +83,33 @@ impl Ucx {
         let [server, client] = self.ends(peers, test)?;
         let mut server = server.command();
         let mut server = child::start(server.stdout(Stdio::null()).stderr(Stdio::null()))?;
-        let limit = PATIENCE + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
+        let limit = PAIR_TIMEOUT + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
         let begun = Instant::now();
-        let done = loop {
+        let finished = loop {
             std::thread::sleep(Duration::from_millis(100));
-            let done = peers.run(&client, &self.task(), limit);
-            if done.is_ok() || child::is_over() || begun.elapsed() > Duration::from_secs(5) {
-                break done;
+            let finished = peers.run(&client, &self.task(), limit);
+            if finished.is_ok()
+                || child::is_interrupted()
+                || begun.elapsed() > Duration::from_secs(5)
+            {
+                break finished;
             }
         };
-        if done.is_err() {
+        if finished.is_err() {
             server.kill()?;
             server.wait()?;
         }
-        let done = done?;
-        let theirs = child::wait(server, PROGRAM, PATIENCE)?.cpu;
-        samples(&done.stdout, test, sizes.len(), [done.cpu, theirs])
+        let finished = finished?;
+        let theirs = child::wait(server, PROGRAM, PAIR_TIMEOUT)?.cpu;
+        samples(&finished.stdout, test, sizes.len(), [finished.cpu, theirs])
     }
 
     fn is_remote(&self) -> bool {
-        self.with.contains("tcp")
+        self.tls.contains("tcp")
     }
 
-    /// What its program calls a test, and how often it is to send: it counts repetitions, not time.
-    /// So many as at 8 GB/s, or 3 us a message by sockets.
+    /// The program's name of a test, and the number of repetitions, because it does not measure for
+    /// a given time. The number assumes 8 GB/s, and for sockets 1.5 GB/s and 8 us per message.
     fn test(&self, test: Test, size: usize, seconds: f64) -> (String, u64) {
         let is_remote = self.is_remote();
         let bytes = if is_remote { 1.5e9 } else { 8e9 } * seconds;
@@ -124,14 +127,13 @@ impl Ucx {
     }
 }
 
-/// Reads what it says. The CPU seconds of both processes, in which all sizes were measured, are
-/// divided evenly.
+/// Parses the output. The CPU seconds of both processes include all sizes, and are divided evenly.
 fn samples(text: &str, test: Test, count: usize, cpu: [f64; 2]) -> Result<Vec<Sample>> {
     let found: Vec<Sample> = text
         .lines()
         .filter_map(|line| {
-            // A name, then the count, typical, average and overall time (us), and rates in MB/s and
-            // messages/s, average and overall.
+            // The columns: name, count, median, average and overall time (us), and average and
+            // overall rates in MB/s and messages/s.
             let (_, numbers) = line.trim().strip_prefix("size")?.split_once(' ')?;
             let numbers: Vec<f64> = numbers
                 .split_whitespace()
@@ -159,8 +161,8 @@ fn samples(text: &str, test: Test, count: usize, cpu: [f64; 2]) -> Result<Vec<Sa
 mod tests {
     use super::*;
 
-    /// Of UCX 1.13.1.
-    const SAID: &str = "\
+    /// The output of UCX 1.13.1.
+    const OUTPUT: &str = "\
 +--------------+--------------+------------------------------+---------------------+-----------------------+
 |              |              |       overhead (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |
 +--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
@@ -171,30 +173,33 @@ mod tests {
 ";
 
     #[test]
-    fn what_it_says_is_read() {
+    fn output_is_parsed() {
         let cpu = [0.4, 0.2];
-        let found = samples(SAID, Test::Latency, 2, cpu).unwrap();
+        let found = samples(OUTPUT, Test::Latency, 2, cpu).unwrap();
         let seconds: Vec<f64> = found.iter().map(|sample| sample.seconds[0]).collect();
         assert!((seconds[0] - 0.95e-6).abs() < 1e-12 && (seconds[1] - 2.93e-6).abs() < 1e-12);
         assert_eq!((found[1].cpu, found[1].window), ([0.2, 0.1], 1.0));
-        let found = samples(SAID, Test::Stream, 2, cpu).unwrap();
+        let found = samples(OUTPUT, Test::Stream, 2, cpu).unwrap();
         assert!((found[1].seconds[0] - 1.465e-6).abs() < 1e-12);
-        for (text, count) in [(SAID, 3), ("size8 500 0.3 0.4\n", 1), ("", 1)] {
+        for (text, count) in [(OUTPUT, 3), ("size8 500 0.3 0.4\n", 1), ("", 1)] {
             assert!(samples(text, Test::Latency, count, cpu).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
+    fn command_lines_are_as_shown() {
         let ucx = Ucx {
-            with: UCX_TCP,
+            tls: UCX_TCP,
             kind: "am",
         };
-        let typed = ucx.typed(&Peers::new("run/programs".into()), Test::Stream);
-        let ends = typed
+        let shell_command =
+            ucx.shell_command(&PeerPrograms::new("run/programs".into()), Test::Stream);
+        let ends = shell_command
             .matches("UCX_TLS=tcp,self ucx_perftest -f -w 1000 -p 2")
             .count();
-        let files = typed.matches("-b run/programs/ucx-am-stream-tcp").count();
-        assert_eq!((ends, files), (2, 2), "{typed}");
+        let files = shell_command
+            .matches("-b run/programs/ucx-am-stream-tcp")
+            .count();
+        assert_eq!((ends, files), (2, 2), "{shell_command}");
     }
 }

@@ -1,42 +1,42 @@
-//! A plot as SVG: the colours are the page's (`page.css`), so that they follow the reader's scheme.
+//! Plots as SVG. The colours are those of the page (`page.css`), so they follow the reader's colour
+//! scheme.
 
 use std::fmt::Write;
 
 use maud::{html, Markup};
 
-use super::papers::{At, Mark, Source};
+use super::papers::{Mark, Parameter, Source};
 use super::scale::{Scale, Tick};
 use super::text::{self, width};
+use crate::format::{amount, number};
 use crate::record::{Kind, Plot, Point, State};
-use crate::table::{amount, number};
 
-/// Which of the page's colours, and which marker.
+/// A colour of the page, and a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct LineStyle {
     pub colour: usize,
     pub marker: usize,
 }
 
 pub const COLOURS: usize = 7;
 
-/// Forms of markers. With as many as this and [`COLOURS`], which have no factor in common, 56 lines
-/// look different.
+/// The number of markers. It has no factor in common with [`COLOURS`], so 56 series look different.
 const MARKERS: usize = 8;
 
-impl Look {
-    pub fn of(number: usize) -> Look {
-        Look {
+impl LineStyle {
+    pub fn of(number: usize) -> LineStyle {
+        LineStyle {
             colour: number % COLOURS,
             marker: number % MARKERS,
         }
     }
 }
 
-/// A line of a plot, in one place.
+/// A series of a plot at one distance.
 pub struct Line<'a> {
     pub name: &'a str,
     pub kind: Kind,
-    pub look: Look,
+    pub line_style: LineStyle,
     pub points: Vec<&'a Point>,
 }
 
@@ -44,13 +44,13 @@ pub struct Line<'a> {
 pub enum Shape {
     /// Lines over a parameter.
     Lines,
-    /// Bars for what was counted.
+    /// Bars, for counts.
     Bars,
-    /// One value for each: the names are written into the plot.
+    /// One value for each series, with the names in the plot.
     Dots,
 }
 
-/// What one panel shows. Panels of the same plot share the scales.
+/// The contents of a panel. Panels of the same plot have the same scales.
 pub struct Panel<'a> {
     pub plot: &'a Plot,
     pub shape: Shape,
@@ -58,28 +58,28 @@ pub struct Panel<'a> {
     pub marks: &'a [(Source, Mark)],
     pub parameters: &'a Scale,
     pub values: &'a Scale,
-    /// What a screen reader says instead of it.
+    /// The text for screen readers.
     pub description: &'a str,
 }
 
-/// A panel in a form for a screen: `wide` or `narrow`, a class of the page's.
+/// The form of a panel for a kind of screen. `wide` and `narrow` are classes of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     pub class: &'static str,
-    /// In px of the page.
+    /// In px.
     pub width: f64,
     pub height: f64,
-    /// Whether the points say what they are under a pointer.
+    /// Whether points have tooltips.
     pub has_hints: bool,
 }
 
-/// From baseline to baseline, in px.
+/// The distance between baselines, in px.
 const LEADING: f64 = 16.0;
 
-/// What a name and its dot take in [`Shape::Dots`].
+/// The height of a name and its dot in [`Shape::Dots`].
 const ROW: f64 = 36.0;
 
-/// Between the axes and the outermost points.
+/// The distance between the axes and the outermost points.
 const INSET: f64 = 10.0;
 
 const RIGHT: f64 = 22.0;
@@ -87,7 +87,7 @@ const RIGHT: f64 = 22.0;
 /// Radius of a marker.
 const MARKER: f64 = 3.6;
 
-/// Where in the picture the points lie.
+/// The area of the points in the picture.
 struct Area {
     left: f64,
     right: f64,
@@ -123,7 +123,7 @@ impl Panel<'_> {
         }
     }
 
-    /// Lines or bars: the values upwards, the parameters to the right.
+    /// Lines or bars, with the values upwards and the parameters to the right.
     fn curves(&self, form: Form) -> Markup {
         let above = text::wrap(
             &text::with_unit(&self.plot.y.name, &self.plot.y.unit),
@@ -177,7 +177,7 @@ impl Panel<'_> {
         }
     }
 
-    /// As many labels of parameters as there is room for.
+    /// The labels of the parameters for which there is room.
     fn columns(&self, across: &dyn Fn(f64) -> f64) -> Vec<Tick> {
         let fits = |ticks: &[Tick]| {
             ticks.windows(2).all(|pair| {
@@ -205,7 +205,7 @@ impl Panel<'_> {
                 upwards(self.values.place(value)),
             )
         };
-        // Ours last, so that they lie above the others.
+        // Ours come last, so that they are above the others.
         let order = [Kind::Limit, Kind::Peer, Kind::Ours];
         let lines = order.iter().flat_map(|kind| {
             self.lines
@@ -218,7 +218,7 @@ impl Panel<'_> {
             @for (source, mark) in self.marks {
                 @if let Some(value) = mark.value_in(&self.plot.y.unit) {
                     @match mark.at {
-                        At::Value(x) => {
+                        Parameter::Value(x) => {
                             @let (x, y) = place(x, value);
                             path.paper d=(rays(*source, x, y)) {}
                         }
@@ -235,7 +235,7 @@ impl Panel<'_> {
                     let (x, y) = place(point.x, point.value);
                     (x + aside, y, *point)
                 }).collect();
-                g class=(class_of(line.kind, line.look)) {
+                g class=(class_of(line.kind, line.line_style)) {
                     path.line d=(through(&placed)) {}
                     (stroked(line, &placed, upwards, self.values, true))
                     (stroked(line, &placed, upwards, self.values, false))
@@ -247,8 +247,8 @@ impl Panel<'_> {
         }
     }
 
-    /// How far the points of lines lie from those of the next, where there is room beside a
-    /// parameter: so they do not hide each other.
+    /// The horizontal distance between the points of different series for the same parameter, if
+    /// there is room, so that they do not hide each other.
     fn apart(&self, area: &Area) -> f64 {
         match self.parameters {
             Scale::Steps(steps) => {
@@ -269,7 +269,7 @@ impl Panel<'_> {
         let height = |value: f64| self.values.place(value) * (area.bottom - area.top);
         html! {
             @for (at, line) in self.lines.iter().enumerate() {
-                g class=(class_of(line.kind, line.look)) {
+                g class=(class_of(line.kind, line.line_style)) {
                     @for point in &line.points {
                         @let left = area.left + self.parameters.place(point.x) * (area.right - area.left)
                             - group * 0.42 + at as f64 * bar;
@@ -285,7 +285,7 @@ impl Panel<'_> {
         }
     }
 
-    /// Names one below the other, each with its value below it: the values to the right.
+    /// The names in rows, each with its value below it, with the values to the right.
     fn dots(&self, form: Form) -> Markup {
         let area = Area {
             left: 8.0,
@@ -323,7 +323,7 @@ impl Panel<'_> {
             @for (at, line) in self.lines.iter().enumerate() {
                 @let top = area.top + at as f64 * ROW;
                 @let middle = top + 25.0;
-                g class=(class_of(line.kind, line.look)) {
+                g class=(class_of(line.kind, line.line_style)) {
                     @for point in &line.points {
                         @let place = |value: f64| across(self.values.place(value));
                         @let is_sure = point.state == State::Resolved;
@@ -335,7 +335,7 @@ impl Panel<'_> {
                         };
                         @let dot = match point.state {
                             State::Noisy => String::new(),
-                            _ => marker(line.look.marker, place(point.value), middle),
+                            _ => marker(line.line_style.marker, place(point.value), middle),
                         };
                         (strokes(is_sure, &whisker, &dot))
                         @if form.has_hints { (self.hint(line, place(point.value), middle, point)) }
@@ -380,23 +380,23 @@ fn dot_name(line: &Line) -> String {
     }
 }
 
-/// A line and its marker, beside its name.
-pub fn key(kind: Kind, look: Look, shape: Shape) -> Markup {
+/// The key of a series: its line and its marker.
+pub fn key(kind: Kind, line_style: LineStyle, shape: Shape) -> Markup {
     html! {
         svg.key viewBox="0 0 34 14" width="34" height="14" aria-hidden="true" {
-            g class=(class_of(kind, look)) {
+            g class=(class_of(kind, line_style)) {
                 @if shape == Shape::Bars {
                     rect.bar x="11" y="1" width="12" height="12" {}
                 } @else {
                     path.line d="M1 7H33" {}
-                    path.dot d=(marker(look.marker, 17.0, 7.0)) {}
+                    path.dot d=(marker(line_style.marker, 17.0, 7.0)) {}
                 }
             }
         }
     }
 }
 
-/// What stands for a paper's figure.
+/// The key of a paper's figure.
 pub fn paper_key(source: Source, is_point: bool) -> Markup {
     html! {
         svg.key viewBox="0 0 34 14" width="34" height="14" aria-hidden="true" {
@@ -408,16 +408,16 @@ pub fn paper_key(source: Source, is_point: bool) -> Markup {
     }
 }
 
-fn class_of(kind: Kind, look: Look) -> String {
+fn class_of(kind: Kind, line_style: LineStyle) -> String {
     let kind = match kind {
         Kind::Ours => "ours",
         Kind::Peer => "peer",
         Kind::Limit => "limit",
     };
-    format!("{kind} c{}", look.colour)
+    format!("{kind} c{}", line_style.colour)
 }
 
-/// Whiskers and markers of the points that are resolved, or of those that are not.
+/// The whiskers and markers of the resolved points, or of the others.
 fn stroked(
     line: &Line,
     placed: &[(f64, f64, &Point)],
@@ -435,7 +435,7 @@ fn stroked(
             let _ = write!(whiskers, "M{} {}V{}", px(*x), px(ends[0]), px(ends[1]));
         }
         if point.state != State::Noisy {
-            markers += &marker(line.look.marker, *x, *y);
+            markers += &marker(line.line_style.marker, *x, *y);
         }
     }
     strokes(is_sure, &whiskers, &markers)
@@ -449,7 +449,7 @@ fn strokes(is_sure: bool, whiskers: &str, markers: &str) -> Markup {
     }
 }
 
-/// Through all that are no noise.
+/// The line through all points that are not noisy.
 fn through(placed: &[(f64, f64, &Point)]) -> String {
     let mut path = String::new();
     let kept = placed
@@ -467,7 +467,7 @@ fn through(placed: &[(f64, f64, &Point)]) -> String {
     path
 }
 
-/// A part of a path.
+/// The path of a marker.
 fn marker(form: usize, x: f64, y: f64) -> String {
     let r = MARKER;
     let corners = |corners: &[(f64, f64)]| {
@@ -508,7 +508,7 @@ fn level(source: Source) -> String {
     format!("paper level p{}", source as usize)
 }
 
-/// A star, whose rays tell the papers apart.
+/// A star. The number of rays distinguishes the papers.
 fn rays(source: Source, x: f64, y: f64) -> String {
     let (count, first) = match source {
         Source::QsNet => (8, 0.0),
@@ -527,7 +527,7 @@ fn rays(source: Source, x: f64, y: f64) -> String {
     path
 }
 
-/// In tenths.
+/// Rounded to tenths.
 fn px(value: f64) -> f64 {
     // Adding zero makes -0 into 0.
     (value * 10.0).round() / 10.0 + 0.0

@@ -1,4 +1,4 @@
-//! The page of a run: one file without scripts, which fetches nothing.
+//! The page of a run: one file without scripts, which loads nothing else.
 
 mod chart;
 mod papers;
@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 
 use maud::{html, Markup, PreEscaped, DOCTYPE};
 
-use crate::record::{Fold, Kind, Outcome, Place, Plot, Point, Record, Series, State};
-use crate::suites::Suite;
-use crate::table::{amount, number};
-use chart::{Form, Line, Look, Panel, Shape};
-use papers::{At, Fact, Mark, Source, FACTS};
+use crate::format::{amount, number};
+use crate::record::{Distance, Fold, Kind, Outcome, Plot, Point, Record, Series, State};
+use crate::suite::Suite;
+use chart::{Form, Line, LineStyle, Panel, Shape};
+use papers::{Fact, Mark, Parameter, Source, FACTS};
 use scale::Scale;
 
 pub use summary::lines as summary;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What phones show instead of the others.
+/// The form for phones.
 const NARROW: Form = Form {
     class: "narrow",
     width: 328.0,
@@ -30,7 +30,7 @@ const NARROW: Form = Form {
     has_hints: false,
 };
 
-/// One of two that are side by side.
+/// The form of each of two panels side by side.
 const HALF: Form = Form {
     class: "wide",
     width: 546.0,
@@ -38,7 +38,7 @@ const HALF: Form = Form {
     has_hints: true,
 };
 
-/// One that is alone.
+/// The form of a single panel.
 const WHOLE: Form = Form {
     width: 760.0,
     height: 400.0,
@@ -81,7 +81,7 @@ fn suites(record: &Record) -> Vec<(Suite, Vec<&Outcome>)> {
     suites
 }
 
-/// What a reader must know, good and bad.
+/// The summary, with good and bad results.
 fn first(record: &Record) -> Markup {
     let lines = summary::lines(record);
     html! {
@@ -126,7 +126,7 @@ fn head(record: &Record) -> Markup {
                 @if head.is_quick { "quick: fewer sizes and rounds than a full run" } @else { "in full" }
                 ", " (number(seconds.round())) " s"
             }
-            @if let Some(words) = record.sureness() {
+            @if let Some(words) = record.precision_summary() {
                 dt { "How sure" }
                 dd { (words) }
             }
@@ -165,48 +165,51 @@ fn section(suite: Suite, outcomes: &[&Outcome]) -> Markup {
         .iter()
         .filter(|fact| fact.suite == suite.name() || is_of(fact, outcomes))
         .collect();
-    let looks = looks(outcomes);
+    let line_styles = line_styles(outcomes);
     html! {
         section {
             h2 id=(suite.name()) { (suite.title()) }
-            @for outcome in outcomes { (experiment(outcome, &facts, &looks)) }
+            @for outcome in outcomes { (experiment(outcome, &facts, &line_styles)) }
             @if !facts.is_empty() { (tables::of_papers(&facts, outcomes)) }
         }
     }
 }
 
-/// Whether a plot of these shows the quantity.
+/// Whether one of these plots shows the quantity.
 fn is_of(fact: &Fact, outcomes: &[&Outcome]) -> bool {
     let mut plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
     plots.any(|plot| fact.mark.as_ref().is_some_and(|mark| mark.is_of(plot)))
 }
 
-/// The same name looks the same in all plots of a suite.
-fn looks<'a>(outcomes: &[&'a Outcome]) -> BTreeMap<&'a str, Look> {
-    let mut looks = BTreeMap::new();
+/// A name looks the same in all plots of a suite.
+fn line_styles<'a>(outcomes: &[&'a Outcome]) -> BTreeMap<&'a str, LineStyle> {
+    let mut line_styles = BTreeMap::new();
     for line in outcomes.iter().flat_map(|outcome| &outcome.series) {
-        let next = Look::of(looks.len());
+        let next = LineStyle::of(line_styles.len());
         if !line.points.is_empty() {
-            looks.entry(&line.name[..]).or_insert(next);
+            line_styles.entry(&line.name[..]).or_insert(next);
         }
     }
-    looks
+    line_styles
 }
 
-fn experiment(outcome: &Outcome, facts: &[&Fact], looks: &BTreeMap<&str, Look>) -> Markup {
+fn experiment(
+    outcome: &Outcome,
+    facts: &[&Fact],
+    line_styles: &BTreeMap<&str, LineStyle>,
+) -> Markup {
     html! {
         h3 { (outcome.key) }
         p.soft.small {
             (text::count(outcome.rounds as usize, "round")) " in " (number(outcome.seconds)) " s."
             @for note in &outcome.notes { " " (sentence(note)) }
         }
-        @for plot in titled(outcome) { (figure(outcome, plot, facts, looks)) }
-        (tables::ways(outcome))
+        @for plot in titled(outcome) { (figure(outcome, plot, facts, line_styles)) }
+        (tables::methods(outcome))
     }
 }
 
-/// The plots that something is said of: one without a title stands for those that could not even be
-/// planned.
+/// The plots with a title. Experiments that could not be planned have a plot without one.
 fn titled(outcome: &Outcome) -> impl Iterator<Item = &Plot> {
     outcome.plots.iter().filter(|plot| !plot.title.is_empty())
 }
@@ -218,16 +221,21 @@ fn sentence(note: &str) -> String {
     }
 }
 
-/// A plot in all places where it was measured, and its tables.
-fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str, Look>) -> Markup {
+/// A plot at all distances at which it was measured, and its tables.
+fn figure(
+    outcome: &Outcome,
+    plot: &Plot,
+    facts: &[&Fact],
+    line_styles: &BTreeMap<&str, LineStyle>,
+) -> Markup {
     let series: Vec<&Series> = outcome
         .series
         .iter()
         .filter(|line| line.plot == plot.id)
         .collect();
-    let places: Vec<(Place, Vec<Line>)> = [Place::Near, Place::Far, Place::Any]
+    let distances: Vec<(Distance, Vec<Line>)> = [Distance::Near, Distance::Far, Distance::Any]
         .into_iter()
-        .map(|place| (place, lines(&series, place, looks)))
+        .map(|distance| (distance, lines(&series, distance, line_styles)))
         .filter(|(_, lines)| !lines.is_empty())
         .collect();
     let points: Vec<&Point> = series.iter().flat_map(|line| &line.points).collect();
@@ -244,46 +252,57 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
     let (parameters, values) = scales(plot, shape, &points, &marks);
     html! {
         h4 id=(format!("plot-{}", plot.id)) { (plot.title) }
-        @if places.is_empty() { p { "Nothing was measured." } }
+        @if distances.is_empty() { p { "Nothing was measured." } }
         @else {
-            (legend(&places, &facts, shape))
+            (legend(&distances, &facts, shape))
             div.panels {
-                @for (place, lines) in &places {
-                    @let description = description(plot, *place, lines);
+                @for (distance, lines) in &distances {
+                    @let description = description(plot, *distance, lines);
                     @let panel = Panel {
                         plot, shape, lines, marks: &marks, parameters: &parameters, values: &values, description: &description,
                     };
-                    div.panel.alone[places.len() == 1] {
-                        @if let Some(name) = place_name(*place) { h5 { (name) } }
-                        (panel.svg(if places.len() > 1 { HALF } else { WHOLE }))
+                    div.panel.alone[distances.len() == 1] {
+                        @if let Some(name) = text::distance_name(*distance) { h5 { (name) } }
+                        (panel.svg(if distances.len() > 1 { HALF } else { WHOLE }))
                         (panel.svg(NARROW))
                     }
                 }
-                @for (place, _) in &places { (tables::of_plot(plot, &series, *place)) }
+                @for (distance, _) in &distances { (tables::of_plot(plot, &series, *distance)) }
             }
             @if shape == Shape::Dots { p.soft.small { "At " (plot.x.name) " " (amount(points[0].x, &plot.x.unit)) "." } }
         }
     }
 }
 
-fn lines<'a>(series: &[&'a Series], place: Place, looks: &BTreeMap<&str, Look>) -> Vec<Line<'a>> {
+fn lines<'a>(
+    series: &[&'a Series],
+    distance: Distance,
+    line_styles: &BTreeMap<&str, LineStyle>,
+) -> Vec<Line<'a>> {
     let of = |line: &&'a Series| Line {
         name: &line.name,
         kind: line.kind,
-        look: looks.get(&line.name[..]).copied().unwrap_or(Look::of(0)),
-        points: line.points.iter().filter(|p| p.place == place).collect(),
+        line_style: line_styles
+            .get(&line.name[..])
+            .copied()
+            .unwrap_or(LineStyle::of(0)),
+        points: line
+            .points
+            .iter()
+            .filter(|p| p.distance == distance)
+            .collect(),
     };
     let mut lines: Vec<Line> = series.iter().map(of).collect();
     lines.retain(|line| !line.points.is_empty());
     lines
 }
 
-/// Where a paper's figure goes among these points: a parameter that is not there is none.
+/// The position of a paper's figure among these points. `None` if its parameter is missing.
 fn placed(fact: &Fact, points: &[&Point]) -> Option<Mark> {
     let mark = fact.mark.as_ref()?;
     let least = points.iter().map(|point| point.x).min_by(f64::total_cmp);
     let at = match mark.at {
-        At::Least => least.map_or(At::Best, At::Value),
+        Parameter::Smallest => least.map_or(Parameter::Best, Parameter::Value),
         at => at,
     };
     Some(Mark { at, ..*mark })
@@ -298,7 +317,7 @@ fn shape(plot: &Plot, points: &[&Point]) -> Shape {
     }
 }
 
-/// Of parameters and of values, for all places alike.
+/// The scales of the parameters and of the values, for all distances.
 fn scales(
     plot: &Plot,
     shape: Shape,
@@ -307,7 +326,7 @@ fn scales(
 ) -> (Scale, Scale) {
     let mut parameters: Vec<f64> = points.iter().map(|point| point.x).collect();
     parameters.extend(marks.iter().filter_map(|(_, mark)| match mark.at {
-        At::Value(x) => Some(x),
+        Parameter::Value(x) => Some(x),
         _ => None,
     }));
     let parameters = match shape {
@@ -318,7 +337,7 @@ fn scales(
         }
         _ => Scale::of_parameters(&plot.x, &parameters),
     };
-    // How far noise reaches is of no interest.
+    // The interval of a noisy point does not matter.
     let ends = |point: &&Point| match point.state {
         State::Noisy => vec![point.value],
         _ => vec![point.value, point.low, point.high],
@@ -329,7 +348,7 @@ fn scales(
             .iter()
             .filter_map(|(_, mark)| mark.value_in(&plot.y.unit)),
     );
-    // A bar for one that was counted is seen.
+    // A bar for a count of one must be visible.
     if shape == Shape::Bars && plot.y.is_log {
         values.push(0.5);
         values.retain(|value| *value > 0.0);
@@ -338,22 +357,14 @@ fn scales(
     (parameters, Scale::of_values(&plot.y, &values, from_zero))
 }
 
-fn place_name(place: Place) -> Option<&'static str> {
-    match place {
-        Place::Near => Some("Processors near"),
-        Place::Far => Some("Processors far"),
-        Place::Any => None,
-    }
-}
-
 /// "Latency: one-way latency (µs) by message size (B), processors near, of shm and tcp. The numbers
 /// are in the table below."
-fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
+fn description(plot: &Plot, distance: Distance, lines: &[Line]) -> String {
     let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
-    let place =
-        place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    let distance = text::distance_name(distance)
+        .map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     format!(
-        "{}: {} by {}{place}, of {}. The numbers are in the table below.",
+        "{}: {} by {}{distance}, of {}. The numbers are in the table below.",
         plot.title,
         text::with_unit(&plot.y.name, &plot.y.unit),
         text::with_unit(&plot.x.name, &plot.x.unit),
@@ -362,10 +373,10 @@ fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
 }
 
 /// The lines of all panels, and the papers' figures.
-fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
+fn legend(distances: &[(Distance, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
     let mut shown: Vec<&Line> = Vec::new();
-    for line in places.iter().flat_map(|(_, lines)| lines) {
-        // Dots have their names in the plot.
+    for line in distances.iter().flat_map(|(_, lines)| lines) {
+        // Dots have their names in the plot instead.
         if shape != Shape::Dots && !shown.iter().any(|other| other.name == line.name) {
             shown.push(line);
         }
@@ -373,29 +384,30 @@ fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Marku
     html! {
         ul.legend {
             @for line in &shown {
-                li { (chart::key(line.kind, line.look, shape)) span { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } } }
+                li { (chart::key(line.kind, line.line_style, shape)) span { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } } }
             }
-            @for (source, is_point, said) in of_papers(facts, shape) {
-                li { (chart::paper_key(source, is_point)) span.tag { strong { (source.name()) } " " (said) } }
+            @for (source, is_point, description_of_fact) in of_papers(facts, shape) {
+                li { (chart::paper_key(source, is_point)) span.tag { strong { (source.name()) } " " (description_of_fact) } }
             }
         }
     }
 }
 
-/// Of each paper the figures that look alike: whether they are points, and what they are.
+/// The figures of each paper that look alike: the paper, whether they are points, and a
+/// description.
 fn of_papers(facts: &[&Fact], shape: Shape) -> Vec<(Source, bool, String)> {
     let mut found: Vec<(Source, bool, String)> = Vec::new();
     for fact in facts {
         let at = fact.mark.as_ref().map(|mark| mark.at);
-        let has_place = matches!(at, Some(At::Least | At::Value(_)));
+        let has_place = matches!(at, Some(Parameter::Smallest | Parameter::Value(_)));
         let is_point = has_place && shape == Shape::Lines;
-        let said = format!("{}: {}", fact.quantity, fact.figure);
+        let description_of_fact = format!("{}: {}", fact.quantity, fact.figure);
         match found
             .iter_mut()
             .find(|(source, is, _)| (*source, *is) == (fact.source, is_point))
         {
-            Some((.., all)) => *all += &format!("; {said}"),
-            None => found.push((fact.source, is_point, said)),
+            Some((.., all)) => *all += &format!("; {description_of_fact}"),
+            None => found.push((fact.source, is_point, description_of_fact)),
         }
     }
     found

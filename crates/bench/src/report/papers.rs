@@ -1,51 +1,51 @@
-//! What published measurements of earlier systems say of the quantities that `mgn bench` measures,
-//! for a reader to see beside them.
+//! Published measurements of earlier systems, for comparison with the quantities that `mgn bench`
+//! measures.
 
 use crate::record::{Better, Kind, Outcome, Plot, Point, Series, State};
 
-/// A measured figure of a paper.
+/// A measured value from a paper.
 #[derive(Debug)]
 pub struct Fact {
-    /// [`Suite::name`](crate::suites::Suite::name).
+    /// [`Suite::name`](crate::suite::Suite::name).
     pub suite: &'static str,
     pub source: Source,
     pub quantity: &'static str,
-    /// As the paper says it.
+    /// The value in the words of the paper.
     pub figure: &'static str,
     pub mark: Option<Mark>,
-    /// What we have of the same kind, besides what is at the mark.
-    here: &'static [Here],
+    /// Our values of the same kind, besides those at the mark.
+    here: &'static [OurPoint],
 }
 
-/// The same as a number, where a plot of ours shows the same quantity.
+/// The value as a number, if one of our plots shows the same quantity.
 #[derive(Debug)]
 pub struct Mark {
-    /// [`Plot::id`], in which an asterisk stands for anything.
+    /// The [`Plot::id`], in which an asterisk matches any text.
     pub plot: &'static str,
-    pub at: At,
+    pub at: Parameter,
     pub value: f64,
     pub unit: &'static str,
 }
 
-/// A point of ours.
+/// One of our points.
 #[derive(Clone, Copy, Debug)]
-struct Here {
+struct OurPoint {
     /// As [`Mark::plot`].
     plot: &'static str,
-    /// The name of its line; none for the best of ours.
+    /// The name of the series, or `None` for our best one.
     line: Option<&'static str>,
-    at: At,
+    at: Parameter,
 }
 
-/// Of which parameter a figure is.
+/// The parameter of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum At {
-    /// The least one: the smallest message.
-    Least,
+pub enum Parameter {
+    /// The smallest parameter, such as the smallest message.
+    Smallest,
     Value(f64),
-    /// What was reached at best, wherever that was.
+    /// The best value for any parameter.
     Best,
-    /// A level over all parameters.
+    /// A level for all parameters.
     Level,
 }
 
@@ -69,7 +69,7 @@ impl Source {
         }
     }
 
-    /// What was measured there.
+    /// The subject of the measurements.
     pub fn about(self) -> &'static str {
         match self {
             Source::QsNet => {
@@ -106,7 +106,13 @@ const fn fact(
 }
 
 impl Fact {
-    const fn marked(self, plot: &'static str, at: At, value: f64, unit: &'static str) -> Fact {
+    const fn marked(
+        self,
+        plot: &'static str,
+        at: Parameter,
+        value: f64,
+        unit: &'static str,
+    ) -> Fact {
         let mark = Mark {
             plot,
             at,
@@ -119,27 +125,28 @@ impl Fact {
         }
     }
 
-    const fn beside(self, here: &'static [Here]) -> Fact {
+    const fn beside(self, here: &'static [OurPoint]) -> Fact {
         Fact { here, ..self }
     }
 }
 
-const fn at(plot: &'static str, line: &'static str, x: f64) -> Here {
-    Here {
+const fn at(plot: &'static str, line: &'static str, x: f64) -> OurPoint {
+    OurPoint {
         plot,
         line: Some(line),
-        at: At::Value(x),
+        at: Parameter::Value(x),
     }
 }
 
-/// What 1.2 million triangles a frame are drawn with in immediate mode, as libtcomm was tried with.
+/// The plots of the demo, which draws 1.2 million triangles per frame in immediate mode, as in the
+/// evaluation of libtcomm.
 const STREAM: &str = "gl-iso-demo-stream";
 const WAIT: &str = "gl-iso-demo-wait";
 const RATE: &str = "gl-iso-demo-rate";
 const COPIES: &str = "memory-copies";
 const FRAMES: &str = "link-frames";
 
-/// Of copies, in bytes.
+/// A message size in bytes.
 const MIB: f64 = (1 << 20) as f64;
 
 use Source::{Libtcomm, Parnass, QsNet, UdpTcp, VgCluster};
@@ -147,31 +154,31 @@ use Source::{Libtcomm, Parnass, QsNet, UdpTcp, VgCluster};
 pub const FACTS: &[Fact] = &[
     fact("net", QsNet, "Latency, one way at a time", "1.58 µs").marked(
         "net-latency-*",
-        At::Least,
+        Parameter::Smallest,
         1.58,
         "us",
     ),
     fact("net", QsNet, "Latency, both ways at once", "3.41 µs").marked(
         "net-exchange-*",
-        At::Least,
+        Parameter::Smallest,
         3.41,
         "us",
     ),
     fact("net", QsNet, "Bandwidth, one way at a time", "875 MB/s").marked(
         "net-bandwidth-*",
-        At::Best,
+        Parameter::Best,
         875.0,
         "MB/s",
     ),
     fact("net", QsNet, "Bandwidth, both ways at once", "857 MB/s").marked(
         "net-both-*-sum",
-        At::Best,
+        Parameter::Best,
         857.0,
         "MB/s",
     ),
     fact("net", Parnass, "Latency, MPI over shared memory", "16 µs").marked(
         "net-latency-memory",
-        At::Least,
+        Parameter::Smallest,
         16.0,
         "us",
     ),
@@ -187,10 +194,10 @@ pub const FACTS: &[Fact] = &[
         "Latency, MPI over Fast Ethernet",
         "0.63 ms",
     )
-    .marked("link-latency", At::Value(100.0), 630.0, "us"),
+    .marked("link-latency", Parameter::Value(100.0), 630.0, "us"),
     fact("link", Parnass, "Latency, MPI over Ethernet", "1.15 ms").marked(
         "link-latency",
-        At::Value(10.0),
+        Parameter::Value(10.0),
         1150.0,
         "us",
     ),
@@ -207,7 +214,7 @@ pub const FACTS: &[Fact] = &[
         "Bandwidth, MPI over shared memory",
         "1 Gbit/s",
     )
-    .marked("net-bandwidth-memory", At::Best, 1000.0, "Mbit/s"),
+    .marked("net-bandwidth-memory", Parameter::Best, 1000.0, "Mbit/s"),
     fact(
         "net",
         Parnass,
@@ -229,7 +236,7 @@ pub const FACTS: &[Fact] = &[
     .beside(&[at("link-stream-1m", "Manganese, tcp", 100.0)]),
     fact("link", Parnass, "Bandwidth, MPI over Ethernet", "7 Mbit/s").marked(
         "link-stream-1m",
-        At::Value(10.0),
+        Parameter::Value(10.0),
         7.0,
         "Mbit/s",
     ),
@@ -251,7 +258,7 @@ pub const FACTS: &[Fact] = &[
         "Processor left to the program, as soon as it computes longer than a round trip (32 KB)",
         "95.9 %",
     )
-    .marked("overlap-available-32768-*", At::Level, 95.9, "%")
+    .marked("overlap-available-32768-*", Parameter::Level, 95.9, "%")
     .beside(&[
         at("overlap-available-32768-memory", "shm", 30.0),
         at("overlap-available-32768-memory", "shm, in place", 30.0),
@@ -262,7 +269,7 @@ pub const FACTS: &[Fact] = &[
         "Processor left to the program at best (32 KB)",
         "99.5 %",
     )
-    .marked("overlap-available-32768-*", At::Best, 99.5, "%"),
+    .marked("overlap-available-32768-*", Parameter::Best, 99.5, "%"),
     fact(
         "noise",
         QsNet,
@@ -363,7 +370,7 @@ pub const FACTS: &[Fact] = &[
         "iso_demo, 1.2 million triangles a frame, into nothing",
         "53 MB/s",
     )
-    .marked(STREAM, At::Level, 53.0, "MB/s")
+    .marked(STREAM, Parameter::Level, 53.0, "MB/s")
     .beside(&[at(STREAM, "null", 0.0)]),
     fact(
         "gl",
@@ -441,20 +448,23 @@ impl Mark {
         is_like(&plot.id, self.plot) && convert(self.value, self.unit, &plot.y.unit).is_some()
     }
 
-    /// In another unit; none where that is of something else.
+    /// The value in another unit. `None` if that is the unit of another quantity.
     pub fn value_in(&self, unit: &str) -> Option<f64> {
         convert(self.value, self.unit, unit)
     }
 }
 
-/// A point of ours, with its plot and the name of its line.
+/// One of our points, with its plot and the name of its series.
 pub type Found<'a> = (&'a Plot, &'a str, &'a Point);
 
 impl Fact {
-    /// What we have of the same quantity, as far as it was measured.
+    /// Our measured values of the same quantity.
     pub fn here<'a>(&self, outcomes: &[&'a Outcome]) -> Vec<Found<'a>> {
-        let marked = self.mark.as_ref().filter(|mark| mark.at != At::Level);
-        let at_mark = marked.map(|mark| Here {
+        let marked = self
+            .mark
+            .as_ref()
+            .filter(|mark| mark.at != Parameter::Level);
+        let at_mark = marked.map(|mark| OurPoint {
             plot: mark.plot,
             line: None,
             at: mark.at,
@@ -464,8 +474,8 @@ impl Fact {
     }
 }
 
-impl Here {
-    /// Of several points the best one; what is not resolved only where nothing else is there.
+impl OurPoint {
+    /// The best of several points. Unresolved points count only if there are no others.
     fn find<'a>(&self, outcomes: &[&'a Outcome]) -> Option<Found<'a>> {
         let plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
         let plot = plots
@@ -481,12 +491,12 @@ impl Here {
             .flat_map(|line| line.points.iter().map(|point| (&line.name[..], point)))
             .collect();
         let wanted = match self.at {
-            At::Level | At::Best => None,
-            At::Least => points
+            Parameter::Level | Parameter::Best => None,
+            Parameter::Smallest => points
                 .iter()
                 .map(|(_, point)| point.x)
                 .min_by(f64::total_cmp),
-            At::Value(x) => Some(x),
+            Parameter::Value(x) => Some(x),
         };
         let is_there = |x: f64| wanted.is_none_or(|wanted| (x - wanted).abs() <= wanted * 1e-9);
         let rated = points.iter().filter(|(_, point)| is_there(point.x));
@@ -511,7 +521,7 @@ fn is_like(id: &str, pattern: &str) -> bool {
     }
 }
 
-/// Times in ns, rates in B/s, shares in %.
+/// Converts a value to another unit. `None` if that is the unit of another quantity.
 fn convert(value: f64, from: &str, to: &str) -> Option<f64> {
     let size = |unit: &str| {
         Some(match unit {
@@ -540,7 +550,7 @@ mod tests {
     use clap::ValueEnum;
 
     use super::*;
-    use crate::suites::Suite;
+    use crate::suite::Suite;
 
     #[test]
     fn figures_are_put_into_our_units() {
@@ -572,32 +582,32 @@ mod tests {
         }
     }
 
-    /// The suites as they are planned where there is a demo, whose files go with the folder.
+    /// The planned suites on a machine with the demo, which is deleted with the folder.
     fn planned() -> (tempfile::TempDir, Vec<crate::plan::Experiment>) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("demos")).unwrap();
         std::fs::write(folder.path().join("demos/iso_demo"), "").unwrap();
-        let wishes = crate::plan::Wishes {
+        let options = crate::plan::BenchOptions {
             is_quick: false,
             iterations: 10,
             program: Vec::new(),
             mgn: folder.path().join("bin/mgn"),
-            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
+            peers: std::rc::Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
         };
         let plans = Suite::value_variants().iter();
-        let plans = plans.flat_map(|suite| suite.plan(&wishes).unwrap());
+        let plans = plans.flat_map(|suite| crate::suites::plan(*suite, &options).unwrap());
         (folder, plans.collect())
     }
 
     #[test]
-    fn what_stands_beside_figures_is_what_is_measured() {
+    fn marks_refer_to_measured_plots() {
         let (_folder, planned) = planned();
         let has_links = planned.iter().any(|one| one.key == "link messages");
         for fact in FACTS {
             for here in fact.here {
                 let is_planned = planned.iter().any(|experiment| {
                     let mut plots = experiment.plots.iter();
-                    let mut names = experiment.ways.iter().map(|way| way.name());
+                    let mut names = experiment.methods.iter().map(|method| method.name());
                     plots.any(|plot| plot.id == here.plot)
                         && names.any(|name| here.line.is_some_and(|line| name.starts_with(line)))
                 });
@@ -615,7 +625,7 @@ mod tests {
         let axis = || crate::record::Axis::linear("", "");
         let point = |x: f64, value: f64, state| Point {
             x,
-            place: crate::record::Place::Any,
+            distance: crate::record::Distance::Any,
             values: vec![value],
             rounds: vec![0],
             value,
@@ -682,7 +692,7 @@ mod tests {
         assert_eq!(beside("iso_demo, 1.2 million"), [3500.0]);
         assert_eq!(beside("iso_demo over Elan"), [2800.0, 2300.0]);
         assert_eq!(beside("Latency, MPI over shared memory"), [0.3]);
-        // Networks are not beside sockets of one host.
+        // Networks are not compared with sockets of one host.
         for network in ["Myrinet", "Ethernet"] {
             let facts = FACTS.iter().filter(|fact| fact.quantity.contains(network));
             assert!(facts.clone().count() > 1);

@@ -1,9 +1,9 @@
-//! Scales: where on an axis a value lies, and which values are written beside it.
+//! Scales: the positions of values on an axis, and the labels of the axis.
 
+use crate::format;
 use crate::record::Axis;
-use crate::table;
 
-/// An axis from 0, where it begins, to 1, where it ends.
+/// An axis with positions from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scale {
     Linear {
@@ -12,8 +12,8 @@ pub enum Scale {
         /// Labels are whole numbers.
         is_whole: bool,
     },
-    /// Of positive numbers. Where there are others, they lie together at 0, and the positive ones
-    /// begin at [`BREAK`].
+    /// For positive numbers. All other numbers have position 0, and if there are any, the positive
+    /// ones begin at [`BREAK`].
     Log {
         low: f64,
         high: f64,
@@ -21,7 +21,7 @@ pub enum Scale {
         /// Labels are powers of two.
         is_bytes: bool,
     },
-    /// Values in equal distances, whatever lies between them.
+    /// Values at equal distances, independent of their differences.
     Steps(Vec<f64>),
 }
 
@@ -32,17 +32,17 @@ pub struct Tick {
     pub label: String,
 }
 
-/// Which part of a logarithmic axis lies before the least positive value, if zeros do.
+/// The part of a logarithmic axis before the smallest positive value, if there are zeros.
 const BREAK: f64 = 0.1;
 
-/// More values than these are never drawn in equal distances.
-const MOST_STEPS: usize = 16;
+/// More values than these are never drawn at equal distances.
+const STEPS_MAX: usize = 16;
 
-/// Values nearer to each other, as a share of the axis, lie in equal distances instead.
+/// Values that are closer together than this share of the axis are drawn at equal distances.
 const CROWDED: f64 = 0.05;
 
 impl Scale {
-    /// For parameters: exactly from the least to the greatest of them.
+    /// For parameters: exactly from the smallest to the largest.
     pub fn of_parameters(axis: &Axis, values: &[f64]) -> Scale {
         let values = sorted(values);
         let (Some(low), Some(high)) = (values.first().copied(), values.last().copied()) else {
@@ -64,12 +64,12 @@ impl Scale {
         let widest = gaps.fold(0.0, f64::max);
         let is_even = widest - narrowest <= 1e-9 * widest;
         let is_crowded = narrowest < CROWDED * (depth(high) - depth(low));
-        // Powers of two are evenly labelled anyway.
+        // Powers of two have evenly spaced labels in any case.
         let is_stepwise = is_crowded || is_even && !axis.is_log;
-        if axis.is_log && !(is_stepwise && values.len() <= MOST_STEPS) {
+        if axis.is_log && !(is_stepwise && values.len() <= STEPS_MAX) {
             return Scale::log(axis, &values, |low, high| (low, high));
         }
-        match is_stepwise && values.len() <= MOST_STEPS {
+        match is_stepwise && values.len() <= STEPS_MAX {
             true => Scale::Steps(values),
             false => Scale::Linear {
                 low,
@@ -79,8 +79,8 @@ impl Scale {
         }
     }
 
-    /// For what was measured: somewhat more than these, up to round numbers. From zero on, unless
-    /// all lie close together far from it.
+    /// For values: from and to round numbers around these. Begins at zero, unless all values are
+    /// close together and far from zero.
     pub fn of_values(axis: &Axis, values: &[f64], from_zero: bool) -> Scale {
         let values = sorted(values);
         if axis.is_log {
@@ -121,7 +121,7 @@ impl Scale {
         }
     }
 
-    /// Where a value lies. Those beyond an end lie at that end.
+    /// The position of a value. Values beyond an end have the position of that end.
     pub fn place(&self, value: f64) -> f64 {
         let place = match self {
             Scale::Linear { low, high, .. } if low == high => 0.5,
@@ -147,7 +147,7 @@ impl Scale {
         place.clamp(0.0, 1.0)
     }
 
-    /// About so many values at most, in their order.
+    /// About this number of labels at most, in order.
     pub fn ticks(&self, count: usize) -> Vec<Tick> {
         let count = count.max(1);
         let values: Vec<(f64, String)> = match self {
@@ -193,7 +193,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     values
 }
 
-/// 1, 2 or 5 times a power of ten, so that a length has no more than `count` of them.
+/// 1, 2 or 5 times a power of ten, so that a length has at most `count` of them.
 fn step(length: f64, count: usize) -> f64 {
     let least = length / count as f64;
     let power = 10f64.powf(least.log10().floor());
@@ -202,7 +202,7 @@ fn step(length: f64, count: usize) -> f64 {
     power * factors.into_iter().find(fits).unwrap_or(10.0)
 }
 
-/// The next 1, 2 or 5 times a power of ten downwards or upwards.
+/// The next lower or higher number that is 1, 2 or 5 times a power of ten.
 fn round(value: f64, way: fn(f64) -> f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let factors = [1.0, 2.0, 5.0, 10.0];
@@ -255,7 +255,7 @@ fn decimal_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
     let fitting = every.into_iter().find(|ticks| ticks.len() <= count);
     match fitting {
         Some(ticks) if ticks.len() >= 2 => ticks,
-        // Within a decade or two there is no other power: some of the values between.
+        // One or two decades contain no other power of ten, so multiples are used.
         _ => {
             let every = all.len().div_ceil(count);
             all.into_iter().step_by(every).collect()
@@ -263,7 +263,7 @@ fn decimal_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
     }
 }
 
-/// 10 to a power, without what `powi` loses for negative ones.
+/// 10 to a power. `powi` is less exact for negative powers.
 fn ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(1.0)
 }
@@ -275,7 +275,7 @@ fn binary_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
         let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
         powers
             .map(|power| 2f64.powi(power))
-            .map(|value| (value, table::bytes(value)))
+            .map(|value| (value, format::bytes(value)))
             .collect()
     };
     [1, 2, 4, 5, 10, 20]
@@ -285,7 +285,7 @@ fn binary_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
         .unwrap_or_default()
 }
 
-/// A value as it is written beside an axis: `0.5`, `200`, `10⁶`, `2·10⁵`.
+/// The label of a value, such as `0.5`, `200`, `10⁶` or `2·10⁵`.
 pub fn label(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 || (1e-3..1e5).contains(&size) {

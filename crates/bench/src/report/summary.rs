@@ -1,28 +1,28 @@
-//! What a reader must know first, good and bad, from the numbers themselves: the first lines of a
-//! page.
+//! The summary of a run: the most important good and bad results, from the numbers themselves.
 
-use crate::record::{Better, Kind, Outcome, Place, Plot, Point, Record, Series, State};
-use crate::suites::Suite;
-use crate::table::{amount, number};
+use super::text;
+use crate::format::{amount, number};
+use crate::record::{Better, Distance, Kind, Outcome, Plot, Point, Record, Series, State};
+use crate::suite::Suite;
 
-/// Within this factor two numbers are much the same.
+/// Numbers within this factor of each other are about the same.
 const ALIKE: f64 = 1.1;
-/// How many of the best and of the worst are named.
+/// The number of best and of worst results that are named.
 const NAMED: usize = 3;
 
-/// One of our numbers beside the best of others at the same place of the same plot.
+/// One of our numbers, and the best of others for the same x and distance of the same plot.
 struct Pair<'r> {
     suite: Suite,
     plot: &'r Plot,
     ours: (&'r Series, &'r Point),
     other: (&'r Series, &'r Point),
-    /// How many times better ours is: below 1, it is worse.
+    /// How many times better ours is. Below 1, ours is worse.
     factor: f64,
 }
 
-/// About ten sentences, in this order: how often Manganese is better or worse than others'
-/// libraries and programs, where it is best and worst, and how near it comes to what the machine
-/// can do. None where nothing of that was measured. Only numbers that are resolved count.
+/// About ten sentences, in this order: how often Manganese is better or worse than other libraries
+/// and programs, where it is best and worst, and how close it comes to the limits of the machine.
+/// Empty if nothing of this was measured. Only resolved numbers count.
 pub fn lines(record: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     let peers = pairs(record, Kind::Peer);
@@ -30,7 +30,7 @@ pub fn lines(record: &Record) -> Vec<String> {
         let count = |of: &dyn Fn(f64) -> bool| peers.iter().filter(|pair| of(pair.factor)).count();
         lines.push(format!(
             "Compared with the best other library or program at {}: better by more than 10 % at {}, within 10 % at {}, worse by more than 10 % at {}.",
-            super::text::count(peers.len(), "point"),
+            text::count(peers.len(), "point"),
             count(&|factor| factor > ALIKE),
             count(&|factor| (1.0 / ALIKE..=ALIKE).contains(&factor)),
             count(&|factor| factor < 1.0 / ALIKE),
@@ -48,7 +48,7 @@ pub fn lines(record: &Record) -> Vec<String> {
         factors.sort_by(f64::total_cmp);
         lines.push(format!(
             "Compared with the limits of the machine at {}: {} in the median.",
-            super::text::count(factors.len(), "point"),
+            text::count(factors.len(), "point"),
             share(factors[factors.len() / 2]),
         ));
         let nearest = chosen(&limits, |one, other| other.factor.total_cmp(&one.factor));
@@ -67,20 +67,25 @@ pub fn lines(record: &Record) -> Vec<String> {
     lines
 }
 
-/// Each of our numbers that has another beside it.
+/// Each of our numbers for which there is another one to compare with.
 fn pairs(record: &Record, kind: Kind) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     for outcome in &record.outcomes {
         for plot in &outcome.plots {
-            for place in [Place::Near, Place::Far, Place::Any] {
-                pairs.extend(pairs_of(outcome, plot, place, kind));
+            for distance in [Distance::Near, Distance::Far, Distance::Any] {
+                pairs.extend(pairs_of(outcome, plot, distance, kind));
             }
         }
     }
     pairs
 }
 
-fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) -> Vec<Pair<'r>> {
+fn pairs_of<'r>(
+    outcome: &'r Outcome,
+    plot: &'r Plot,
+    distance: Distance,
+    kind: Kind,
+) -> Vec<Pair<'r>> {
     let of = |kind: Kind| {
         let lines = outcome.series.iter();
         lines.filter(move |line| line.plot == plot.id && line.kind == kind)
@@ -90,11 +95,15 @@ fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) 
         let Some(ours) = counterpart(other, of(Kind::Ours)) else {
             continue;
         };
-        for point in ours.points.iter().filter(|point| point.place == place) {
+        for point in ours
+            .points
+            .iter()
+            .filter(|point| point.distance == distance)
+        {
             let Some(beside) = other
                 .points
                 .iter()
-                .find(|p| p.x == point.x && p.place == place)
+                .find(|p| p.x == point.x && p.distance == distance)
             else {
                 continue;
             };
@@ -108,7 +117,7 @@ fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) 
                 other: (other, beside),
                 factor,
             };
-            // Of several others, the best one counts.
+            // If there are several others, the best one counts.
             let known = pairs
                 .iter_mut()
                 .find(|known| known.ours.0.name == ours.name && known.ours.1.x == point.x);
@@ -122,8 +131,8 @@ fn pairs_of<'r>(outcome: &'r Outcome, plot: &'r Plot, place: Place, kind: Kind) 
     pairs
 }
 
-/// The line of ours that does the same as another one: by the same kind of socket, or else the
-/// first, and none that leaves out the drawing.
+/// Our series for the same purpose as another one: by the same kind of socket, or else the first
+/// one that does not leave out rendering.
 fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Option<&'r Series> {
     let draws = |line: &&Series| {
         !["null", "discard"]
@@ -133,20 +142,20 @@ fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Op
     let ours: Vec<&Series> = ours.filter(draws).collect();
     let carried = socket(other);
     let same = ours.iter().find(|line| socket(line) == carried);
-    // A limit such as a copy of memory has no transport of its own.
+    // A limit such as a memory copy has no transport.
     let any = ours
         .first()
         .filter(|_| carried.is_none() || other.kind == Kind::Limit);
     same.or(any).copied()
 }
 
-/// The kind of socket in a line's name.
+/// The kind of socket that the name of a series contains.
 fn socket(line: &Series) -> Option<&str> {
     let mut words = line.name.split(|c: char| !c.is_alphanumeric());
     words.find(|word| ["tcp", "unix", "tls"].contains(word))
 }
 
-/// How many times better one number is than another; none where that cannot be said.
+/// How many times better one number is than another. `None` if that is undefined.
 fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
     let is_known = |point: &Point| point.state == State::Resolved && point.value > 0.0;
     if !is_known(ours) || !is_known(other) {
@@ -159,8 +168,7 @@ fn factor(better: Better, ours: &Point, other: &Point) -> Option<f64> {
     }
 }
 
-/// The first in an order, of different suites as far as there are such, and otherwise of different
-/// plots.
+/// The first pairs in an order. Prefers pairs of different suites, and then of different plots.
 fn chosen<'p, 'r>(
     pairs: &'p [Pair<'r>],
     order: impl Fn(&Pair, &Pair) -> std::cmp::Ordering,
@@ -203,17 +211,17 @@ fn beside(pair: &Pair) -> String {
     let plot = pair.plot;
     let unit = match &plot.y.unit[..] {
         "" => String::new(),
-        unit => format!(" {}", super::text::unit(unit)),
+        unit => format!(" {}", text::unit(unit)),
     };
     let at = amount(pair.ours.1.x, &plot.x.unit);
     let at = match &plot.x.unit[..] {
         "" => format!("{} {at}", plot.x.name),
         _ => at,
     };
-    let place = super::place_name(pair.ours.1.place);
-    let place = place.map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    let distance = text::distance_name(pair.ours.1.distance);
+    let distance = distance.map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     format!(
-        "{}, {at}{place}: {}{unit} by {}, {} by {}",
+        "{}, {at}{distance}: {}{unit} by {}, {} by {}",
         plot.title,
         number(pair.ours.1.value),
         pair.ours.0.name,

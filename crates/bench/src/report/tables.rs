@@ -1,29 +1,33 @@
-//! What a page says in tables and lists.
+//! The tables and lists of a page.
 
 use maud::{html, Markup};
 
 use super::papers::{Fact, Source};
 use super::text;
-use crate::record::{Kind, Outcome, Place, Plot, Point, Series, State};
-use crate::table::{self, amount, number};
+use crate::format::{amount, number};
+use crate::record::{Distance, Kind, Outcome, Plot, Point, Series, State};
+use crate::table;
 
-/// A way and its points in one place.
+/// A series, and its points at one distance.
 type Row<'a> = (&'a Series, Vec<&'a Point>);
 
-/// The tables of a plot in one place: values, then percentiles and CPU seconds where they are
+/// The tables of a plot at one distance: values, then percentiles and CPU seconds if they are
 /// known.
-pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
+pub fn of_plot(plot: &Plot, series: &[&Series], distance: Distance) -> Markup {
     let rows: Vec<Row> = series
         .iter()
         .map(|line| {
-            let points = line.points.iter().filter(|point| point.place == place);
+            let points = line
+                .points
+                .iter()
+                .filter(|point| point.distance == distance);
             (*line, points.collect())
         })
         .filter(|(_, points): &Row| !points.is_empty())
         .collect();
     let name = text::with_unit(&plot.y.name, &plot.y.unit);
-    let suffix =
-        super::place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    let suffix = text::distance_name(distance)
+        .map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
     let label = |what: &str| format!("{what}{suffix}");
     let has = |of: fn(&Point) -> bool| rows.iter().any(|(_, points)| points.iter().any(|p| of(p)));
     html! {
@@ -46,8 +50,8 @@ pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
     }
 }
 
-/// Ways one below the other if there are more of them than parameters, otherwise side by side: so
-/// the table is less wide.
+/// Methods are rows if there are more of them than parameters, and columns otherwise, so that the
+/// table is narrow.
 fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) -> Markup {
     let parameters = table::parameters(rows);
     let find = |row: &Row, x: f64| {
@@ -62,11 +66,11 @@ fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) 
                 thead { tr { th scope="col" { (title) } @for x in &parameters { th.at scope="col" { (shown(*x)) } } } }
                 tbody {
                     @for row in rows {
-                        tr { th scope="row" { (way(row.0)) } @for x in &parameters { (find(row, *x)) } }
+                        tr { th scope="row" { (method(row.0)) } @for x in &parameters { (find(row, *x)) } }
                     }
                 }
             } @else {
-                thead { tr { th scope="col" { (title) } @for (line, _) in rows { th scope="col" { (way(line)) } } } }
+                thead { tr { th scope="col" { (title) } @for (line, _) in rows { th scope="col" { (method(line)) } } } }
                 tbody {
                     @for x in &parameters {
                         tr { th.at scope="row" { (shown(*x)) } @for row in rows { (find(row, *x)) } }
@@ -77,11 +81,11 @@ fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) 
     }
 }
 
-fn way(line: &Series) -> Markup {
+fn method(line: &Series) -> Markup {
     html! { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } }
 }
 
-/// A median and its interval; a word in place of what means nothing.
+/// A median and its interval, or the reason why there is none.
 fn value(plot: &Plot, point: &Point) -> Markup {
     let has_interval = plot.fold == crate::record::Fold::Median;
     html! {
@@ -113,7 +117,7 @@ fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
                     @for point in points {
                         @if let Some(found) = &point.percentiles {
                             tr {
-                                th scope="row" { (way(line)) }
+                                th scope="row" { (method(line)) }
                                 td { (amount(point.x, &plot.x.unit)) }
                                 @for value in found.all() { td { @if let Some(value) = value { (number(value)) } } }
                             }
@@ -125,8 +129,8 @@ fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
     )
 }
 
-/// The ways of an experiment, how to see the same, and what went wrong.
-pub fn ways(outcome: &Outcome) -> Markup {
+/// The methods of an experiment, the commands for the same measurements, and errors.
+pub fn methods(outcome: &Outcome) -> Markup {
     let mut shown: Vec<&Series> = Vec::new();
     for line in &outcome.series {
         let is_known = |other: &&Series| other.command == line.command && other.note == line.note;
@@ -177,7 +181,7 @@ fn described(line: &Series) -> Markup {
     }
 }
 
-/// The papers' figures, with ours of the same quantity.
+/// The figures of the papers, with ours of the same quantity.
 pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
     let mut sources: Vec<Source> = Vec::new();
     for fact in facts {
@@ -204,7 +208,7 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
                                 @if point.state == State::Resolved { " " (text::unit(&plot.y.unit)) }
                                 small {
                                     (name) ", " (plot.x.name) " " (amount(point.x, &plot.x.unit))
-                                    @if let Some(place) = super::place_name(point.place) { ", " (place.to_lowercase()) }
+                                    @if let Some(distance) = text::distance_name(point.distance) { ", " (distance.to_lowercase()) }
                                 }
                             }
                         }
@@ -215,7 +219,7 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
     }
 }
 
-/// A table that scrolls in its own box where it is too wide.
+/// A table that scrolls in its own box if it is too wide.
 fn scroll(name: &str, class: &str, rows: Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(name) { table class=(class) aria-label=(name) { (rows) } }

@@ -1,6 +1,8 @@
-//! Words: units as a page writes them, and how wide text will be.
+//! Text of the page: units, and the widths of text.
 
-/// As a page writes a unit.
+use crate::record::Distance;
+
+/// A unit as the page shows it.
 pub fn unit(unit: &str) -> String {
     match unit.strip_prefix('u') {
         Some(rest @ ("s" | "m")) => format!("µ{rest}"),
@@ -24,10 +26,10 @@ pub fn count(number: usize, what: &str) -> String {
     }
 }
 
-/// The letters of a plot, in px.
+/// The font size of a plot, in px.
 pub const SIZE: f64 = 12.0;
 
-/// How wide a text may become, in px: more than it is in the fonts of common systems.
+/// An upper bound of the width of a text in px, with the fonts of common systems.
 pub fn width(text: &str) -> f64 {
     let of = |c: char| match c {
         'i' | 'l' | 'j' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.31,
@@ -40,7 +42,7 @@ pub fn width(text: &str) -> f64 {
     text.chars().map(of).sum::<f64>() * SIZE
 }
 
-/// In lines that are no wider than that, and cut off where there would be more than `most` of them.
+/// Breaks text into lines of at most this width. Cuts it off after `most` lines.
 pub fn wrap(text: &str, limit: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut is_cut = false;
@@ -77,10 +79,10 @@ fn cut(text: &str, limit: f64, wants_dots: bool) -> String {
     joined(&kept)
 }
 
-/// A day and a minute of UTC, of seconds since 1970.
+/// The date and time in UTC, from seconds since 1970.
 pub fn date(seconds: u64) -> String {
     let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
-    // Years that begin in March have their leap day last; 400 of them have 146097 days. See H.
+    // In years that begin in March, the leap day is last. 400 years have 146097 days. See H.
     // Hinnant, "chrono-compatible low-level date algorithms".
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -95,6 +97,15 @@ pub fn date(seconds: u64) -> String {
     let year = era * 400 + year + next;
     let (hour, minute) = (rest / 3_600, rest / 60 % 60);
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
+/// The heading of a panel, if the distance of the processors matters.
+pub fn distance_name(distance: Distance) -> Option<&'static str> {
+    match distance {
+        Distance::Near => Some("Processors near"),
+        Distance::Far => Some("Processors far"),
+        Distance::Any => None,
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Sort-last compositing, like the VG Cluster's tables: eight renderers, each of which draws its
-//! picture anew in each frame, and a display, which gets the merged one. By size of the picture,
-//! and by number of renderers.
+//! Sort-last compositing, as in the tables of the VG Cluster: eight renderers, which draw their
+//! pictures again in each frame, and a display, which gets the merged picture. By the size of the
+//! picture, and by the number of renderers.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
 
-use super::Suite;
+use super::icet;
 use crate::composite::{Route, Work};
-use crate::icet;
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
 use crate::simulated::{frame_seconds, Costs};
+use crate::suite::Suite;
 
-/// The six sizes of the paper, and two of today.
+/// The six sizes of the paper, and two larger ones.
 const SIZES: [(usize, usize); 8] = [
     (256, 256),
     (512, 512),
@@ -29,8 +29,8 @@ const SIZES: [(usize, usize); 8] = [
 
 const RENDERERS: usize = 8;
 
-/// The library's choice is one of the next two: all members merge a stripe, or the display merges
-/// all.
+/// The library chooses one of the next two: all members merge a stripe each, or the display merges
+/// everything.
 const ROUTES: [Route; 9] = [
     Route::Chosen,
     Route::By(Schedule::DirectSend),
@@ -43,10 +43,10 @@ const ROUTES: [Route; 9] = [
     Route::OnHosts(4),
 ];
 
-/// Numbers of renderers that are processes.
+/// Numbers of renderers for which processes are started.
 const NUMBERS: [usize; 4] = [2, 4, 8, 16];
 
-/// Ways of compositing that are compared for these.
+/// The routes that are compared for these numbers.
 const ROUTES_BY_NUMBER: [Route; 4] = [
     Route::Chosen,
     Route::ByMessages(Schedule::DirectSend),
@@ -57,7 +57,7 @@ const ROUTES_BY_NUMBER: [Route; 4] = [
 /// Numbers of renderers on the simulated clock.
 const SIMULATED: [usize; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/// Their schedules.
+/// The schedules on the simulated clock.
 const SCHEDULES: [Schedule; 5] = [
     Schedule::DirectSend,
     Schedule::BinarySwap,
@@ -66,16 +66,17 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Tree(8),
 ];
 
-/// About what a group of processes merges in a second: it decides how many frames are run.
+/// The approximate bytes that a group of processes merges per second. It determines the number of
+/// frames.
 const BYTES_A_SECOND: f64 = 2e9;
 
-/// The same of IceT.
+/// The same for IceT.
 const ICET_BYTES_A_SECOND: f64 = 1e9;
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let sizes = wishes.either(&SIZES[..], &SIZES[..2]);
-    let seconds = wishes.either(0.3, 0.05);
-    let routes = wishes.either(&ROUTES[..], &ROUTES[..1]);
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let sizes = options.full_or_quick(&SIZES[..], &SIZES[..2]);
+    let seconds = options.full_or_quick(0.3, 0.05);
+    let routes = options.full_or_quick(&ROUTES[..], &ROUTES[..1]);
     let experiment = |operation: Operation, is_sparse: bool, what: &str| {
         let cases = |route| -> Vec<Case> {
             let case = |(width, height): &(usize, usize)| Case {
@@ -92,14 +93,14 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             };
             sizes.iter().map(case).collect()
         };
-        let mut ways = ours(routes, &cases, seconds);
-        // One that leaves out what is not covered would be another library.
+        let mut methods = ours(routes, &cases, seconds);
+        // A limit for sparse pictures would have to leave out uncovered pixels, as a library does.
         if !is_sparse {
-            ways.extend(limits(&cases(Route::Chosen), seconds));
+            methods.extend(limits(&cases(Route::Chosen), seconds));
         }
-        ways.extend(icet::some(
-            wishes.either(icet::STRATEGY_COUNT, 1),
-            &wishes.peers,
+        methods.extend(icet::some(
+            options.full_or_quick(icet::STRATEGY_COUNT, 1),
+            &options.peers,
             (operation, is_sparse),
             &plot(operation, is_sparse),
             RENDERERS,
@@ -116,9 +117,9 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
                 Axis::log("rate", "frames/s"),
                 Better::More,
             )],
-            ways,
-            is_placed: false,
-            budget: Duration::from_secs(wishes.either(300, 5)),
+            methods,
+            depends_on_distance: false,
+            budget: Duration::from_secs(options.full_or_quick(300, 5)),
             rounds: ROUNDS,
             notes: vec![about(&(RENDERERS + 1).to_string())],
             conclude: verdicts,
@@ -141,28 +142,32 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             true,
             "the nearest depth, a quarter covered",
         ),
-        by_number(wishes, Operation::Over, "blended in order"),
-        by_number(wishes, Operation::Nearest, "the nearest depth"),
-        simulated(wishes),
+        by_number(options, Operation::Over, "blended in order"),
+        by_number(options, Operation::Nearest, "the nearest depth"),
+        simulated(options),
     ])
 }
 
-/// The library by several routes.
-fn ours(routes: &[Route], cases: &dyn Fn(Route) -> Vec<Case>, seconds: f64) -> Vec<Box<dyn Way>> {
-    let way = |route: &Route| -> Box<dyn Way> {
-        Box::new(Ours {
+/// The library, by several routes.
+fn ours(
+    routes: &[Route],
+    cases: &dyn Fn(Route) -> Vec<Case>,
+    seconds: f64,
+) -> Vec<Box<dyn Method>> {
+    let method = |route: &Route| -> Box<dyn Method> {
+        Box::new(OurCompositor {
             route: *route,
             cases: cases(*route),
             seconds,
         })
     };
-    routes.iter().map(way).collect()
+    routes.iter().map(method).collect()
 }
 
-/// What one process reaches that has all pictures, with one thread and with one for each processor.
-fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Way>> {
-    let way = |threads| -> Box<dyn Way> {
-        Box::new(Limit {
+/// The rate of one process that has all pictures, with one thread and with one for each processor.
+fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Method>> {
+    let method = |threads| -> Box<dyn Method> {
+        Box::new(MergeLimit {
             cases: cases.to_vec(),
             seconds,
             threads,
@@ -170,7 +175,7 @@ fn limits(cases: &[Case], seconds: f64) -> Vec<Box<dyn Way>> {
     };
     [1, RENDERERS.min(processors())]
         .into_iter()
-        .map(way)
+        .map(method)
         .collect()
 }
 
@@ -181,10 +186,10 @@ fn about(processes: &str) -> String {
     )
 }
 
-/// One size, and more and more renderers.
-fn by_number(wishes: &Wishes, operation: Operation, what: &str) -> Experiment {
-    let numbers = wishes.either(&NUMBERS[..], &NUMBERS[..2]);
-    let seconds = wishes.either(0.3, 0.05);
+/// One size, and several numbers of renderers.
+fn by_number(options: &BenchOptions, operation: Operation, what: &str) -> Experiment {
+    let numbers = options.full_or_quick(&NUMBERS[..], &NUMBERS[..2]);
+    let seconds = options.full_or_quick(0.3, 0.05);
     let plot = format!("composite-renderers-{operation}");
     let cases = |route| -> Vec<Case> {
         let case = |renderers: &usize| Case {
@@ -201,9 +206,9 @@ fn by_number(wishes: &Wishes, operation: Operation, what: &str) -> Experiment {
         };
         numbers.iter().map(case).collect()
     };
-    let routes = wishes.either(&ROUTES_BY_NUMBER[..], &ROUTES_BY_NUMBER[..1]);
-    let mut ways = ours(routes, &cases, seconds);
-    ways.extend(limits(&cases(Route::Chosen), seconds));
+    let routes = options.full_or_quick(&ROUTES_BY_NUMBER[..], &ROUTES_BY_NUMBER[..1]);
+    let mut methods = ours(routes, &cases, seconds);
+    methods.extend(limits(&cases(Route::Chosen), seconds));
     Experiment {
         suite: Suite::Composite,
         key: plot.replace('-', " "),
@@ -214,16 +219,16 @@ fn by_number(wishes: &Wishes, operation: Operation, what: &str) -> Experiment {
             Axis::log("rate", "frames/s"),
             Better::More,
         )],
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(120, 5)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(120, 5)),
         rounds: ROUNDS,
         notes: vec![about("3 to 17")],
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
-fn simulated(wishes: &Wishes) -> Experiment {
+fn simulated(options: &BenchOptions) -> Experiment {
     Experiment {
         suite: Suite::Composite,
         key: SIMULATION.replace('-', " "),
@@ -235,19 +240,21 @@ fn simulated(wishes: &Wishes) -> Experiment {
             Axis::log("rate", "frames/s"),
             Better::More,
         )],
-        ways: vec![Box::new(Simulated {
-            renderers: wishes.either(&SIMULATED[..], &SIMULATED[..3]).to_vec(),
-            seconds: wishes.either(0.3, 0.05),
+        methods: vec![Box::new(Simulated {
+            renderers: options
+                .full_or_quick(&SIMULATED[..], &SIMULATED[..3])
+                .to_vec(),
+            seconds: options.full_or_quick(0.3, 0.05),
         })],
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(60, 5)),
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(60, 5)),
         rounds: ROUNDS,
         notes: vec![
             "each renderer has a processor and a link of its own; the costs of merging, and of \
              messages and bytes through shared memory, are measured in each round"
                 .to_string(),
         ],
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
@@ -260,7 +267,8 @@ fn plot(operation: Operation, is_sparse: bool) -> String {
     )
 }
 
-/// The library's choice, beside the best of others and beside each limit, by size.
+/// For each size, the library's choice relative to the best other library, and relative to each
+/// limit.
 fn verdicts(outcome: &Outcome) -> Vec<String> {
     let chosen = Route::Chosen.to_string();
     let Some(ours) = outcome.series.iter().find(|line| line.name == chosen) else {
@@ -276,7 +284,7 @@ fn verdicts(outcome: &Outcome) -> Vec<String> {
     beside_peers.into_iter().chain(beside_limits).collect()
 }
 
-/// By size, the rate of one line divided by the best of others. None if no size has both.
+/// For each size, the rate of a series divided by the best of others. `None` if no size has both.
 fn compared(ours: &Series, others: &[&Series], what: &str) -> Option<String> {
     let ratios = SIZES.iter().filter_map(|(width, height)| {
         let pixels = (width * height) as f64;
@@ -290,7 +298,7 @@ fn compared(ours: &Series, others: &[&Series], what: &str) -> Option<String> {
     (!ratios.is_empty()).then(line)
 }
 
-/// A rate that enough rounds agree about.
+/// A resolved rate.
 fn rate(line: &Series, pixels: f64) -> Option<f64> {
     let mut points = line.points.iter();
     let point = points.find(|point| point.x == pixels)?;
@@ -301,7 +309,7 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A point of a plot, and what is measured for it.
+/// A point of a plot, and the work that is measured for it.
 #[derive(Clone)]
 struct Case {
     plot: String,
@@ -309,13 +317,13 @@ struct Case {
     work: Work,
 }
 
-struct Ours {
+struct OurCompositor {
     route: Route,
     cases: Vec<Case>,
     seconds: f64,
 }
 
-impl Way for Ours {
+impl Method for OurCompositor {
     fn name(&self) -> String {
         self.route.to_string()
     }
@@ -338,15 +346,15 @@ impl Way for Ours {
     }
 }
 
-/// One process that has all pictures, and merges them in one pass: each thread its stripe, for
-/// which it also draws all pictures anew.
-struct Limit {
+/// One process that has all pictures, and merges them in one pass. Each thread draws and merges a
+/// stripe of all pictures.
+struct MergeLimit {
     cases: Vec<Case>,
     seconds: f64,
     threads: usize,
 }
 
-impl Way for Limit {
+impl Method for MergeLimit {
     fn name(&self) -> String {
         match self.threads {
             1 => "one pass in one thread".to_string(),
@@ -364,7 +372,7 @@ impl Way for Limit {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         let figure = |Case { plot, x, work }: &Case| {
-            // Threads have nothing in common, so that they need not wait for each other.
+            // Threads share nothing, so they need not wait for each other.
             let stripe = Work {
                 height: work.height.div_ceil(self.threads),
                 ..*work
@@ -386,8 +394,8 @@ impl Way for Limit {
     }
 }
 
-impl Limit {
-    /// Frames a second of one thread.
+impl MergeLimit {
+    /// The frames per second of one thread.
     fn rate(&self, work: &Work) -> Result<f64> {
         let from: Vec<Picture> = (0..work.renderers).map(|rank| work.picture(rank)).collect();
         let (mut pictures, mut merged) = (from.clone(), from[0].clone());
@@ -407,13 +415,13 @@ impl Limit {
     }
 }
 
-/// The schedules on a simulated clock.
+/// The schedules on the simulated clock.
 struct Simulated {
     renderers: Vec<usize>,
     seconds: f64,
 }
 
-impl Way for Simulated {
+impl Method for Simulated {
     fn name(&self) -> String {
         "simulated".to_string()
     }
@@ -441,7 +449,7 @@ impl Way for Simulated {
 }
 
 impl Simulated {
-    /// Measures what merging and messages cost here.
+    /// Measures the costs of merging and of messages on this machine.
     fn costs(&self) -> Result<Costs> {
         let work = blending(RENDERERS, 1024, 768);
         let pixels = work.pixels();
@@ -471,7 +479,7 @@ impl Simulated {
             to.copy_from_slice(std::hint::black_box(&from));
             Ok(())
         })?;
-        // One renderer sends the display its picture: a message, and its bytes.
+        // One renderer sends its picture to the display: one message, and its bytes.
         let by_message = |width: usize, height: usize| {
             let work = Work {
                 route: Route::ByMessages(Schedule::DirectSend),
@@ -491,7 +499,7 @@ impl Simulated {
     }
 }
 
-/// Seconds that a call takes.
+/// The seconds that a call takes.
 fn per_call(seconds: f64, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
     call()?;
     let (start, mut calls) = (Instant::now(), 0);
@@ -516,10 +524,10 @@ fn blending(renderers: usize, width: usize, height: usize) -> Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Place, Point};
+    use crate::record::{Distance, Point};
 
     fn line(name: &str, kind: Kind, rates: &[(f64, f64)]) -> Series {
-        let point = |(x, value): &(f64, f64)| Point::single(*x, Place::Any, *value);
+        let point = |(x, value): &(f64, f64)| Point::single(*x, Distance::Any, *value);
         Series {
             plot: plot(Operation::Over, false),
             name: name.into(),

@@ -1,65 +1,59 @@
-//! What drawing through other processes costs: any program, drawn directly, without its rendering,
-//! without its servers, by several servers, and by other people's ways to do the same. Local, null,
-//! discard and render are what libtcomm's evaluation tells apart, with ten instances of an
+//! The cost of drawing through other processes. Any program is drawn directly, without rendering,
+//! without servers, by several servers, and by other software with the same purpose. The evaluation
+//! of libtcomm has the same modes (local, null, discard and render), with ten instances of an
 //! isosurface.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{left_out, Suite};
-use crate::gl::drawing::{demo, found, Drawn, How, Scene, Stage, WARM};
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use super::demo::{id, no_demo, title, DEMO};
+use super::unavailable::unavailable;
+use crate::gl::drawing::{
+    demo, with_path, DrawResult, PrivateDisplay, Rendering, Scene, WARM_UP_FRAMES,
+};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
+use crate::suite::Suite;
 
-/// What is drawn unless something else is wanted.
-pub const DEMO: &str = "iso_demo";
-
-/// Of the demo in a frame of a quick run, which must begin soon.
+/// The triangles of the demo in a quick run, which must start fast.
 const QUICK_TRIANGLES: &str = "120000";
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let stage = Stage::new(&wishes.mgn);
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let display = PrivateDisplay::new(&options.mgn);
     let whole = |words| {
-        let seconds = wishes.either(0.7, 0.25);
-        let budget = Duration::from_secs(wishes.either(125, 13));
-        drawing(wishes, &stage, words, seconds, budget, all(wishes))
+        let seconds = options.full_or_quick(0.7, 0.25);
+        let budget = Duration::from_secs(options.full_or_quick(125, 13));
+        drawing(options, &display, words, seconds, budget, all(options))
     };
-    if !wishes.program.is_empty() {
-        return Ok(vec![whole(found(&wishes.program)?)]);
+    if !options.program.is_empty() {
+        return Ok(vec![whole(with_path(&options.program)?)]);
     }
-    let Some(demo) = demo(&wishes.mgn, DEMO) else {
-        return Ok(vec![left_out(Suite::Gl, no_demo())]);
+    let Some(demo) = demo(&options.mgn, DEMO) else {
+        return Ok(vec![unavailable(Suite::Gl, no_demo())]);
     };
     let words = |more: &[&str]| {
         let more = more.iter().map(OsString::from);
         [demo.clone().into()].into_iter().chain(more).collect()
     };
-    if wishes.is_quick {
+    if options.is_quick {
         return Ok(vec![whole(words(&["--triangles", QUICK_TRIANGLES]))]);
     }
     let mut experiments = vec![whole(words(&[]))];
     for mode in ["arrays", "static"] {
         let budget = Duration::from_secs(25);
         let words = words(&["--mode", mode]);
-        experiments.push(drawing(wishes, &stage, words, 0.4, budget, few()));
+        experiments.push(drawing(options, &display, words, 0.4, budget, few()));
     }
     Ok(experiments)
 }
 
-pub fn no_demo() -> String {
-    format!(
-        "{DEMO} is not beside mgn: `make build` and `make install` put it there; or name a program, as in `mgn bench gl -- glxgears`"
-    )
-}
+/// The name of a series, the number of servers, and the rendering.
+type Line = (&'static str, u32, Rendering);
 
-/// A line in the plots, how many servers draw, and how.
-type Line = (&'static str, u32, How);
-
-fn all(wishes: &Wishes) -> Vec<Line> {
+fn all(options: &BenchOptions) -> Vec<Line> {
     let discards = [
         ("discard", 1, ours("--transport shm --discard")),
         ("discard", 2, ours("--wall 2x1 --discard --present none")),
@@ -80,103 +74,83 @@ fn all(wishes: &Wishes) -> Vec<Line> {
     let is_wanted = |line: &Line| {
         let is_quick =
             line.1 == 1 && !line.0.ends_with("unix") || line.0 == "discard" && line.1 == 2;
-        !wishes.is_quick || is_quick
+        !options.is_quick || is_quick
     };
-    let local = [("direct", 0, How::Direct), ("null", 0, null())];
-    let others = [("virgl", 1, How::Virgl), ("indirect GLX", 1, How::Indirect)];
+    let local = [("direct", 0, Rendering::Direct), ("null", 0, null())];
+    let others = [
+        ("virgl", 1, Rendering::Virgl),
+        ("indirect GLX", 1, Rendering::Indirect),
+    ];
     let ours = discards.into_iter().chain(renders).chain(transports);
     let ours = ours.filter(is_wanted);
     local.into_iter().chain(ours).chain(others).collect()
 }
 
-/// What tells apart how vertices reach OpenGL.
+/// The renderings that differ in how vertices reach OpenGL.
 fn few() -> Vec<Line> {
     vec![
-        ("direct", 0, How::Direct),
+        ("direct", 0, Rendering::Direct),
         ("null", 0, null()),
         ("discard", 1, ours("--transport shm --discard")),
         ("render", 1, ours("--transport shm")),
     ]
 }
 
-fn null() -> How {
+fn null() -> Rendering {
     ours("--transport null")
 }
 
-/// Where nothing is rendered, the stream is what it is by itself: no vertices are welded because
-/// the machine is slow.
-fn ours(flags: &str) -> How {
+/// If nothing is rendered, welding is off, so that the stream does not depend on the speed of the
+/// machine.
+fn ours(flags: &str) -> Rendering {
     let is_stream = flags.contains("null") || flags.contains("--discard");
-    How::ours(&format!(
+    Rendering::ours(&format!(
         "{flags}{}",
         if is_stream { " --weld never" } else { "" }
     ))
 }
 
 fn drawing(
-    wishes: &Wishes,
-    stage: &Rc<Stage>,
+    options: &BenchOptions,
+    display: &Rc<PrivateDisplay>,
     words: Vec<OsString>,
     seconds: f64,
     budget: Duration,
     lines: Vec<Line>,
 ) -> Experiment {
-    let title = title(&wishes.mgn, &words);
+    let title = title(&options.mgn, &words);
     let id = id("gl", &title);
-    let limit = Duration::from_secs(wishes.either(60, 30));
+    let limit = Duration::from_secs(options.full_or_quick(60, 30));
     let scene = Scene {
         words,
         seconds,
         limit,
     };
-    let ways = lines.into_iter().map(|(line, servers, how)| {
-        Box::new(Draws {
+    let methods = lines.into_iter().map(|(line, servers, rendering)| {
+        Box::new(Drawing {
             line,
             servers,
-            how,
+            rendering,
             scene: scene.clone(),
-            stage: stage.clone(),
+            display: display.clone(),
             id: id.clone(),
-        }) as Box<dyn Way>
+        }) as Box<dyn Method>
     });
     Experiment {
         suite: Suite::Gl,
         key: format!("gl {title}"),
         plots: plots(&id, &title),
-        ways: ways.collect(),
-        is_placed: false,
+        methods: methods.collect(),
+        depends_on_distance: false,
         budget,
         rounds: ROUNDS,
         notes: vec![
-            format!("{title}, from its frame {WARM} on for {seconds} s or one frame more; its clock goes by frames"),
+            format!("{title}, from its frame {WARM_UP_FRAMES} on for {seconds} s or one frame more; its clock goes by frames"),
             "all by Mesa's software renderer, on a private X server, which shows what is rendered".to_string(),
             "CPU time of servers is counted from their start, of the program from that frame on".to_string(),
         ],
-        conclude: no_words,
+        conclude: no_conclusions,
     }
-}
-
-/// The program and its arguments; our demo goes by its name, others by where they are.
-pub fn title(mgn: &Path, words: &[OsString]) -> String {
-    let is_demo = demo(mgn, DEMO).is_some_and(|path| path == words[0]);
-    let mut words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-    if is_demo {
-        words[0] = DEMO.into();
-    }
-    words.join(" ")
-}
-
-/// What the ids of plots of a program begin with.
-pub fn id(suite: &str, title: &str) -> String {
-    let words = title
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    [suite]
-        .into_iter()
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join("-")
-        .to_lowercase()
 }
 
 fn plots(id: &str, title: &str) -> Vec<Plot> {
@@ -210,16 +184,16 @@ fn plots(id: &str, title: &str) -> Vec<Plot> {
     ]
 }
 
-struct Draws {
+struct Drawing {
     line: &'static str,
     servers: u32,
-    how: How,
+    rendering: Rendering,
     scene: Scene,
-    stage: Rc<Stage>,
+    display: Rc<PrivateDisplay>,
     id: String,
 }
 
-impl Way for Draws {
+impl Method for Drawing {
     fn name(&self) -> String {
         match self.servers {
             0 | 1 => self.line.to_string(),
@@ -228,29 +202,29 @@ impl Way for Draws {
     }
 
     fn kind(&self) -> Kind {
-        match self.how {
-            How::Direct => Kind::Limit,
-            How::Ours(_) => Kind::Ours,
-            How::Virgl | How::Indirect => Kind::Peer,
+        match self.rendering {
+            Rendering::Direct => Kind::Limit,
+            Rendering::Ours(_) => Kind::Ours,
+            Rendering::Virgl | Rendering::Indirect => Kind::Peer,
         }
     }
 
     fn command(&self) -> String {
-        self.how.command(&self.scene)
+        self.rendering.command(&self.scene)
     }
 
     fn missing(&self) -> Option<String> {
-        self.how.missing()
+        self.rendering.missing()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let drawn = self.stage.draw(&[], &self.how, &self.scene)?;
+        let drawn = self.display.draw(&[], &self.rendering, &self.scene)?;
         Ok(self.figures(&drawn))
     }
 }
 
-impl Draws {
-    fn figures(&self, drawn: &Drawn) -> Vec<Figure> {
+impl Drawing {
+    fn figures(&self, drawn: &DrawResult) -> Vec<Figure> {
         let figure = |plot: &str, value: f64| {
             let id = format!("{}-{plot}", self.id);
             Figure::new(&id, f64::from(self.servers), value).of(self.line.to_string())
@@ -270,7 +244,7 @@ impl Draws {
         if drawn.server_cpu > 0.0 {
             figures.push(figure(
                 "cpu-servers",
-                per_frame(drawn.server_cpu, frames + WARM as f64),
+                per_frame(drawn.server_cpu, frames + WARM_UP_FRAMES as f64),
             ));
         }
         figures
@@ -282,21 +256,25 @@ mod tests {
     use super::*;
     use crate::gl::drawing::{Rate, Sent};
 
-    fn wishes(is_quick: bool, program: &[&str]) -> Wishes {
-        Wishes {
+    fn options(is_quick: bool, program: &[&str]) -> BenchOptions {
+        BenchOptions {
             is_quick,
             iterations: 10,
             program: program.iter().map(OsString::from).collect(),
             mgn: "/nowhere/bin/mgn".into(),
-            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
+            peers: std::rc::Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
         }
     }
 
     #[test]
     fn every_way_is_planned() {
-        let planned = plan(&wishes(false, &["sh", "-c", "true"])).unwrap();
+        let planned = plan(&options(false, &["sh", "-c", "true"])).unwrap();
         assert_eq!(planned.len(), 1);
-        let names: Vec<String> = planned[0].ways.iter().map(|way| way.name()).collect();
+        let names: Vec<String> = planned[0]
+            .methods
+            .iter()
+            .map(|method| method.name())
+            .collect();
         for name in [
             "direct",
             "null",
@@ -323,8 +301,8 @@ mod tests {
             "{key}"
         );
         assert!(planned[0].plots[0].id.ends_with("-sh-c-true-rate"));
-        let quick = plan(&wishes(true, &["sh"])).unwrap();
-        assert!(quick[0].ways.len() < planned[0].ways.len());
+        let quick = plan(&options(true, &["sh"])).unwrap();
+        assert!(quick[0].methods.len() < planned[0].methods.len());
     }
 
     #[test]
@@ -334,7 +312,7 @@ mod tests {
             let path = folder.path().join(name).join("sh");
             std::fs::create_dir(path.parent().unwrap()).unwrap();
             std::fs::copy("/bin/sh", &path).unwrap();
-            let planned = plan(&wishes(true, &[path.to_str().unwrap()])).unwrap();
+            let planned = plan(&options(true, &[path.to_str().unwrap()])).unwrap();
             (planned[0].key.clone(), planned[0].plots[0].id.clone())
         });
         assert!(
@@ -344,29 +322,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_said() {
-        let error = plan(&wishes(false, &["/no/such/program"])).err().unwrap();
+    fn missing_programs_are_reported() {
+        let error = plan(&options(false, &["/no/such/program"])).err().unwrap();
         assert!(error.to_string().contains("/no/such/program"), "{error}");
-        let planned = plan(&wishes(false, &[])).unwrap();
-        let why = planned[0].ways[0].missing().unwrap();
+        let planned = plan(&options(false, &[])).unwrap();
+        let why = planned[0].methods[0].missing().unwrap();
         assert!(why.contains("iso_demo is not beside mgn"), "{why}");
     }
 
     #[test]
     fn figures_have_the_units_of_their_plots() {
-        let way = Draws {
+        let method = Drawing {
             line: "discard",
             servers: 2,
-            how: null(),
+            rendering: null(),
             scene: Scene {
                 words: vec!["x".into()],
                 seconds: 1.0,
                 limit: Duration::ZERO,
             },
-            stage: Stage::new("mgn".as_ref()),
+            display: PrivateDisplay::new("mgn".as_ref()),
             id: "gl".to_string(),
         };
-        let drawn = Drawn {
+        let drawn = DrawResult {
             rate: Rate {
                 frames_per_second: 50.0,
                 frames: 100,
@@ -379,7 +357,7 @@ mod tests {
                 waited: 0.25,
             }),
         };
-        let figures = way.figures(&drawn);
+        let figures = method.figures(&drawn);
         let plots = plots("gl", "");
         for (id, value) in [
             ("gl-rate", 50.0),

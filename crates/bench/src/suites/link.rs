@@ -1,5 +1,5 @@
-//! Messages and drawing over slow links, down to the rates of the wireless networks that the papers
-//! on tiled walls and remote visualisation were tried with.
+//! Messages and drawing over slow links, down to the rates of the wireless networks in the papers
+//! on tiled walls and remote visualization.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -12,17 +12,18 @@ use anyhow::{Context, Result};
 use mgn_fabric::Token;
 use mgn_launch::{EmbeddedServer, RunDir};
 
-use super::gl::{id, no_demo, title, DEMO};
-use super::{left_out, Suite};
+use super::demo::{id, no_demo, title, DEMO};
+use super::unavailable::unavailable;
 use crate::child;
-use crate::gl::drawing::{self, demo, found, How, Scene, Stage};
-use crate::net::emulated::{congestion_control, lacks, Conditions, Link};
+use crate::gl::drawing::{self, demo, with_path, PrivateDisplay, Rendering, Scene};
+use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link};
+use crate::net::launch::{self, LaunchOptions};
 use crate::net::measure::Test;
-use crate::net::pair::{self, Places};
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
+use crate::suite::Suite;
 
-/// Their rates are different, which tells them apart in a plot.
+/// The rates differ, because they distinguish the links in a plot.
 const LINKS: [Conditions; 4] = [
     Conditions {
         mbit: 1000,
@@ -35,43 +36,43 @@ const LINKS: [Conditions; 4] = [
 
 const QUICK: [Conditions; 2] = [LINKS[1], LINKS[3]];
 
-/// Of the demo in a frame, so that a slow link has some frames a second: 87 kB.
+/// The triangles of the demo: 87 kB per frame, so that a slow link has some frames per second.
 const TRIANGLES: &str = "1200";
 
-/// Where the render server listens, at the far end: nobody else is there.
+/// The port of the render server at the far end, where no other process listens.
 const PORT: u16 = 7000;
 
-/// The demo's frames.
+/// The plot of the demo's frames.
 const FRAMES: &str = "link-frames";
 
-/// Within which a session ends whose program has ended, on most links.
-const GRACE: Duration = Duration::from_millis(500);
+/// The time in which a session usually ends after its program.
+const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let program = match &wishes.program[..] {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let program = match &options.program[..] {
         [] => None,
-        program => Some(found(program)?),
+        program => Some(with_path(program)?),
     };
-    if let Some(why) = lacks() {
-        return Ok(vec![left_out(Suite::Link, why)]);
+    if let Some(why) = missing_requirement() {
+        return Ok(vec![unavailable(Suite::Link, why)]);
     }
     let control = congestion_control()?;
-    let links: Vec<Rc<Wire>> = wishes
-        .either(&LINKS[..], &QUICK[..])
+    let links: Vec<Rc<TestLink>> = options
+        .full_or_quick(&LINKS[..], &QUICK[..])
         .iter()
-        .map(|conditions| Rc::new(Wire::new(*conditions, wishes.mgn.clone())))
+        .map(|conditions| Rc::new(TestLink::new(*conditions, options.mgn.clone())))
         .collect();
     let notes = vec![
         "links are emulated: 50 ms of queue at either end, packets of an Ethernet's size; the one of 11 Mbit/s loses 10 % of all packets".to_string(),
         format!("TCP's congestion control at both ends: {control}"),
     ];
-    let mut experiments = vec![messages(wishes, &links, notes.clone())];
-    experiments.push(drawing(wishes, program, &links, notes));
+    let mut experiments = vec![messages(options, &links, notes.clone())];
+    experiments.push(drawing(options, program, &links, notes));
     Ok(experiments)
 }
 
-/// A link, which is made when it is first needed, and a render server at its far end.
-struct Wire {
+/// A link, which is made on first use, and a render server at its far end.
+struct TestLink {
     conditions: Conditions,
     mgn: PathBuf,
     link: RefCell<Option<Rc<Link>>>,
@@ -83,9 +84,9 @@ struct Server {
     run: RunDir,
 }
 
-impl Wire {
-    fn new(conditions: Conditions, mgn: PathBuf) -> Wire {
-        Wire {
+impl TestLink {
+    fn new(conditions: Conditions, mgn: PathBuf) -> TestLink {
+        TestLink {
             conditions,
             mgn,
             link: RefCell::default(),
@@ -108,19 +109,19 @@ impl Wire {
     fn server(&self) -> Result<Rc<Server>> {
         let mut server = self.server.borrow_mut();
         if server.is_none() {
-            *server = Some(Rc::new(self.serve()?));
+            *server = Some(Rc::new(self.start_server()?));
         }
         Ok(server.clone().expect("it is there now"))
     }
 
-    fn serve(&self) -> Result<Server> {
+    fn start_server(&self) -> Result<Server> {
         let run = RunDir::create()?;
         let token = run.join("token");
         Token::generate().write(&token)?;
-        let before = self.link()?.before(1);
+        let before = self.link()?.enter_command(1);
         let log = run.join("log");
         let words = [
-            // What it says of clients that go is not for the terminal.
+            // The log of the server must not be on the terminal.
             "sh",
             "-c",
             "LIBGL_ALWAYS_SOFTWARE=1 exec \"$@\" 2>\"$0\"",
@@ -154,34 +155,38 @@ fn plot(id: &str, title: &str, y: Axis, better: Better) -> Plot {
     )
 }
 
-/// What is measured of messages: plot, test and size.
+/// The measurements of messages: plot, test and size.
 const MESSAGES: [(&str, Test, usize); 3] = [
     ("link-latency", Test::Latency, 8),
     ("link-stream-64k", Test::Stream, 64 << 10),
     ("link-stream-1m", Test::Stream, 1 << 20),
 ];
 
-fn messages(wishes: &Wishes, links: &[Rc<Wire>], notes: Vec<String>) -> Experiment {
-    let mut ways: Vec<Box<dyn Way>> = Vec::new();
-    for wire in links {
+fn messages(options: &BenchOptions, links: &[Rc<TestLink>], notes: Vec<String>) -> Experiment {
+    let mut methods: Vec<Box<dyn Method>> = Vec::new();
+    for test_link in links {
         for (plot, test, size) in MESSAGES {
-            if wishes.is_quick && size > 64 << 10 {
+            if options.is_quick && size > 64 << 10 {
                 continue;
             }
-            for (line, way, kind) in [
+            for (line, method, kind) in [
                 ("Manganese, tcp", "tcp", Kind::Ours),
                 ("sockets", "raw-tcp", Kind::Limit),
             ] {
-                ways.push(Box::new(Messages {
-                    wire: wire.clone(),
+                methods.push(Box::new(Messages {
+                    test_link: test_link.clone(),
                     line,
-                    way,
+                    method,
                     kind,
                     plot,
                     test,
                     size,
-                    // What is lost comes again after 200 ms and more.
-                    seconds: if wire.conditions.loss > 0 { 0.6 } else { 0.2 },
+                    // Lost packets are retransmitted after 200 ms or more.
+                    seconds: if test_link.conditions.loss > 0 {
+                        0.6
+                    } else {
+                        0.2
+                    },
                 }));
             }
         }
@@ -210,19 +215,19 @@ fn messages(wishes: &Wishes, links: &[Rc<Wire>], notes: Vec<String>) -> Experime
                 Better::More,
             ),
         ],
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(70, 3)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(70, 3)),
         rounds: ROUNDS,
         notes,
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
 struct Messages {
-    wire: Rc<Wire>,
+    test_link: Rc<TestLink>,
     line: &'static str,
-    way: &'static str,
+    method: &'static str,
     kind: Kind,
     plot: &'static str,
     test: Test,
@@ -231,22 +236,22 @@ struct Messages {
 }
 
 impl Messages {
-    /// Messages under way: what the link takes in a quarter of a second, and no more than
-    /// elsewhere.
+    /// The messages under way: as many as the link carries in a quarter of a second, but at most as
+    /// many as on other links.
     fn window(&self) -> usize {
-        let bytes = self.wire.conditions.mbit as usize * 125_000 / 4;
+        let bytes = self.test_link.conditions.mbit as usize * 125_000 / 4;
         (bytes / self.size).clamp(1, self.test.window(self.size))
     }
 }
 
-impl Way for Messages {
+impl Method for Messages {
     fn name(&self) -> String {
         let size = match self.size {
             8 => "8 B",
             0x10000 => "64 KiB",
             _ => "1 MiB",
         };
-        format!("{}, {size}, {}", self.line, self.wire.conditions)
+        format!("{}, {size}, {}", self.line, self.test_link.conditions)
     }
 
     fn kind(&self) -> Kind {
@@ -258,70 +263,76 @@ impl Way for Messages {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let link = self.wire.link()?;
-        let places = Places {
-            before: [link.before(0), link.before(1)],
+        let link = self.test_link.link()?;
+        let launch_options = LaunchOptions {
+            prefixes: [link.enter_command(0), link.enter_command(1)],
             arguments: vec![
                 format!("--listen={}", Link::address(1)),
                 format!("--window={}", self.window()),
                 "--all".to_string(),
             ],
         };
-        let samples = pair::run_in(&places, self.way, self.test, &[self.size], self.seconds)?;
+        let samples = launch::run_in(
+            &launch_options,
+            self.method,
+            self.test,
+            &[self.size],
+            self.seconds,
+        )?;
         let sample = &samples[0];
         let value = match self.test {
             Test::Latency => sample.seconds[0] / 2.0 * 1e6,
             _ => sample.window * self.size as f64 * 8.0 / sample.seconds[0] / 1e6,
         };
-        let figure = Figure::new(self.plot, self.wire.x(), value).of(self.line.to_string());
+        let figure = Figure::new(self.plot, self.test_link.x(), value).of(self.line.to_string());
         Ok(vec![figure.cpu(sample.cpu)])
     }
 }
 
 fn drawing(
-    wishes: &Wishes,
+    options: &BenchOptions,
     program: Option<Vec<OsString>>,
-    links: &[Rc<Wire>],
+    links: &[Rc<TestLink>],
     mut notes: Vec<String>,
 ) -> Experiment {
-    // The demo's plot has a name of its own, by which papers' figures find it.
-    let (words, plot_id) = match (program, demo(&wishes.mgn, DEMO)) {
-        (None, None) => return left_out(Suite::Link, no_demo()),
+    // The plot of the demo has a fixed id, by which the figures of papers refer to it.
+    let (words, plot_id) = match (program, demo(&options.mgn, DEMO)) {
+        (None, None) => return unavailable(Suite::Link, no_demo()),
         (None, Some(demo)) => {
             let words = vec![demo.into(), "--triangles".into(), TRIANGLES.into()];
             (words, FRAMES.to_string())
         }
         (Some(words), _) => {
-            let id = id(FRAMES, &title(&wishes.mgn, &words));
+            let id = id(FRAMES, &title(&options.mgn, &words));
             (words, id)
         }
     };
-    let title = title(&wishes.mgn, &words);
-    let stage = Stage::new(&wishes.mgn);
+    let title = title(&options.mgn, &words);
+    let display = PrivateDisplay::new(&options.mgn);
     let scene = Scene {
         words,
-        seconds: wishes.either(0.8, 0.4),
+        seconds: options.full_or_quick(0.8, 0.4),
         limit: Duration::from_secs(30),
     };
-    let mut ways: Vec<Box<dyn Way>> = Vec::new();
-    for wire in links {
+    let mut methods: Vec<Box<dyn Method>> = Vec::new();
+    for test_link in links {
         let bytes = Rc::new(Cell::new(None));
         for (line, flags) in [("unseen", "--present none"), ("seen", "")] {
-            if wishes.is_quick && line == "seen" {
+            if options.is_quick && line == "seen" {
                 continue;
             }
-            ways.push(Box::new(Draws {
-                wire: wire.clone(),
+            methods.push(Box::new(Drawing {
+                test_link: test_link.clone(),
                 line,
                 flags,
                 scene: scene.clone(),
-                stage: stage.clone(),
+                display: display.clone(),
                 bytes: bytes.clone(),
                 plot: plot_id.clone(),
             }));
         }
-        ways.push(Box::new(Rate {
-            wire: wire.clone(),
+        methods.push(Box::new(LinkRate {
+            test_link: test_link.clone(),
             bytes,
             plot: plot_id.clone(),
         }));
@@ -339,29 +350,29 @@ fn drawing(
             Axis::log("frames", "1/s"),
             Better::More,
         )],
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(60, 6)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(60, 6)),
         rounds: ROUNDS,
         notes,
-        conclude: no_words,
+        conclude: no_conclusions,
     }
 }
 
-struct Draws {
-    wire: Rc<Wire>,
+struct Drawing {
+    test_link: Rc<TestLink>,
     line: &'static str,
     flags: &'static str,
     scene: Scene,
-    stage: Rc<Stage>,
-    /// Of a frame, for [`Rate`].
+    display: Rc<PrivateDisplay>,
+    /// The bytes of a frame, for [`LinkRate`].
     bytes: Rc<Cell<Option<f64>>>,
     plot: String,
 }
 
-impl Way for Draws {
+impl Method for Drawing {
     fn name(&self) -> String {
-        format!("{}, {}", self.line, self.wire.conditions)
+        format!("{}, {}", self.line, self.test_link.conditions)
     }
 
     fn kind(&self) -> Kind {
@@ -369,23 +380,23 @@ impl Way for Draws {
     }
 
     fn command(&self) -> String {
-        self.how("TOKEN").command(&self.scene)
+        self.rendering("TOKEN").command(&self.scene)
     }
 
     fn missing(&self) -> Option<String> {
-        drawing::lacks()
+        drawing::missing_requirement()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let server = self.wire.server()?;
+        let server = self.test_link.server()?;
         let token = server.run.join("token");
-        let how = self.how(token.to_str().context("a folder's name is no text")?);
-        let before = self.wire.link()?.before(0);
+        let rendering = self.rendering(token.to_str().context("a folder's name is no text")?);
+        let before = self.test_link.link()?.enter_command(0);
         let cpu = || child::cpu(server.server.pid());
         let cpu_before = cpu();
-        let drawn = self.stage.draw(&before, &how, &self.scene)?;
-        // A worker's time counts when the server has waited for it.
-        let deadline = Instant::now() + GRACE;
+        let drawn = self.display.draw(&before, &rendering, &self.scene)?;
+        // The CPU time of a worker counts when the server has waited for it.
+        let deadline = Instant::now() + GRACE_PERIOD;
         while cpu() == cpu_before && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }
@@ -393,31 +404,31 @@ impl Way for Draws {
         self.bytes
             .set(drawn.sent.as_ref().map(|sent| sent.bytes_per_frame));
         let rate = &drawn.rate;
-        let figure = Figure::new(&self.plot, self.wire.x(), rate.frames_per_second);
+        let figure = Figure::new(&self.plot, self.test_link.x(), rate.frames_per_second);
         let figure = figure.of(self.line.to_string());
         Ok(vec![figure.cpu([rate.cpu_seconds, cpu])])
     }
 }
 
-impl Draws {
-    fn how(&self, token: &str) -> How {
+impl Drawing {
+    fn rendering(&self, token: &str) -> Rendering {
         let (address, flags) = (address(), self.flags);
-        How::ours(&format!(
+        Rendering::ours(&format!(
             "--server {address} --token-file {token} --weld never {flags}"
         ))
     }
 }
 
-/// What the link carries at best.
-struct Rate {
-    wire: Rc<Wire>,
+/// The highest frame rate for which the link has capacity.
+struct LinkRate {
+    test_link: Rc<TestLink>,
     bytes: Rc<Cell<Option<f64>>>,
     plot: String,
 }
 
-impl Way for Rate {
+impl Method for LinkRate {
     fn name(&self) -> String {
-        format!("the link's rate, {}", self.wire.conditions)
+        format!("the link's rate, {}", self.test_link.conditions)
     }
 
     fn kind(&self) -> Kind {
@@ -429,13 +440,13 @@ impl Way for Rate {
     }
 
     fn missing(&self) -> Option<String> {
-        drawing::lacks()
+        drawing::missing_requirement()
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         let bytes = self.bytes.get().context("nothing was drawn")?;
-        let value = self.wire.x() * 125_000.0 / bytes;
-        let figure = Figure::new(&self.plot, self.wire.x(), value);
+        let value = self.test_link.x() * 125_000.0 / bytes;
+        let figure = Figure::new(&self.plot, self.test_link.x(), value);
         Ok(vec![figure.of("the link's rate".to_string())])
     }
 }
@@ -444,27 +455,31 @@ impl Way for Rate {
 mod tests {
     use super::*;
 
-    fn wishes(is_quick: bool) -> Wishes {
-        Wishes {
+    fn options(is_quick: bool) -> BenchOptions {
+        BenchOptions {
             is_quick,
             iterations: 10,
             program: vec!["sh".into()],
             mgn: "/nowhere/bin/mgn".into(),
-            peers: std::rc::Rc::new(crate::net::peers::Peers::new("nowhere".into())),
+            peers: std::rc::Rc::new(crate::net::peers::PeerPrograms::new("nowhere".into())),
         }
     }
 
     #[test]
     fn every_link_is_planned() {
-        let planned = plan(&wishes(false)).unwrap();
-        if let Some(why) = lacks() {
+        let planned = plan(&options(false)).unwrap();
+        if let Some(why) = missing_requirement() {
             assert_eq!(planned.len(), 1);
-            assert_eq!(planned[0].ways[0].missing(), Some(why));
+            assert_eq!(planned[0].methods[0].missing(), Some(why));
             return;
         }
         assert_eq!(planned.len(), 2);
         for experiment in &planned {
-            let names: Vec<String> = experiment.ways.iter().map(|way| way.name()).collect();
+            let names: Vec<String> = experiment
+                .methods
+                .iter()
+                .map(|method| method.name())
+                .collect();
             for link in LINKS {
                 let of_link = |name: &&String| name.ends_with(&link.to_string());
                 assert!(
@@ -477,24 +492,24 @@ mod tests {
                 .iter()
                 .any(|note| note.contains("congestion control")));
         }
-        let quick = plan(&wishes(true)).unwrap();
-        assert!(quick[0].ways.len() < planned[0].ways.len());
+        let quick = plan(&options(true)).unwrap();
+        assert!(quick[0].methods.len() < planned[0].methods.len());
     }
 
     #[test]
     fn slow_links_are_not_filled_for_minutes() {
         let window = |mbit: u32, test, size| {
-            let way = Messages {
-                wire: Rc::new(Wire::new(Conditions { mbit, loss: 0 }, PathBuf::new())),
+            let method = Messages {
+                test_link: Rc::new(TestLink::new(Conditions { mbit, loss: 0 }, PathBuf::new())),
                 line: "",
-                way: "",
+                method: "",
                 kind: Kind::Ours,
                 plot: "",
                 test,
                 size,
                 seconds: 0.0,
             };
-            way.window()
+            method.window()
         };
         assert_eq!(window(1000, Test::Stream, 1 << 20), 8);
         assert_eq!(window(10, Test::Stream, 1 << 20), 1);

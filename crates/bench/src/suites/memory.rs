@@ -1,19 +1,21 @@
-//! What memory can do: messages that are copied twice, once and not at all, by size, as Parnass'
-//! table of its machines' buses; and from which size on it is better that a message waits for its
-//! receiver than that it is sent at once.
+//! The speed of memory: messages that are copied twice, once and not at all, by size, as in the
+//! tables of Parnass; and the size from which it is faster that a message waits for its receiver
+//! than that it is sent eagerly.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 
-use super::net::messages;
-use super::{left_out, too_few_processors, Suite};
+use super::limits::Copy;
+use super::messages::messages;
+use super::unavailable::{too_few_processors, unavailable};
+use crate::format::bytes;
+use crate::net::endpoint::settings_in_words;
 use crate::net::measure::Test;
-use crate::net::ours::settings_in_words;
-use crate::net::source::Source;
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Kind, Outcome, Place, Plot, Point, Series, State};
-use crate::table::bytes;
+use crate::net::message_layer::MessageLayer;
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Method, ROUNDS};
+use crate::record::{Axis, Better, Distance, Outcome, Plot, Point, Series, State};
+use crate::suite::Suite;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -29,27 +31,27 @@ const CROSSING_SIZES: [usize; 7] = [
     128 * KIB,
 ];
 
-/// Messages that are sent at once.
+/// The series of messages that are sent at once.
 const EAGER: &str = "eager";
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
-        return Ok(vec![left_out(Suite::Memory, why)]);
+        return Ok(vec![unavailable(Suite::Memory, why)]);
     }
-    let seconds = wishes.either(0.03, 0.01);
-    let ours = |name, way, test, sizes: &[usize], plot: &str| {
-        let source = Source::Ours(way);
-        Box::new(messages(name, source, test, sizes, seconds, plot)) as Box<dyn Way>
+    let seconds = options.full_or_quick(0.03, 0.01);
+    let ours = |name, method, test, sizes: &[usize], plot: &str| {
+        let layer = MessageLayer::Ours(method);
+        Box::new(messages(name, layer, test, sizes, seconds, plot)) as Box<dyn Method>
     };
-    let sizes = wishes.either(&SIZES[..], &SIZES[1..4]);
+    let sizes = options.full_or_quick(&SIZES[..], &SIZES[1..4]);
     let plot = |id: &str, title: &str, y, better| {
         Plot::new(id, title, Axis::log("message size", "B"), y, better)
     };
     let copies = "memory-copies";
     let buffer = messages(
         "a shared buffer",
-        Source::Raw("memory"),
-        Test::Place,
+        MessageLayer::Raw("memory"),
+        Test::InPlace,
         sizes,
         seconds,
         copies,
@@ -63,24 +65,24 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             Axis::log("rate", "GB/s"),
             Better::More,
         )],
-        ways: vec![
+        methods: vec![
             ours("two copies", "shm-offered", Test::Stream, sizes, copies),
             ours("one copy (process_vm_readv)", "shm-single", Test::Stream, sizes, copies),
-            ours("no copy, written and read", "shm-placed", Test::Place, sizes, copies),
+            ours("no copy, written and read", "shm-placed", Test::InPlace, sizes, copies),
             Box::new(buffer),
             Box::new(Copy::new(copies.to_string(), sizes, seconds)),
         ],
-        is_placed: true,
-        budget: Duration::from_secs(wishes.either(25, 2)),
+        depends_on_distance: true,
+        budget: Duration::from_secs(options.full_or_quick(25, 2)),
         rounds: ROUNDS,
         notes: vec![
             "Where something is copied the buffers are reused untouched; where nothing is, the sender writes and the receiver reads every byte"
                 .to_string(),
         ],
-        conclude: no_words,
+        conclude: no_conclusions,
     };
     let crossing = "memory-crossing";
-    let sizes = wishes.either(&CROSSING_SIZES[..], &CROSSING_SIZES[2..6]);
+    let sizes = options.full_or_quick(&CROSSING_SIZES[..], &CROSSING_SIZES[2..6]);
     let crossover = Experiment {
         suite: Suite::Memory,
         key: "memory crossover".to_string(),
@@ -90,7 +92,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             Axis::log("time", "us"),
             Better::Less,
         )],
-        ways: vec![
+        methods: vec![
             ours(EAGER, "shm-eager", Test::Latency, sizes, crossing),
             ours("rendezvous", "shm-offered", Test::Latency, sizes, crossing),
             ours(
@@ -101,8 +103,8 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
                 crossing,
             ),
         ],
-        is_placed: true,
-        budget: Duration::from_secs(wishes.either(15, 2)),
+        depends_on_distance: true,
+        budget: Duration::from_secs(options.full_or_quick(15, 2)),
         rounds: ROUNDS,
         notes: Vec::new(),
         conclude: crossovers,
@@ -110,14 +112,14 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     Ok(vec![rates, crossover])
 }
 
-/// Which way is the fastest at which sizes, and what this machine's settings are.
+/// The fastest method for each size, and the settings of this machine.
 fn crossovers(outcome: &Outcome) -> Vec<String> {
     let mut words = Vec::new();
-    for (place, name) in [(Place::Near, "near"), (Place::Far, "far")] {
-        // Winners, with the first and the last size of each.
+    for (distance, name) in [(Distance::Near, "near"), (Distance::Far, "far")] {
+        // The fastest methods, each with its first and last size.
         let mut winners: Vec<(&str, f64, f64)> = Vec::new();
         for size in CROSSING_SIZES.map(|size| size as f64) {
-            let Some(winner) = fastest(outcome, place, size) else {
+            let Some(winner) = fastest(outcome, distance, size) else {
                 continue;
             };
             match winners.last_mut() {
@@ -143,12 +145,12 @@ fn crossovers(outcome: &Outcome) -> Vec<String> {
     words
 }
 
-/// The way with the least latency, if it can be told: of all that were measured with this size,
-/// eager and others.
-fn fastest<'a>(outcome: &'a Outcome, place: Place, size: f64) -> Option<&'a str> {
+/// The method with the lowest latency, if the results are resolved. Only methods that were measured
+/// with this size count, and eager must be one of them.
+fn fastest<'a>(outcome: &'a Outcome, distance: Distance, size: f64) -> Option<&'a str> {
     let of_line = |line: &'a Series| {
         let mut points = line.points.iter();
-        let point = points.find(|point| point.x == size && point.place == place)?;
+        let point = points.find(|point| point.x == size && point.distance == distance)?;
         Some((&line.name[..], point))
     };
     let found: Vec<(&str, &Point)> = outcome.series.iter().filter_map(of_line).collect();
@@ -162,73 +164,14 @@ fn fastest<'a>(outcome: &'a Outcome, place: Place, size: f64) -> Option<&'a str>
     Some(*name)
 }
 
-/// Copying from one place to another, by one processor.
-pub struct Copy {
-    plot: String,
-    sizes: Vec<usize>,
-    seconds: f64,
-}
-
-impl Copy {
-    pub fn new(plot: String, sizes: &[usize], seconds: f64) -> Copy {
-        Copy {
-            plot,
-            sizes: sizes.to_vec(),
-            seconds,
-        }
-    }
-}
-
-impl Way for Copy {
-    fn name(&self) -> String {
-        "memcpy".to_string()
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Limit
-    }
-
-    fn command(&self) -> String {
-        "mgn bench memory".to_string()
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
-        let figures = self.sizes.iter().map(|size| {
-            let from = vec![1u8; *size];
-            let mut into = vec![2u8; *size];
-            let each = best(self.seconds, || {
-                into.copy_from_slice(std::hint::black_box(&from));
-                std::hint::black_box(&mut into);
-            });
-            Figure::new(&self.plot, *size as f64, *size as f64 / each / 1e9)
-        });
-        Ok(figures.collect())
-    }
-}
-
-/// Seconds of one repetition, of the best of several parts of the time.
-pub fn best(seconds: f64, mut work: impl FnMut()) -> f64 {
-    let (mut spent, mut least, mut count) = (0.0, f64::MAX, 1u32);
-    while spent < seconds {
-        let begun = Instant::now();
-        (0..count).for_each(|_| work());
-        let took = begun.elapsed().as_secs_f64();
-        if took < seconds / 8.0 {
-            count *= 2;
-            continue;
-        }
-        spent += took;
-        least = least.min(took / f64::from(count));
-    }
-    least
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Kind;
 
     fn line(name: &str, values: [f64; 4]) -> Series {
-        let point = |(size, value): (&usize, f64)| Point::single(*size as f64, Place::Far, value);
+        let point =
+            |(size, value): (&usize, f64)| Point::single(*size as f64, Distance::Far, value);
         Series {
             plot: "memory-crossing".to_string(),
             name: name.to_string(),
@@ -240,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_of_all_ways_is_told() {
+    fn the_fastest_method_is_named() {
         let mut outcome = Outcome {
             suite: Suite::Memory,
             key: String::new(),
@@ -259,10 +202,10 @@ mod tests {
             far(&outcome),
             "Processors far, the fastest: eager from 1 KiB to 4 KiB; rendezvous, one copy from 8 KiB to 16 KiB"
         );
-        // Where one copy cannot be made.
+        // Without the method of one copy.
         let one_copy = outcome.series.pop().unwrap();
         assert!(far(&outcome).ends_with("eager from 1 KiB to 8 KiB; rendezvous at 16 KiB"));
-        // What might be the fastest, and is not resolved.
+        // A method that might be the fastest, but is not resolved.
         outcome.series.push(one_copy);
         outcome.series[2].points[3].state = State::Noisy;
         assert!(far(&outcome).ends_with("rendezvous, one copy at 8 KiB"));

@@ -1,52 +1,35 @@
-//! Latency and bandwidth of messages between two processes, by their size: over each transport of
-//! ours, over other libraries where they are installed, and what memory and plain sockets can do at
-//! best. The method is that of the evaluation of QsNet II: ping-pong, and many at once in one
-//! direction or both.
+//! Latency and bandwidth of messages between two processes, by size: over each transport of
+//! Manganese, by other installed libraries, and the limits of memory and sockets. The method is
+//! that of the evaluation of QsNet II: ping-pong, and many messages at once in one direction or
+//! both.
 
 use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{bail, Result};
 
-use super::{left_out, too_few_processors, Suite};
-use crate::machine::congestion_control;
-use crate::net::measure::{Sample, Test};
+use super::limits::Copy;
+use super::messages::{messages, Means};
+use super::unavailable::{too_few_processors, unavailable};
+use crate::format::bytes;
+use crate::net::congestion;
+use crate::net::endpoint::settings_in_words;
+use crate::net::measure::Test;
+use crate::net::message_layer::MessageLayer;
 use crate::net::netpipe::NetPipe;
-use crate::net::ours::settings_in_words;
-use crate::net::peers::{Library, Peers, AS_IT_IS, BY_MEMORY, MPICH_TCP, NO_CMA, OPEN_MPI_TCP};
-use crate::net::source::{Messages, Source};
+use crate::net::peers::{
+    MpiLibrary, PeerPrograms, DEFAULT_SETTINGS, MPICH_TCP, OPEN_MPI_MEMORY, OPEN_MPI_NO_CMA,
+    OPEN_MPI_TCP,
+};
 use crate::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
-use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::probe;
-use crate::record::{Axis, Better, Kind, Outcome, Percentiles, Place, Plot, Point, State};
+use crate::record::{Axis, Better, Distance, Kind, Outcome, Plot, Point, State};
 use crate::statistics::median;
-use crate::table::bytes;
+use crate::suite::Suite;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-
-/// Whether two processes exchange messages by shared memory or by sockets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    Memory,
-    Sockets,
-}
-
-impl Means {
-    pub fn name(self) -> &'static str {
-        match self {
-            Means::Memory => "memory",
-            Means::Sockets => "sockets",
-        }
-    }
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Means::Memory => "shared memory",
-            Means::Sockets => "sockets of one host",
-        }
-    }
-}
 
 /// One measurement of the suite.
 struct Part {
@@ -54,7 +37,7 @@ struct Part {
     name: &'static str,
     title: &'static str,
     sizes: &'static [usize],
-    /// Seconds of a full run's time box.
+    /// The time limit of a full run, in seconds.
     budget: u64,
     is_in_quick: bool,
 }
@@ -106,93 +89,91 @@ const PARTS: [Part; 4] = [
 const QUICK_SIZES: [usize; 3] = [512, 32 * KIB, MIB];
 const QUICK_LATENCY_SIZES: [usize; 2] = [8, 32 * KIB];
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
-        return Ok(vec![left_out(Suite::Net, why)]);
+        return Ok(vec![unavailable(Suite::Net, why)]);
     }
     let mut experiments = Vec::new();
     for means in [Means::Memory, Means::Sockets] {
         let parts = PARTS
             .iter()
-            .filter(|part| part.is_in_quick || !wishes.is_quick);
-        experiments.extend(parts.map(|part| part.experiment(means, wishes)));
+            .filter(|part| part.is_in_quick || !options.is_quick);
+        experiments.extend(parts.map(|part| part.experiment(means, options)));
     }
     Ok(experiments)
 }
 
-/// Ours, others' and the limits, where they do it.
-fn sources(means: Means, test: Test, wishes: &Wishes) -> Vec<(&'static str, Source)> {
-    use Library::{Mpich, OpenMpi};
-    let peers = &wishes.peers;
-    let with = |library, settings| Source::Mpi(peers.clone(), library, settings);
-    let ucx = |with, kind| Source::Ucx(peers.clone(), Ucx { with, kind });
+/// The layers that support the test: ours, others, and the limits.
+fn layers(means: Means, test: Test, options: &BenchOptions) -> Vec<(&'static str, MessageLayer)> {
+    use MpiLibrary::{Mpich, OpenMpi};
+    let peers = &options.peers;
+    let mpi = |library, settings| MessageLayer::Mpi(peers.clone(), library, settings);
+    let ucx = |tls, kind| MessageLayer::Ucx(peers.clone(), Ucx { tls, kind });
     let is_one_way = matches!(test, Test::Latency | Test::Stream);
-    let mut sources = match means {
+    let mut layers = match means {
         Means::Memory => vec![
-            ("shm", Source::Ours("shm")),
-            ("Open MPI", with(OpenMpi, BY_MEMORY)),
-            ("MPICH", with(Mpich, AS_IT_IS)),
+            ("shm", MessageLayer::Ours("shm")),
+            ("Open MPI", mpi(OpenMpi, OPEN_MPI_MEMORY)),
+            ("MPICH", mpi(Mpich, DEFAULT_SETTINGS)),
         ],
         Means::Sockets => vec![
-            ("tcp", Source::Ours("tcp")),
-            ("unix", Source::Ours("unix")),
-            ("Open MPI, tcp", with(OpenMpi, OPEN_MPI_TCP)),
-            ("MPICH, tcp", with(Mpich, MPICH_TCP)),
+            ("tcp", MessageLayer::Ours("tcp")),
+            ("unix", MessageLayer::Ours("unix")),
+            ("Open MPI, tcp", mpi(OpenMpi, OPEN_MPI_TCP)),
+            ("MPICH, tcp", mpi(Mpich, MPICH_TCP)),
         ],
     };
-    if means == Means::Memory && !wishes.is_quick {
-        sources.push(("Open MPI, no CMA", with(OpenMpi, NO_CMA)));
+    if means == Means::Memory && !options.is_quick {
+        layers.push(("Open MPI, no CMA", mpi(OpenMpi, OPEN_MPI_NO_CMA)));
     }
     if is_one_way {
-        sources.push(match means {
+        layers.push(match means {
             Means::Memory => ("UCX tag", ucx(UCX_MEMORY, "tag")),
             Means::Sockets => ("UCX tag, tcp", ucx(UCX_TCP, "tag")),
         });
-        if means == Means::Memory && !wishes.is_quick {
-            sources.push(("UCX am", ucx(UCX_MEMORY, "am")));
+        if means == Means::Memory && !options.is_quick {
+            layers.push(("UCX am", ucx(UCX_MEMORY, "am")));
         }
         if means == Means::Sockets {
-            sources.push(("plain tcp", Source::Raw("tcp")));
-            sources.push(("plain unix", Source::Raw("unix")));
+            layers.push(("plain tcp", MessageLayer::Raw("tcp")));
+            layers.push(("plain unix", MessageLayer::Raw("unix")));
         }
     }
-    sources
+    layers
 }
 
 impl Part {
-    fn experiment(&self, means: Means, wishes: &Wishes) -> Experiment {
-        let sizes = match (wishes.is_quick, self.test) {
+    fn experiment(&self, means: Means, options: &BenchOptions) -> Experiment {
+        let sizes = match (options.is_quick, self.test) {
             (true, Test::Latency) => &QUICK_LATENCY_SIZES[..],
             (true, _) => &QUICK_SIZES,
             (false, _) => self.sizes,
         };
         let id = format!("net-{}-{}", self.name, means.name());
-        let seconds = wishes.either(0.03, 0.01);
-        let mut ways: Vec<Box<dyn Way>> = Vec::new();
-        for (name, source) in sources(means, self.test, wishes) {
-            ways.push(Box::new(messages(
-                name, source, self.test, sizes, seconds, &id,
+        let seconds = options.full_or_quick(0.03, 0.01);
+        let mut methods: Vec<Box<dyn Method>> = Vec::new();
+        for (name, layer) in layers(means, self.test, options) {
+            methods.push(Box::new(messages(
+                name, layer, self.test, sizes, seconds, &id,
             )));
         }
-        if !wishes.is_quick {
-            ways.extend(checks(means, self.test, &id, &wishes.peers));
+        if !options.is_quick {
+            methods.extend(checks(means, self.test, &id, &options.peers));
         }
         match (means, self.test) {
-            (Means::Memory, Test::Latency) => ways.push(Box::new(Line { plot: id.clone() })),
+            (Means::Memory, Test::Latency) => {
+                methods.push(Box::new(CacheLine { plot: id.clone() }))
+            }
             (Means::Memory, Test::Stream) => {
-                ways.push(Box::new(messages(
+                methods.push(Box::new(messages(
                     "shm, in place",
-                    Source::Ours("shm-placed"),
-                    Test::Place,
+                    MessageLayer::Ours("shm-placed"),
+                    Test::InPlace,
                     sizes,
                     seconds,
                     &id,
                 )));
-                ways.push(Box::new(super::memory::Copy::new(
-                    id.clone(),
-                    sizes,
-                    seconds,
-                )));
+                methods.push(Box::new(Copy::new(id.clone(), sizes, seconds)));
             }
             _ => {}
         }
@@ -218,16 +199,16 @@ impl Part {
         if means == Means::Memory {
             notes.extend(settings_in_words());
         } else {
-            let control = congestion_control();
+            let control = congestion::control();
             notes.push(format!("Congestion control of TCP: {control}"));
         }
         Experiment {
             suite: Suite::Net,
             key: format!("net {} {}", self.name, means.name()),
             plots,
-            ways,
-            is_placed: true,
-            budget: Duration::from_secs(wishes.either(self.budget, 5)),
+            methods,
+            depends_on_distance: true,
+            budget: Duration::from_secs(options.full_or_quick(self.budget, 5)),
             rounds: ROUNDS,
             notes,
             conclude: check,
@@ -235,21 +216,21 @@ impl Part {
     }
 }
 
-/// What the name of a library ends with where NetPIPE measured it.
+/// The suffix of the names of libraries that NetPIPE measured.
 const BY_NETPIPE: &str = ", by NetPIPE";
 const NETPIPE_SIZES: [usize; 4] = [8, 64, 512, 4 * KIB];
 const NETPIPE_STREAMS: [usize; 3] = [64 * KIB, 256 * KIB, MIB];
 
-/// Libraries that are measured by NetPIPE, too.
-fn checks(means: Means, test: Test, plot: &str, peers: &Rc<Peers>) -> Vec<Box<dyn Way>> {
+/// Libraries that NetPIPE measures too.
+fn checks(means: Means, test: Test, plot: &str, peers: &Rc<PeerPrograms>) -> Vec<Box<dyn Method>> {
     let libraries = match means {
         Means::Memory => [
-            ("Open MPI", Library::OpenMpi, BY_MEMORY),
-            ("MPICH", Library::Mpich, AS_IT_IS),
+            ("Open MPI", MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
+            ("MPICH", MpiLibrary::Mpich, DEFAULT_SETTINGS),
         ],
         Means::Sockets => [
-            ("Open MPI, tcp", Library::OpenMpi, OPEN_MPI_TCP),
-            ("MPICH, tcp", Library::Mpich, MPICH_TCP),
+            ("Open MPI, tcp", MpiLibrary::OpenMpi, OPEN_MPI_TCP),
+            ("MPICH, tcp", MpiLibrary::Mpich, MPICH_TCP),
         ],
     };
     let (sizes, is_stream): (&[usize], bool) = match test {
@@ -258,7 +239,7 @@ fn checks(means: Means, test: Test, plot: &str, peers: &Rc<Peers>) -> Vec<Box<dy
         _ => return Vec::new(),
     };
     let check = |(name, library, settings)| {
-        Box::new(Check {
+        Box::new(NetPipeCheck {
             name: format!("{name}{BY_NETPIPE}"),
             netpipe: NetPipe {
                 library,
@@ -268,13 +249,13 @@ fn checks(means: Means, test: Test, plot: &str, peers: &Rc<Peers>) -> Vec<Box<dy
             },
             peers: peers.clone(),
             plot: plot.to_string(),
-        }) as Box<dyn Way>
+        }) as Box<dyn Method>
     };
     libraries.map(check).into()
 }
 
-/// How far NetPIPE's figures are from ours for the same library: in the middle, and where they are
-/// farthest apart.
+/// The ratio of our figures and NetPIPE's for the same library: the median, and the largest
+/// deviation.
 fn check(outcome: &Outcome) -> Vec<String> {
     let lines = outcome.series.iter();
     let theirs = lines.filter_map(|line| Some((line, line.name.strip_suffix(BY_NETPIPE)?)));
@@ -283,7 +264,7 @@ fn check(outcome: &Outcome) -> Vec<String> {
         let ours = lines.find(|line| line.name == name && line.plot == theirs.plot)?;
         let is_resolved = |point: &&Point| point.state == State::Resolved;
         let ratios = theirs.points.iter().filter(is_resolved).filter_map(|one| {
-            let is_same = |other: &&Point| other.x == one.x && other.place == one.place;
+            let is_same = |other: &&Point| other.x == one.x && other.distance == one.distance;
             let other = ours.points.iter().filter(is_resolved).find(is_same)?;
             Some((other.value / one.value, one))
         });
@@ -293,13 +274,13 @@ fn check(outcome: &Outcome) -> Vec<String> {
         let order = |a: &&(f64, &Point), b: &&(f64, &Point)| distance(a.0).total_cmp(&distance(b.0));
         let (worst, point) = ratios.iter().max_by(order)?;
         let (middle, ..) = median(&values);
-        let place = match point.place {
-            Place::Near => ", near",
-            Place::Far => ", far",
-            Place::Any => "",
+        let distance = match point.distance {
+            Distance::Near => ", near",
+            Distance::Far => ", far",
+            Distance::Any => "",
         };
         Some(format!(
-            "{name}: our program's figures are {middle:.2} times NetPIPE's in the middle of {} sizes and placements, and {worst:.2} times at worst ({}B{place})",
+            "{name}: our program's figures are {middle:.2} times NetPIPE's in the middle of {} sizes and placements, and {worst:.2} times at worst ({}B{distance})",
             ratios.len(),
             bytes(point.x)
         ))
@@ -307,15 +288,15 @@ fn check(outcome: &Outcome) -> Vec<String> {
     words.collect()
 }
 
-/// A library, measured by NetPIPE.
-struct Check {
+/// A library measured by NetPIPE.
+struct NetPipeCheck {
     name: String,
     netpipe: NetPipe,
-    peers: Rc<Peers>,
+    peers: Rc<PeerPrograms>,
     plot: String,
 }
 
-impl Way for Check {
+impl Method for NetPipeCheck {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -346,54 +327,13 @@ impl Way for Check {
     }
 }
 
-/// Messages of one source, of each size.
-pub fn messages(
-    name: &'static str,
-    source: Source,
-    test: Test,
-    sizes: &[usize],
-    seconds: f64,
-    plot: &str,
-) -> Messages {
-    let plot = plot.to_string();
-    Messages {
-        name,
-        source,
-        test,
-        sizes: sizes.to_vec(),
-        seconds,
-        figures: Box::new(move |size, sample| figures(&plot, test, size, sample)),
-    }
-}
-
-fn figures(plot: &str, test: Test, size: usize, sample: &Sample) -> Vec<Figure> {
-    let seconds = sample.seconds[0];
-    let x = size as f64;
-    let us = |seconds: f64| match test {
-        Test::Latency => seconds / 2.0 * 1e6,
-        _ => seconds * 1e6,
-    };
-    let value = match test {
-        Test::Latency | Test::Exchange => us(seconds),
-        _ => sample.window * x / seconds / 1e9,
-    };
-    let mut figure = Figure::new(plot, x, value).cpu(sample.cpu);
-    figure.percentiles = sample
-        .percentiles
-        .map(|all| Percentiles::from(all.map(|one| one.map(us))));
-    let mut figures = vec![figure];
-    if test == Test::Both {
-        figures.push(Figure::new(&format!("{plot}-sum"), x, 2.0 * value));
-    }
-    figures
-}
-
-/// The time in which a cache line changes hands: no message of 8 bytes is faster.
-struct Line {
+/// The time in which a cache line passes to the other processor: the lower limit for a message of 8
+/// bytes.
+struct CacheLine {
     plot: String,
 }
 
-impl Way for Line {
+impl Method for CacheLine {
     fn name(&self) -> String {
         "a cache line".to_string()
     }
@@ -407,7 +347,7 @@ impl Way for Line {
     }
 
     fn run(&mut self) -> Result<Vec<Figure>> {
-        let line = probe::line();
+        let line = probe::cache_line_ns();
         if !line.is_finite() {
             bail!("two threads do not get two processors");
         }
@@ -420,8 +360,9 @@ mod tests {
     use super::*;
     use crate::record::Series;
 
-    fn line(name: &str, values: &[(f64, Place, f64)]) -> Series {
-        let point = |(x, place, value): &(f64, Place, f64)| Point::single(*x, *place, *value);
+    fn line(name: &str, values: &[(f64, Distance, f64)]) -> Series {
+        let point =
+            |(x, distance, value): &(f64, Distance, f64)| Point::single(*x, *distance, *value);
         Series {
             plot: "net-latency-memory".to_string(),
             name: name.to_string(),
@@ -433,28 +374,28 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_size_is_told() {
+    fn the_worst_size_is_named() {
         let mut outcome = Outcome {
             suite: Suite::Net,
             key: String::new(),
             plots: Vec::new(),
             series: vec![
-                line("MPICH", &[(8.0, Place::Near, 1.0)]),
+                line("MPICH", &[(8.0, Distance::Near, 1.0)]),
                 line(
                     "Open MPI",
                     &[
-                        (8.0, Place::Near, 1.01),
-                        (64.0, Place::Near, 1.0),
-                        (4096.0, Place::Far, 1.5),
+                        (8.0, Distance::Near, 1.01),
+                        (64.0, Distance::Near, 1.0),
+                        (4096.0, Distance::Far, 1.5),
                     ],
                 ),
                 line(
                     "Open MPI, by NetPIPE",
                     &[
-                        (8.0, Place::Near, 1.0),
-                        (64.0, Place::Near, 1.0),
-                        (4096.0, Place::Far, 2.0),
-                        (4096.0, Place::Near, 9.0),
+                        (8.0, Distance::Near, 1.0),
+                        (64.0, Distance::Near, 1.0),
+                        (4096.0, Distance::Far, 2.0),
+                        (4096.0, Distance::Near, 9.0),
                     ],
                 ),
             ],
@@ -466,7 +407,7 @@ mod tests {
             check(&outcome),
             ["Open MPI: our program's figures are 1.00 times NetPIPE's in the middle of 3 sizes and placements, and 0.75 times at worst (4 KiB, far)"]
         );
-        // What is not resolved says nothing.
+        // Values that are not resolved are ignored.
         outcome.series[2].points[2].state = State::Noisy;
         assert!(
             check(&outcome)[0].ends_with("1.01 times at worst (8B, near)"),

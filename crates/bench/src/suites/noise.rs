@@ -1,6 +1,6 @@
-//! How much of the processors' time the operating system takes from programs: a loop that is
-//! calibrated to take a millisecond is run on all processors at once, and each time that it took
-//! longer is counted. The method is that of the evaluation of QsNet II.
+//! The processor time that the operating system takes from programs. A loop that is calibrated to
+//! take a millisecond runs on all processors at once, and all iterations that took longer are
+//! counted. The method is that of the evaluation of QsNet II.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -10,26 +10,26 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use hdrhistogram::Histogram;
 
-use super::Suite;
 use crate::child;
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method};
 use crate::probe::{pin, processors};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 use crate::statistics::{histogram, percentile};
+use crate::suite::Suite;
 
-/// What the loop takes, in nanoseconds, when nothing disturbs it.
-const LOOP: u64 = 1_000_000;
+/// The duration of the loop in nanoseconds if nothing disturbs it.
+const LOOP_NS: u64 = 1_000_000;
 
-/// Iterations are split into so many parts, each of which gives one value of the share that is
-/// lost.
+/// The iterations are divided into this number of parts, each of which gives one value for the
+/// share of lost time.
 const PARTS: u64 = 10;
 
-/// Tries to find out how fast the loop is.
+/// The number of attempts to find the speed of the loop.
 const CALIBRATIONS: u32 = 200;
 
 const PERCENTILES: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
 
-/// Upper ends of the histogram's classes, as what an iteration took longer, in microseconds.
+/// The upper bounds of the histogram's classes: the excess time of an iteration, in microseconds.
 const CLASSES: [f64; 13] = [
     1.0,
     2.0,
@@ -46,8 +46,8 @@ const CLASSES: [f64; 13] = [
     f64::INFINITY,
 ];
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    let part = (wishes.iterations / PARTS).max(1);
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
+    let part = (options.iterations / PARTS).max(1);
     let plots = vec![
         Plot {
             fold: Fold::Last,
@@ -82,37 +82,37 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         suite: Suite::Noise,
         key: format!("noise, {} iterations", part * PARTS),
         plots,
-        ways: vec![Box::new(Loops {
+        methods: vec![Box::new(Loops {
             processors: processors.map(Processor::new).collect(),
             iterations: part,
             count: None,
         })],
-        is_placed: false,
-        // It ends by itself.
+        depends_on_distance: false,
+        // The number of iterations is the limit.
         budget: Duration::MAX,
         rounds: PARTS as u32..=PARTS as u32,
         notes: vec![format!(
             "{} iterations on each processor, all at once",
             part * PARTS
         )],
-        conclude: no_words,
+        conclude: no_conclusions,
     }])
 }
 
 struct Loops {
     processors: Vec<Processor>,
     iterations: u64,
-    /// Steps of the loop that take a millisecond.
+    /// The steps of the loop that take a millisecond.
     count: Option<u64>,
 }
 
 struct Processor {
     number: usize,
-    /// What each of its iterations took longer so far, in nanoseconds.
+    /// The excess times of its iterations so far, in nanoseconds.
     lost: Histogram<u64>,
 }
 
-impl Way for Loops {
+impl Method for Loops {
     fn name(&self) -> String {
         "all processors".to_string()
     }
@@ -137,7 +137,7 @@ impl Way for Loops {
                         let pinned = pin(processor.number);
                         start.wait();
                         pinned?;
-                        let is_on = |_: &u64| !child::is_over();
+                        let is_on = |_: &u64| !child::is_interrupted();
                         let iterations = (0..self.iterations).take_while(is_on);
                         Ok(iterations.map(|_| time(count)).collect())
                     })
@@ -159,13 +159,13 @@ impl Processor {
         Processor { number, lost }
     }
 
-    /// What a part says by itself, and of all parts so far the percentiles that they are enough
-    /// for.
+    /// The figures of this part, and the percentiles over all parts so far for which there are
+    /// enough values.
     fn figures(&mut self, taken: &[u64]) -> Vec<Figure> {
         let name = format!("processor {}", self.number);
-        // The undisturbed loop is the shortest one: a processor's clock is not what it was when it
-        // was calibrated.
-        let least = taken.iter().copied().min().unwrap_or(LOOP);
+        // The shortest iteration is undisturbed. The clock of the processor may have changed since
+        // the calibration.
+        let least = taken.iter().copied().min().unwrap_or(LOOP_NS);
         let lost = || taken.iter().map(|time| time - least);
         let mut classes = [0u64; CLASSES.len()];
         for excess in lost() {
@@ -188,19 +188,19 @@ impl Processor {
     }
 }
 
-/// Steps of the loop that take a millisecond: of several tries the most, since what disturbs can
-/// only make it fewer.
+/// The steps of the loop that take a millisecond. The largest of several results counts, because
+/// disturbances only make it smaller.
 fn calibrate() -> u64 {
     let mut count = 1000;
-    while time(count) < LOOP {
+    while time(count) < LOOP_NS {
         count *= 2;
     }
     let rate = (0..CALIBRATIONS).map(|_| count as f64 / time(count) as f64);
-    (rate.fold(0.0, f64::max) * LOOP as f64) as u64
+    (rate.fold(0.0, f64::max) * LOOP_NS as f64) as u64
 }
 
-/// Nanoseconds in which the loop makes so many steps. It is one loop for all who call it: another
-/// copy might be another speed.
+/// The nanoseconds that the loop takes for this number of steps. It is not inlined, because another
+/// copy of the loop might have another speed.
 #[inline(never)]
 fn time(count: u64) -> u64 {
     let start = Instant::now();
@@ -215,10 +215,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_is_counted_once() {
+    fn lost_time_is_counted_once() {
         // Nine undisturbed iterations and one that lost 30 us.
-        let mut taken = vec![LOOP; 9];
-        taken.push(LOOP + 30_000);
+        let mut taken = vec![LOOP_NS; 9];
+        taken.push(LOOP_NS + 30_000);
         let figures = Processor::new(3).figures(&taken);
         let value = |plot: &str, x: f64| {
             let mut found = figures.iter().filter(|f| f.plot == plot && f.x == x);
@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_all_parts() {
-        // Of each part one iteration loses much: 1 ms in the first, 10 ms in the last.
+        // In each part, one iteration loses much: 1 ms in the first, 10 ms in the last.
         let mut processor = Processor::new(0);
         let mut parts = (1..=10).map(|part| {
-            let mut taken: Vec<u64> = (0..1000).map(|at| LOOP + at * 10).collect();
-            taken[500] = LOOP + part * 1_000_000;
+            let mut taken: Vec<u64> = (0..1000).map(|at| LOOP_NS + at * 10).collect();
+            taken[500] = LOOP_NS + part * 1_000_000;
             processor.figures(&taken)
         });
         let first = parts.next().unwrap();

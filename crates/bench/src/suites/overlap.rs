@@ -1,62 +1,63 @@
-//! Whether messages get on while the program computes: post-compute-wait, as in the evaluation of
-//! QsNet II. A message each way is begun, then both processes compute for a time T, then both wait
-//! for what is left.
+//! The progress of messages while the program computes: post-compute-wait, as in the evaluation of
+//! QsNet II. A message in each direction is begun, then both processes compute for a time T, then
+//! both wait for the rest.
 
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::net::Means;
-use super::{left_out, too_few_processors, Suite};
-use crate::net::measure::{Sample, Test, SWEEP};
-use crate::net::peers::{Library, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
-use crate::net::source::{Messages, Source};
-use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
+use super::messages::{Means, Messages};
+use super::unavailable::{too_few_processors, unavailable};
+use crate::format::bytes;
+use crate::net::measure::{Sample, Test, SWEEP_SECONDS};
+use crate::net::message_layer::MessageLayer;
+use crate::net::peers::{MpiLibrary, DEFAULT_SETTINGS, MPICH_TCP, OPEN_MPI_MEMORY, OPEN_MPI_TCP};
+use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Outcome, Plot, Point, State};
-use crate::table::bytes;
+use crate::suite::Suite;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
 
-/// Of the transfer, waited after computing for the longest time: whoever waits no longer has made
-/// progress meanwhile.
+/// The largest share of the transfer time that may be left after the longest computing time, for a
+/// library that makes progress in the meantime.
 const PROGRESS: f64 = 0.1;
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     if let Some(why) = too_few_processors() {
-        return Ok(vec![left_out(Suite::Overlap, why)]);
+        return Ok(vec![unavailable(Suite::Overlap, why)]);
     }
-    let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, wishes));
+    let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, options));
     Ok(experiments.into())
 }
 
-fn experiment(means: Means, wishes: &Wishes) -> Experiment {
-    use Library::{Mpich, OpenMpi};
-    let sizes = wishes.either(&SIZES[..], &SIZES[1..2]);
-    let with = |library, settings| Source::Mpi(wishes.peers.clone(), library, settings);
-    let sources = match means {
+fn experiment(means: Means, options: &BenchOptions) -> Experiment {
+    use MpiLibrary::{Mpich, OpenMpi};
+    let sizes = options.full_or_quick(&SIZES[..], &SIZES[1..2]);
+    let mpi = |library, settings| MessageLayer::Mpi(options.peers.clone(), library, settings);
+    let layers = match means {
         Means::Memory => vec![
-            ("shm", Source::Ours("shm")),
-            ("shm, in place", Source::Ours("shm-placed")),
-            ("Open MPI", with(OpenMpi, BY_MEMORY)),
-            ("MPICH", with(Mpich, AS_IT_IS)),
+            ("shm", MessageLayer::Ours("shm")),
+            ("shm, in place", MessageLayer::Ours("shm-placed")),
+            ("Open MPI", mpi(OpenMpi, OPEN_MPI_MEMORY)),
+            ("MPICH", mpi(Mpich, DEFAULT_SETTINGS)),
         ],
         Means::Sockets => vec![
-            ("tcp", Source::Ours("tcp")),
-            ("unix", Source::Ours("unix")),
-            ("Open MPI, tcp", with(OpenMpi, OPEN_MPI_TCP)),
-            ("MPICH, tcp", with(Mpich, MPICH_TCP)),
+            ("tcp", MessageLayer::Ours("tcp")),
+            ("unix", MessageLayer::Ours("unix")),
+            ("Open MPI, tcp", mpi(OpenMpi, OPEN_MPI_TCP)),
+            ("MPICH, tcp", mpi(Mpich, MPICH_TCP)),
         ],
     };
-    let ways = sources.into_iter().map(|(name, source)| {
-        let is_placed = matches!(source, Source::Ours("shm-placed"));
+    let methods = layers.into_iter().map(|(name, layer)| {
+        let is_in_place = matches!(layer, MessageLayer::Ours("shm-placed"));
         Box::new(Messages {
             name,
-            source,
+            layer,
             test: Test::Sweep,
             sizes: sizes.to_vec(),
-            seconds: wishes.either(0.27, 0.09),
-            figures: Box::new(move |size, sample| figures(means, is_placed, size, sample)),
-        }) as Box<dyn Way>
+            seconds: options.full_or_quick(0.27, 0.09),
+            figures: Box::new(move |size, sample| figures(means, is_in_place, size, sample)),
+        }) as Box<dyn Method>
     });
     let mut plots = Vec::new();
     for (kind, title, unit, better) in [
@@ -89,7 +90,7 @@ fn experiment(means: Means, wishes: &Wishes) -> Experiment {
             )
         }));
     }
-    let longest = SWEEP[SWEEP.len() - 1] * 1e3;
+    let longest = SWEEP_SECONDS[SWEEP_SECONDS.len() - 1] * 1e3;
     plots.push(Plot::new(
         waited(means),
         format!("Waited after computing for {longest} ms, {}", means.title()),
@@ -101,9 +102,9 @@ fn experiment(means: Means, wishes: &Wishes) -> Experiment {
         suite: Suite::Overlap,
         key: format!("overlap {}", means.name()),
         plots,
-        ways: ways.collect(),
-        is_placed: true,
-        budget: Duration::from_secs(wishes.either(50, 5)),
+        methods: methods.collect(),
+        depends_on_distance: true,
+        budget: Duration::from_secs(options.full_or_quick(50, 5)),
         rounds: ROUNDS,
         notes: Vec::new(),
         conclude: match means {
@@ -121,7 +122,7 @@ fn waited(means: Means) -> String {
     format!("overlap-waited-{}", means.name())
 }
 
-/// Which libraries keep the progress rule: that what was begun gets on without the program calling
+/// The libraries that keep the progress rule: transfers that were begun continue without calls of
 /// the library.
 fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
     let lines = outcome
@@ -138,7 +139,7 @@ fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
         }
     };
     let kept = lines.map(|line| {
-        // Little that varies much is still little.
+        // Noise counts too, because a short time that varies much is still short.
         let points = line
             .points
             .iter()
@@ -153,20 +154,20 @@ fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
     kept.filter(|(_, _, count)| *count > 0).map(say).collect()
 }
 
-fn figures(means: Means, is_placed: bool, size: usize, sample: &Sample) -> Vec<Figure> {
+fn figures(means: Means, is_in_place: bool, size: usize, sample: &Sample) -> Vec<Figure> {
     let [transfer, pairs @ ..] = &sample.seconds[..] else {
         return Vec::new();
     };
     let mut figures = Vec::new();
-    for (compute, pair) in SWEEP.iter().zip(pairs.chunks_exact(2)) {
+    for (compute, pair) in SWEEP_SECONDS.iter().zip(pairs.chunks_exact(2)) {
         let whole = pair[0];
         let figure =
             |kind: &str, value: f64| Figure::new(&id(means, kind, size), compute * 1e6, value);
         figures.push(figure("available", compute / whole * 100.0).cpu(sample.cpu));
         figures.push(figure("rate", size as f64 / whole / 1e9));
     }
-    // What is received in place was not begun before.
-    if let (false, Some(waited_last)) = (is_placed, pairs.last()) {
+    // Messages in place are not received before the wait.
+    if let (false, Some(waited_last)) = (is_in_place, pairs.last()) {
         let share = waited_last / transfer * 100.0;
         figures.push(Figure::new(&waited(means), size as f64, share));
     }
@@ -176,14 +177,14 @@ fn figures(means: Means, is_placed: bool, size: usize, sample: &Sample) -> Vec<F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Kind, Place, Series};
+    use crate::record::{Distance, Kind, Series};
 
-    /// Intervals of what was waited, of the transfer in percent, by size.
+    /// The intervals of the waiting time, as a percentage of the transfer time, by size.
     fn line(name: &str, intervals: [(f64, f64, State); 3]) -> Series {
         let points = SIZES.iter().zip(intervals);
         let points = points.map(|(size, (low, high, state))| Point {
             x: *size as f64,
-            place: Place::Near,
+            distance: Distance::Near,
             values: vec![low, high],
             rounds: vec![0, 1],
             value: (low + high) / 2.0,
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_the_progress_rule_is_told() {
+    fn the_progress_rule_is_reported() {
         use State::{Noisy, Resolved, Unresolved};
         let (little, much) = ((0.1, 9.0, Resolved), (98.0, 101.0, Resolved));
         let outcome = Outcome {
@@ -212,11 +213,11 @@ mod tests {
             key: String::new(),
             plots: Vec::new(),
             series: vec![
-                // Little that varies much is still little.
+                // Noise counts too, because a short time that varies much is still short.
                 line("always", [little, little, (0.0, 8.0, Noisy)]),
                 line("never", [much, much, much]),
                 line("at times", [much, little, little]),
-                // Across the border nothing is said, and nothing of what is unresolved.
+                // Intervals across the limit, and unresolved values, do not count.
                 line(
                     "unclear",
                     [(5.0, 20.0, Resolved), little, (0.0, 1.0, Unresolved)],

@@ -1,6 +1,6 @@
-//! Patterns of messages, by the number of processes: everybody to everybody, around a ring, between
-//! random pairs, and all to one. In one step everybody sends what the pattern wants and receives
-//! what is sent to them.
+//! Patterns of messages, by the number of processes: all to all, around a ring, between random
+//! pairs, and all to one. In one step, each process sends the messages of the pattern and receives
+//! those that are for it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,23 +8,24 @@ use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
-use super::Suite;
 use crate::argv::Argv;
 use crate::child;
-use crate::net::crowd::{mesh, raise_limits, tell_all, Running};
+use crate::net::crowd::{command_all, mesh, raise_limits, MemberProcess};
 use crate::net::peers::{
-    task, Library, Peers, Settings, AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP, PATTERNS,
+    task, MpiLibrary, MpiSettings, PeerPrograms, DEFAULT_SETTINGS, OPEN_MPI_MEMORY, OPEN_MPI_TCP,
+    PATTERNS,
 };
-use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Plot};
+use crate::suite::Suite;
 
 const PROCESSES: [usize; 4] = [2, 4, 8, 16];
 
-/// One that tells the time of a step, and one that tells how much gets through.
+/// One size for the time of a step, and one for the bandwidth.
 const SIZES: [usize; 2] = [8, 64 << 10];
 
-/// A run that takes longer is given up: so many processes on few processors may take their time.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of a run. Many processes on few processors are slow.
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pattern {
@@ -41,34 +42,37 @@ const ALL: [Pattern; 4] = [
     Pattern::HotSpot,
 ];
 
-pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     raise_limits()?;
-    let counts = wishes.either(&PROCESSES[..], &PROCESSES[..2]);
-    let seconds = wishes.either(0.02, 0.005);
+    let counts = options.full_or_quick(&PROCESSES[..], &PROCESSES[..2]);
+    let seconds = options.full_or_quick(0.02, 0.005);
     let ours = |transport| {
-        Box::new(Ours {
+        Box::new(OurPatterns {
             transport,
             counts: counts.to_vec(),
             seconds,
             round: 0,
-        }) as Box<dyn Way>
+        }) as Box<dyn Method>
     };
-    let theirs = |name, library, settings| {
-        Box::new(Theirs {
+    let mpi = |name, library, settings| {
+        Box::new(MpiPatterns {
             name,
-            peers: wishes.peers.clone(),
+            peers: options.peers.clone(),
             library,
             settings,
             counts: counts.to_vec(),
             seconds,
             round: 0,
-        }) as Box<dyn Way>
+        }) as Box<dyn Method>
     };
-    let mut ways = vec![ours("shm"), theirs("Open MPI", Library::OpenMpi, BY_MEMORY)];
-    if !wishes.is_quick {
-        ways.push(theirs("MPICH", Library::Mpich, AS_IT_IS));
-        ways.push(ours("tcp"));
-        ways.push(theirs("Open MPI, tcp", Library::OpenMpi, OPEN_MPI_TCP));
+    let mut methods = vec![
+        ours("shm"),
+        mpi("Open MPI", MpiLibrary::OpenMpi, OPEN_MPI_MEMORY),
+    ];
+    if !options.is_quick {
+        methods.push(mpi("MPICH", MpiLibrary::Mpich, DEFAULT_SETTINGS));
+        methods.push(ours("tcp"));
+        methods.push(mpi("Open MPI, tcp", MpiLibrary::OpenMpi, OPEN_MPI_TCP));
     }
     let plots = ALL.iter().flat_map(|pattern| {
         let plot = |size: usize, title: String, y, better| {
@@ -101,12 +105,12 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         suite: Suite::Pattern,
         key: "pattern".to_string(),
         plots: plots.collect(),
-        ways,
-        is_placed: false,
-        budget: Duration::from_secs(wishes.either(80, 6)),
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(80, 6)),
         rounds: ROUNDS,
         notes: vec![format!("{processors} processors; Open MPI is told when processes are more than those, and yields")],
-        conclude: no_words,
+        conclude: no_conclusions,
     }])
 }
 
@@ -133,8 +137,8 @@ impl Pattern {
         format!("pattern-{}-{size}", self.name())
     }
 
-    /// To whom everybody sends. `seed` chooses the pairs; of an odd number of processes one has
-    /// nobody.
+    /// The receivers of each process. `seed` selects the pairs. With an odd number of processes,
+    /// one has no partner.
     fn edges(self, count: usize, seed: u64) -> Vec<Vec<usize>> {
         let others = |rank: usize| (0..count).filter(move |other| *other != rank);
         match self {
@@ -147,7 +151,7 @@ impl Pattern {
                 let mut order: Vec<usize> = (0..count).collect();
                 let mut state = seed;
                 for last in (1..count).rev() {
-                    // Of a linear congruential generator (Knuth's MMIX) the upper half.
+                    // The upper half of a linear congruential generator (Knuth's MMIX).
                     state = state
                         .wrapping_mul(6_364_136_223_846_793_005)
                         .wrapping_add(1_442_695_040_888_963_407);
@@ -163,7 +167,7 @@ impl Pattern {
         }
     }
 
-    /// The place in its plots of a step that took so many seconds.
+    /// The figure of a step that took `seconds`.
     fn figure(self, count: usize, size: usize, seconds: f64) -> Figure {
         let messages: usize = self.edges(count, 0).iter().map(Vec::len).sum();
         let value = match size == SIZES[0] {
@@ -174,14 +178,14 @@ impl Pattern {
     }
 }
 
-struct Ours {
+struct OurPatterns {
     transport: &'static str,
     counts: Vec<usize>,
     seconds: f64,
     round: u64,
 }
 
-impl Way for Ours {
+impl Method for OurPatterns {
     fn name(&self) -> String {
         self.transport.to_string()
     }
@@ -211,9 +215,9 @@ impl Way for Ours {
     }
 }
 
-impl Ours {
-    /// Seconds of one step, of the slowest process.
-    fn step(&self, all: &mut [Running], edges: &[Vec<usize>], size: usize) -> Result<f64> {
+impl OurPatterns {
+    /// The seconds of one step in the slowest process.
+    fn step(&self, all: &mut [MemberProcess], edges: &[Vec<usize>], size: usize) -> Result<f64> {
         let from =
             |rank: usize| (0..edges.len()).filter(move |other| edges[*other].contains(&rank));
         let links = |rank: usize, others: Vec<usize>| {
@@ -229,7 +233,7 @@ impl Ours {
         };
         let mut count = 1u64;
         loop {
-            let answers = tell_all(all, |rank| {
+            let answers = command_all(all, |rank| {
                 let (to, from) = (
                     links(rank, edges[rank].clone()),
                     links(rank, from(rank).collect()),
@@ -243,7 +247,7 @@ impl Ours {
             if longest >= self.seconds {
                 return Ok(longest / count as f64);
             }
-            if child::is_over() {
+            if child::is_interrupted() {
                 bail!("interrupted");
             }
             count *= 2;
@@ -251,17 +255,17 @@ impl Ours {
     }
 }
 
-struct Theirs {
+struct MpiPatterns {
     name: &'static str,
-    peers: Rc<Peers>,
-    library: Library,
-    settings: Settings,
+    peers: Rc<PeerPrograms>,
+    library: MpiLibrary,
+    settings: MpiSettings,
     counts: Vec<usize>,
     seconds: f64,
     round: u64,
 }
 
-impl Way for Theirs {
+impl Method for MpiPatterns {
     fn name(&self) -> String {
         self.name.to_string()
     }
@@ -272,7 +276,7 @@ impl Way for Theirs {
 
     fn command(&self) -> String {
         let runs: Vec<Argv> = self.counts.iter().map(|n| self.argv(*n, 1)).collect();
-        self.peers.typed(self.library, PATTERNS, &runs)
+        self.peers.shell_command(self.library, PATTERNS, &runs)
     }
 
     fn missing(&self) -> Option<String> {
@@ -288,8 +292,8 @@ impl Way for Theirs {
                 self.argv(*count, self.round),
                 task(PATTERNS, &self.settings),
             );
-            let done = self.peers.run(&argv, &task, PATIENCE);
-            let found = read(&done.with_context(|| name.clone())?.stdout)?;
+            let finished = self.peers.run(&argv, &task, RUN_TIMEOUT);
+            let found = read(&finished.with_context(|| name.clone())?.stdout)?;
             for pattern in ALL {
                 for size in SIZES {
                     let seconds = found.get(&(pattern.name().to_string(), size));
@@ -303,12 +307,12 @@ impl Way for Theirs {
     }
 }
 
-impl Theirs {
-    /// A run of so many processes. `seed` chooses the random pairs.
+impl MpiPatterns {
+    /// The command of a run of this number of processes. `seed` selects the random pairs.
     fn argv(&self, processes: usize, seed: u64) -> Argv {
         let sizes = SIZES.map(|size| size.to_string()).join(",");
         let words = [sizes, self.seconds.to_string(), seed.to_string()];
-        let Theirs {
+        let MpiPatterns {
             library, settings, ..
         } = self;
         self.peers
@@ -316,7 +320,7 @@ impl Theirs {
     }
 }
 
-/// Reads what the program for MPI says.
+/// Parses the output of the program for MPI.
 fn read(text: &str) -> Result<BTreeMap<(String, usize), f64>> {
     let line = |line: &str| {
         let [pattern, size, seconds] = line.split_whitespace().collect::<Vec<_>>()[..] else {
@@ -357,32 +361,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_run_is_what_is_said() {
-        let theirs = Theirs {
+    fn command_lines_are_as_shown() {
+        let mpi = MpiPatterns {
             name: "Open MPI",
-            peers: Rc::new(Peers::new("run/programs".into())),
-            library: Library::OpenMpi,
-            settings: BY_MEMORY,
+            peers: Rc::new(PeerPrograms::new("run/programs".into())),
+            library: MpiLibrary::OpenMpi,
+            settings: OPEN_MPI_MEMORY,
             counts: vec![2, 16],
             seconds: 0.02,
             round: 0,
         };
-        let typed = theirs.command();
-        let runs: Vec<&str> = typed.split(" && ").collect();
-        assert!(runs[0].starts_with("mpicc.openmpi "), "{typed}");
+        let shell_command = mpi.command();
+        let runs: Vec<&str> = shell_command.split(" && ").collect();
+        assert!(runs[0].starts_with("mpicc.openmpi "), "{shell_command}");
         assert_eq!(
             runs[1..],
-            [2, 16].map(|count| theirs.argv(count, 1).to_string())
+            [2, 16].map(|count| mpi.argv(count, 1).to_string())
         );
-        assert!(runs[1].contains("-np 2 --bind-to core"), "{typed}");
+        assert!(runs[1].contains("-np 2 --bind-to core"), "{shell_command}");
         assert!(
             runs[2].contains("-np 16 --oversubscribe --bind-to none"),
-            "{typed}"
+            "{shell_command}"
         );
     }
 
     #[test]
-    fn what_programs_say_is_read() {
+    fn output_is_parsed() {
         let found = read("ring 8 0.5\nhot-spot 65536 0.25\n").unwrap();
         assert_eq!(found[&("ring".to_string(), 8)], 0.5);
         assert!(read("ring 8").is_err() && read("ring x 1").is_err());

@@ -2,12 +2,11 @@
 #![allow(dead_code)]
 
 use clap::ValueEnum;
-use mgn_bench::machine::Machine;
 use mgn_bench::record::{
-    Axis, Better, Fold, Head, Kind, Outcome, Percentiles, Place, Plot, Point, Record, Series,
-    State, SCHEMA, VERSION,
+    Axis, Better, Distance, Fold, Head, Kind, Machine, Outcome, Percentiles, Plot, Point, Record,
+    Series, State, SCHEMA, VERSION,
 };
-use mgn_bench::suites::Suite;
+use mgn_bench::suite::Suite;
 
 /// A name that wants to be markup.
 pub const HOSTILE: &str = "<b onload=\"alert(1)\">&amp; 'one' </script><script>alert(2)</script>";
@@ -86,7 +85,7 @@ pub fn small(better: Better, points: Vec<Point>) -> Record {
 pub fn point(x: f64, value: f64, width: f64) -> Point {
     Point {
         x,
-        place: Place::Any,
+        distance: Distance::Any,
         values: vec![value; 7],
         rounds: (0..7).collect(),
         value,
@@ -168,20 +167,20 @@ fn latency() -> Outcome {
     let mut series: Vec<Series> = Vec::new();
     for (at, (name, kind)) in WAYS.into_iter().enumerate() {
         let mut points = Vec::new();
-        for (place, factor) in [(Place::Near, 1.0), (Place::Far, 2.7)] {
+        for (distance, factor) in [(Distance::Near, 1.0), (Distance::Far, 2.7)] {
             for (n, size) in sizes.iter().enumerate() {
                 let seed = (at * 100 + n) as u64;
                 let value =
                     factor * (0.3 * 1.6f64.powi(at as i32) + size / (3000.0 + 400.0 * at as f64));
                 let mut point = Point {
-                    place,
+                    distance,
                     cpu: Some([value / 10.0, value / 20.0]),
                     percentiles: Some(Percentiles {
                         p50: Some(value),
                         p90: Some(value * 1.2),
                         p99: Some(value * 2.0),
                         p999: (*size < 1e5).then_some(value * 9.0),
-                        most: Some(value * 40.0),
+                        max: Some(value * 40.0),
                     }),
                     ..self::point(*size, value, 0.02 + 0.2 * chance(seed))
                 };
@@ -219,7 +218,7 @@ fn bandwidth() -> Outcome {
             let size = 2f64.powi(power);
             let value = 9000.0 / (at + 1) as f64 * size / (size + 20_000.0);
             Point {
-                place: Place::Far,
+                distance: Distance::Far,
                 ..point(size, value, 0.1 * chance(power as u64))
             }
         });
@@ -313,9 +312,9 @@ fn single() -> Outcome {
         Axis::log("time of a frame", "ms"),
     );
     let lines = WAYS.into_iter().enumerate().map(|(at, (name, kind))| {
-        let points = [Place::Near, Place::Far].map(|place| {
+        let points = [Distance::Near, Distance::Far].map(|distance| {
             let mut point = point(8.0, 2.5f64.powi(at as i32), 0.3);
-            point.place = place;
+            point.distance = distance;
             if at == 4 {
                 point.state = State::Noisy;
             }

@@ -33,7 +33,7 @@ pub fn run(command: &mut Command) -> String {
     text
 }
 
-/// What `make install` makes, in a folder of the target folder.
+/// The files that `make install` installs, in a folder of the target folder.
 pub fn installed() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -91,7 +91,7 @@ pub fn compile(source: &str, flags: &[&str], name: &str) -> PathBuf {
     program
 }
 
-/// So many processes of a program, each with what it printed.
+/// Runs `size` processes of a program. Returns the output of each.
 pub fn job(program: &Path, arguments: &[&str], size: usize) -> Vec<String> {
     let hosts = format!("here slots={size}  # all on one host\n");
     job_on(&hosts, program, arguments, size, &[])

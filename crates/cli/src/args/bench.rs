@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use mgn_bench::suites::Suite;
+use mgn_bench::suite::Suite;
 
 /// Measure this machine's communication and rendering, in comparison with other installed software.
 ///

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::OnLoss;
+use super::choices::OnLoss;
 
 /// Run a program on another host, render it on this machine, and show it here.
 ///

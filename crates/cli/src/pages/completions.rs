@@ -19,7 +19,7 @@ pub fn write(command: &Command, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The command without hidden items, which a shell would offer too, and with hints for its values.
+/// The command without hidden items, which shells would offer too, and with hints for its values.
 fn visible(command: &Command) -> Command {
     // Names live as long as the process, which ends when the files are written.
     let name: &'static str = Box::leak(command.get_name().to_owned().into_boxed_str());
@@ -38,12 +38,12 @@ fn visible(command: &Command) -> Command {
         .get_subcommands()
         .filter(|below| !below.is_hide_set());
     shown
-        .args(arguments.map(|argument| meant(argument.clone())))
+        .args(arguments.map(|argument| with_hints(argument.clone())))
         .subcommands(below.map(visible))
 }
 
-/// The argument with the possible values, or the kind of file, that its value's name stands for.
-fn meant(argument: Arg) -> Arg {
+/// The argument with the possible values, or the kind of file, that the name of its value implies.
+fn with_hints(argument: Arg) -> Arg {
     let takes_value = argument.get_action().takes_values();
     if !takes_value || !argument.get_possible_values().is_empty() {
         return argument;
@@ -72,7 +72,7 @@ fn meant(argument: Arg) -> Arg {
     argument.value_hint(hint)
 }
 
-/// Names live as long as the process here too.
+/// Names live as long as the process, as above.
 fn choices(names: impl IntoIterator<Item = impl ToString>) -> PossibleValuesParser {
     let names = names
         .into_iter()

@@ -3,6 +3,7 @@
 
 mod completions;
 mod examples;
+mod literal;
 mod settings;
 mod walls;
 
@@ -15,6 +16,7 @@ use clap_mangen::Man;
 use roff::{bold, roman, Roff};
 
 use crate::args::{Cli, Pages};
+use literal::literal_block;
 
 /// Commands that read a file of walls.
 const OF_WALLS: [&str; 7] = [
@@ -62,7 +64,7 @@ fn manual(command: &Command, folder: &Path) -> std::io::Result<()> {
     fs::write(folder.join(name), page)
 }
 
-/// The sections that the command line's definition lacks: examples, and references.
+/// The sections that the definition of the command line does not contain: examples, and references.
 fn more(name: &str) -> String {
     let mut page = Roff::new();
     let examples = examples::of(name);
@@ -71,7 +73,7 @@ fn more(name: &str) -> String {
         for (what, line) in examples {
             page.control("PP", []);
             page.text([roman(format!("{what}:"))]);
-            shown(&mut page, line);
+            literal_block(&mut page, line);
         }
     }
     page.control("SH", ["SEE ALSO"]);
@@ -92,24 +94,12 @@ fn more(name: &str) -> String {
     page.to_roff()
 }
 
-/// Lines without filling.
-fn shown(page: &mut Roff, lines: &str) {
-    page.control("PP", []);
-    page.control("RS", ["4"]);
-    page.control("nf", []);
-    for line in lines.lines() {
-        page.text([roman(line)]);
-    }
-    page.control("fi", []);
-    page.control("RE", []);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    use crate::args::as_mpirun_has_it;
+    use crate::args::with_long_np;
 
     /// Adds all visible commands, with the file names of their pages.
     fn visible(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
@@ -136,7 +126,7 @@ mod tests {
             let examples = examples::of(&name);
             assert!(!examples.is_empty(), "{name} has no examples");
             for (_, line) in examples {
-                // What starts the processes of a job stands before the command.
+                // The command that starts the processes of a job precedes the example.
                 let line = line.strip_prefix("mpirun -np 4 ").unwrap_or(line);
                 let line = line.trim_end_matches(" &");
                 // Text in quotes is one word.
@@ -150,7 +140,7 @@ mod tests {
                 let starts = words.join("-").starts_with(&name);
                 assert!(starts, "{line} is no example of {name}");
                 let words = words.into_iter().map(OsString::from).collect();
-                if let Err(error) = Cli::try_parse_from(as_mpirun_has_it(words)) {
+                if let Err(error) = Cli::try_parse_from(with_long_np(words)) {
                     panic!("{line}\n{error}");
                 }
             }
@@ -162,7 +152,7 @@ mod tests {
     #[test]
     fn commands_of_the_documentation_are_known() {
         use clap::{error::ErrorKind, Parser};
-        // A setting, the text of a debug group, and a stage that a guide has its readers write.
+        // A setting, the text of a debug group, and a stage that readers of a guide write.
         const OTHERS: [&str; 3] = ["mgn = ", "mgn bounds", "mgn run --spu pace"];
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let docs = std::fs::read_dir(root.join("docs")).unwrap().flatten();
@@ -172,7 +162,7 @@ mod tests {
         let (mut known, mut unknown) = (0, Vec::new());
         for file in files {
             let text = std::fs::read_to_string(&file).unwrap();
-            // Every other part stands between backquotes.
+            // Every other part is between backquotes.
             let code = text
                 .lines()
                 .flat_map(|line| line.split('`').skip(1).step_by(2));
@@ -182,13 +172,13 @@ mod tests {
             for line in code.filter(is_command) {
                 let whole = line.split(['…', '[', '"']).next().unwrap_or_default();
                 let words = whole.split_whitespace().map(OsString::from).collect();
-                let Err(error) = Cli::try_parse_from(as_mpirun_has_it(words)) else {
+                let Err(error) = Cli::try_parse_from(with_long_np(words)) else {
                     known += 1;
                     continue;
                 };
                 let said = error.to_string();
-                // A flag may be named without its value, or with one that stands for all, and a
-                // command without its program.
+                // A flag may be named without its value or with a placeholder, and a command
+                // without its program.
                 let is_part = match error.kind() {
                     ErrorKind::UnknownArgument
                     | ErrorKind::InvalidSubcommand

@@ -2,7 +2,7 @@
 
 use roff::{bold, italic, roman, Roff};
 
-use super::shown;
+use super::literal::literal_block;
 use crate::settings::KEYS;
 
 pub fn page() -> String {
@@ -38,7 +38,7 @@ pub fn page() -> String {
     page.control("SH", ["EXAMPLES"]);
     page.control("PP", []);
     page.text([roman("Render all programs on one host:")]);
-    shown(
+    literal_block(
         &mut page,
         "server = \"tls:gpu1\"\ntoken_file = \"gpu1-token\"",
     );

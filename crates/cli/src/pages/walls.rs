@@ -4,7 +4,7 @@ use mgn_mothership::config::schema;
 use roff::{bold, italic, roman, Roff};
 use serde_json::Value;
 
-use super::shown;
+use super::literal::literal_block;
 
 /// The tables of a file in reading order, and how each is written.
 const TABLES: [(&str, &str); 8] = [
@@ -65,7 +65,7 @@ pub fn page() -> String {
     for (what, file) in EXAMPLES {
         page.control("PP", []);
         page.text([roman(format!("{what}:"))]);
-        shown(&mut page, file);
+        literal_block(&mut page, file);
     }
     page.control("SH", ["SEE ALSO"]);
     for name in ["mgn-mothership", "mgn-config", "mgn-run", "mgn-viewer"] {

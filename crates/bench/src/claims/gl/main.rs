@@ -1,9 +1,9 @@
-//! `mgn-bench`: how fast programs run through Manganese, as ratios to the local driver.
+//! `mgn-bench`: the speed of programs through Manganese, as a ratio to the local driver.
 //!
-//! Every row compares two or more ways of running one program. A round runs each once, one after
-//! the other, and gives one ratio for each; the row shows the median of the ratios over all rounds
-//! with their range, because machines drift while they are measured. CPU seconds of the program's
-//! and the server's side stand beside them.
+//! Each row compares two or more modes of running one program. A round runs each mode once, one
+//! after the other, and gives one ratio for each. The row shows the median of the ratios over all
+//! rounds, and their range, because machines drift during measurements. It also shows the CPU
+//! seconds of the program and of the server.
 #![forbid(unsafe_code)]
 
 mod report;
@@ -11,7 +11,7 @@ mod rows;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use mgn_bench::gl::run::Machine;
+use mgn_bench::gl::run::Servers;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -35,7 +35,7 @@ struct Options {
 
 fn main() -> Result<()> {
     let options = Options::parse();
-    let machine = Machine::start(&options.target, &options.profile)?;
+    let servers = Servers::start(&options.target, &options.profile)?;
     let mut results = Vec::new();
     println!("{}", report::HEADINGS);
     for row in rows::all() {
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
             continue;
         }
         let result = row
-            .measure(&machine, options.rounds)
+            .measure(&servers, options.rounds)
             .with_context(|| format!("{name} failed"))?;
         print!("{}", report::lines(&result));
         results.push(result);

@@ -1,4 +1,4 @@
-//! The table, and the same as JSON.
+//! The results as a table and as JSON.
 
 use crate::rows::RowResult;
 use mgn_bench::gl::run::Sample;
@@ -8,9 +8,9 @@ pub const HEADINGS: &str = "row                          way             median 
 
 pub fn lines(result: &RowResult) -> String {
     let mut text = String::new();
-    for (i, (way, samples)) in result.samples.iter().enumerate() {
+    for (i, (mode, samples)) in result.samples.iter().enumerate() {
         let ratios = sorted(result.ratios(i));
-        let wanted = result.row.wanted.iter().find(|w| w.0 == *way);
+        let wanted = result.row.wanted.iter().find(|w| w.0 == *mode);
         let value = median(samples, |s| s.value) * result.row.scale;
         let answer = |is_so: bool| if is_so { "yes" } else { "NO" };
         let most = result.row.most.filter(|_| i == 0);
@@ -39,7 +39,7 @@ pub fn lines(result: &RowResult) -> String {
         text += &format!(
             "{:<28} {:<14} {:>8.2} {:<14}  {ratio:<28} {verdict:<13} {:>12.2} {:>8.2} {:>7.1}%\n",
             if i == 0 { result.row.name } else { "" },
-            way.name(),
+            mode.name(),
             value,
             result.row.unit,
             median(samples, |s| s.program_cpu),
@@ -54,13 +54,13 @@ pub fn json(results: &[RowResult]) -> String {
     let rows: Vec<_> = results
         .iter()
         .map(|r| {
-            let ways: Vec<_> = r
+            let modes: Vec<_> = r
                 .samples
                 .iter()
                 .enumerate()
-                .map(|(i, (way, samples))| {
+                .map(|(i, (mode, samples))| {
                     json!({
-                        "way": way.name(),
+                        "way": mode.name(),
                         "values": samples.iter().map(|s| s.value * r.row.scale).collect::<Vec<_>>(),
                         "ratios": r.ratios(i),
                         "differences": r.differences(i),
@@ -70,7 +70,7 @@ pub fn json(results: &[RowResult]) -> String {
                     })
                 })
                 .collect();
-            json!({ "row": r.row.name, "unit": r.row.unit, "ways": ways })
+            json!({ "row": r.row.name, "unit": r.row.unit, "ways": modes })
         })
         .collect();
     format!("{:#}\n", json!({ "version": 1, "rows": rows }))
@@ -93,10 +93,10 @@ fn middle(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::rows;
-    use mgn_bench::gl::run::Way;
+    use mgn_bench::gl::run::RunMode;
 
-    /// A round's samples of the row with this name, in seconds.
-    fn measured(name: &str, seconds: &[(Way, f64)]) -> RowResult {
+    /// The samples of one round of the row with this name, in seconds.
+    fn measured(name: &str, seconds: &[(RunMode, f64)]) -> RowResult {
         let row = rows::all().into_iter().find(|row| row.name == name);
         let sample = |value: f64| Sample {
             value,
@@ -107,20 +107,20 @@ mod tests {
         let samples = seconds.iter();
         RowResult {
             row: row.expect("a row of this name"),
-            samples: samples.map(|(way, s)| (*way, vec![sample(*s)])).collect(),
+            samples: samples.map(|(mode, s)| (*mode, vec![sample(*s)])).collect(),
         }
     }
 
     #[test]
     fn a_start_may_take_so_much_longer_than_directly() {
         for name in ["start, one frame", "start, empty caches"] {
-            let result = measured(name, &[(Way::Direct, 0.07), (Way::Own, 0.26)]);
+            let result = measured(name, &[(RunMode::Direct, 0.07), (RunMode::Own, 0.26)]);
             assert!(
                 lines(&result).contains("<= +200: yes"),
                 "{}",
                 lines(&result)
             );
-            let result = measured(name, &[(Way::Direct, 0.07), (Way::Own, 0.28)]);
+            let result = measured(name, &[(RunMode::Direct, 0.07), (RunMode::Own, 0.28)]);
             assert!(lines(&result).contains("<= +200: NO"), "{}", lines(&result));
             assert_eq!(lines(&result).matches("200").count(), 1);
         }

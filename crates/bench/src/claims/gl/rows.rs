@@ -1,40 +1,40 @@
-//! What is measured.
+//! The measurements and the goals.
 
 use anyhow::Result;
-use mgn_bench::gl::program::{Play, Program, Says, FRAMES};
-use mgn_bench::gl::run::{Machine, Sample, Way};
+use mgn_bench::gl::program::{Play, Program, ResultKind, FRAMES};
+use mgn_bench::gl::run::{RunMode, Sample, Servers};
 use std::process::{Command, Stdio};
 
-/// A program, and the ways in which it is run. The first way is what the others are compared with.
+/// A program, and the modes in which it is run. The others are compared with the first one.
 pub struct Row {
     pub name: &'static str,
-    /// A command for the shell that fails where the program cannot be run.
+    /// A shell command that fails if the program cannot be run.
     needs: &'static str,
     program: Program,
     pub unit: &'static str,
-    /// Values are multiplied by this for printing.
+    /// The factor by which values are multiplied for printing.
     pub scale: f64,
-    /// Whether less is better, so that the ratio is turned round.
+    /// Whether smaller values are better, so that ratios are inverted.
     less: bool,
-    ways: &'static [Way],
-    /// (way, least ratio) that is wanted.
-    pub wanted: &'static [(Way, f64)],
-    /// The most that is wanted of the first way's value.
+    modes: &'static [RunMode],
+    /// Goals: a mode, and its smallest ratio.
+    pub wanted: &'static [(RunMode, f64)],
+    /// The goal for the first mode: its largest value.
     pub most: Option<f64>,
-    /// The most by which another way's value may be larger than the first one's.
+    /// The goal for the other modes: the largest difference from the first one.
     pub most_more: Option<f64>,
-    /// Whether each run finds nothing that earlier ones have left in caches.
+    /// Whether each run starts with empty caches.
     is_cold: bool,
 }
 
 pub struct RowResult {
     pub row: Row,
-    /// For each way, the samples of all rounds.
-    pub samples: Vec<(Way, Vec<Sample>)>,
+    /// For each mode, the samples of all rounds.
+    pub samples: Vec<(RunMode, Vec<Sample>)>,
 }
 
 impl Row {
-    /// What this machine would have to have, where it has not.
+    /// The shell command that fails on this machine, if so.
     pub fn missing(&self) -> Option<&'static str> {
         let check = Command::new("sh")
             .args(["-c", self.needs])
@@ -44,14 +44,14 @@ impl Row {
         (!check.is_ok_and(|status| status.success())).then_some(self.needs)
     }
 
-    pub fn measure(self, machine: &Machine, rounds: usize) -> Result<RowResult> {
-        let mut samples: Vec<(Way, Vec<Sample>)> =
-            self.ways.iter().map(|w| (*w, Vec::new())).collect();
+    pub fn measure(self, servers: &Servers, rounds: usize) -> Result<RowResult> {
+        let mut samples: Vec<(RunMode, Vec<Sample>)> =
+            self.modes.iter().map(|w| (*w, Vec::new())).collect();
         for _ in 0..rounds {
-            for (way, samples) in &mut samples {
+            for (mode, samples) in &mut samples {
                 samples.push(match self.is_cold {
-                    true => machine.run_cold(*way, &self.program)?,
-                    false => machine.run(*way, &self.program)?,
+                    true => servers.run_cold(*mode, &self.program)?,
+                    false => servers.run(*mode, &self.program)?,
                 });
             }
         }
@@ -60,7 +60,7 @@ impl Row {
 }
 
 impl RowResult {
-    /// Ratios of a way to the first, round by round; more is better.
+    /// The ratios of a mode to the first one, for each round. Larger is better.
     pub fn ratios(&self, index: usize) -> Vec<f64> {
         let (base, of) = (&self.samples[0].1, &self.samples[index].1);
         let ratio = |(b, o): (&Sample, &Sample)| {
@@ -73,7 +73,7 @@ impl RowResult {
         base.iter().zip(of).map(ratio).collect()
     }
 
-    /// By how much a way's values are larger than the first one's, round by round.
+    /// The differences of a mode's values from those of the first one, for each round.
     pub fn differences(&self, index: usize) -> Vec<f64> {
         let (base, of) = (&self.samples[0].1, &self.samples[index].1);
         let difference = |(b, o): (&Sample, &Sample)| (o.value - b.value) * self.row.scale;
@@ -82,18 +82,24 @@ impl RowResult {
 }
 
 const NOTHING: &str = "true";
-const ALL: &[Way] = &[Way::Direct, Way::Null, Way::Discard, Way::Shm, Way::Tcp];
-const RENDERED: &[Way] = &[Way::Direct, Way::Shm, Way::Tcp];
-const CONFINED_OR_NOT: &[Way] = &[Way::Unconfined, Way::Own];
-const SHOWN_OR_NOT: &[Way] = &[Way::Direct, Way::Unseen, Way::Shm];
+const ALL: &[RunMode] = &[
+    RunMode::Direct,
+    RunMode::Null,
+    RunMode::Discard,
+    RunMode::Shm,
+    RunMode::Tcp,
+];
+const RENDERED: &[RunMode] = &[RunMode::Direct, RunMode::Shm, RunMode::Tcp];
+const CONFINED_OR_NOT: &[RunMode] = &[RunMode::Unconfined, RunMode::Own];
+const SHOWN_OR_NOT: &[RunMode] = &[RunMode::Direct, RunMode::Unseen, RunMode::Shm];
 
-/// A row of a program that says how many frames it draws in a second.
+/// A row for a program that prints its frames per second.
 const fn frames(
     name: &'static str,
     needs: &'static str,
     program: Program,
-    ways: &'static [Way],
-    wanted: &'static [(Way, f64)],
+    modes: &'static [RunMode],
+    wanted: &'static [(RunMode, f64)],
 ) -> Row {
     Row {
         name,
@@ -102,7 +108,7 @@ const fn frames(
         unit: "frames/s",
         scale: 1.0,
         less: false,
-        ways,
+        modes,
         wanted,
         most: None,
         most_more: None,
@@ -113,8 +119,8 @@ const fn frames(
 const fn iso(
     name: &'static str,
     arguments: &'static [&'static str],
-    ways: &'static [Way],
-    wanted: &'static [(Way, f64)],
+    modes: &'static [RunMode],
+    wanted: &'static [(RunMode, f64)],
 ) -> Row {
     Row {
         name,
@@ -122,12 +128,12 @@ const fn iso(
         program: Program::new(
             "demos/iso_demo",
             arguments,
-            Says::Json("triangles_per_second"),
+            ResultKind::Json("triangles_per_second"),
         ),
         unit: "M triangles/s",
         scale: 1e-6,
         less: false,
-        ways,
+        modes,
         wanted,
         most: None,
         most_more: None,
@@ -142,45 +148,45 @@ const fn glmark(name: &'static str, arguments: &'static [&'static str]) -> Row {
     frames(
         name,
         GLMARK2,
-        Program::new("glmark2", arguments, Says::Glmark),
+        Program::new("glmark2", arguments, ResultKind::Glmark),
         SHOWN_OR_NOT,
-        &[(Way::Unseen, 0.9), (Way::Shm, 0.7)],
+        &[(RunMode::Unseen, 0.9), (RunMode::Shm, 0.7)],
     )
 }
 
-/// A scene of VTK's.
+/// A scene of VTK.
 const fn vtk(name: &'static str, arguments: &'static [&'static str]) -> Row {
     frames(
         name,
         "/usr/bin/python3 -c 'import vtk'",
-        Program::new("/usr/bin/python3", arguments, Says::Json(FRAMES)),
+        Program::new("/usr/bin/python3", arguments, ResultKind::Json(FRAMES)),
         SHOWN_OR_NOT,
-        &[(Way::Shm, 0.9)],
+        &[(RunMode::Shm, 0.9)],
     )
 }
 
-/// A program that reads nothing back, as far away as loopback and farther: its frames may take 1.3
-/// times as long.
+/// A program that reads nothing back, with and without a delay on the network. With the delay, its
+/// frames may take 1.3 times as long.
 const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
-    let ways = &[Way::Relayed, Way::Far];
-    frames(name, needs, program, ways, &[(Way::Far, 1.0 / 1.3)])
+    let modes = &[RunMode::Relayed, RunMode::Far];
+    frames(name, needs, program, modes, &[(RunMode::Far, 1.0 / 1.3)])
 }
 
-const BROADCAST: Way = Way::Broadcast("2x2");
-const SORTED: Way = Way::Wall("2x2");
+const BROADCAST: RunMode = RunMode::Broadcast("2x2");
+const SORTED: RunMode = RunMode::Wall("2x2");
 
-/// The program's own CPU time, with four renderers that are told everything, and with four that are
-/// told what touches their tiles.
+/// The CPU time of the program, with four renderers that get all commands, and with four that get
+/// the commands for their tiles.
 const fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row {
     Row {
         name,
         needs: NOTHING,
-        program: Program::new("demos/iso_demo", arguments, Says::Json("cpu_seconds")),
+        program: Program::new("demos/iso_demo", arguments, ResultKind::Json("cpu_seconds")),
         unit: "ms CPU/frame",
-        // 41 frames, but for the one that does not count.
+        // 41 frames, of which the first does not count.
         scale: 1e3 / 40.0,
         less: true,
-        ways: &[BROADCAST, SORTED],
+        modes: &[BROADCAST, SORTED],
         wanted: &[(SORTED, 1.0 / 1.5)],
         most: None,
         most_more: None,
@@ -188,15 +194,15 @@ const fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row 
     }
 }
 
-const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f64)]) -> Row {
+const fn call(name: &'static str, value: &'static str, wanted: &'static [(RunMode, f64)]) -> Row {
     Row {
         name,
         needs: NOTHING,
-        program: Program::new("bench/calls", &[], Says::Json(value)),
+        program: Program::new("bench/calls", &[], ResultKind::Json(value)),
         unit: "ns",
         scale: 1.0,
         less: true,
-        ways: RENDERED,
+        modes: RENDERED,
         wanted,
         most: None,
         most_more: None,
@@ -204,7 +210,7 @@ const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f
     }
 }
 
-/// Into the game, and shooting.
+/// Starts the game and shoots.
 const PLAY: Play = Play {
     frames: 600,
     input: &[
@@ -213,8 +219,8 @@ const PLAY: Play = Play {
     ],
 };
 
-/// How long a whole run takes.
-const fn start(name: &'static str, program: Program, ways: &'static [Way]) -> Row {
+/// The duration of a whole run.
+const fn start(name: &'static str, program: Program, modes: &'static [RunMode]) -> Row {
     Row {
         name,
         needs: NOTHING,
@@ -222,7 +228,7 @@ const fn start(name: &'static str, program: Program, ways: &'static [Way]) -> Ro
         unit: "ms",
         scale: 1e3,
         less: true,
-        ways,
+        modes,
         wanted: &[],
         most: None,
         most_more: None,
@@ -230,23 +236,27 @@ const fn start(name: &'static str, program: Program, ways: &'static [Way]) -> Ro
     }
 }
 
-/// A whole run of a program that draws one frame. The other ways may take `more` milliseconds
+/// A whole run of a program that draws one frame. The other modes may take `more` milliseconds
 /// longer than the first one.
-const fn first_frame(name: &'static str, ways: &'static [Way], more: f64) -> Row {
+const fn first_frame(name: &'static str, modes: &'static [RunMode], more: f64) -> Row {
     let arguments = &["--frames", "1", "--warmup", "0"];
     Row {
         most_more: Some(more),
         ..start(
             name,
-            Program::new("demos/rings", arguments, Says::Nothing),
-            ways,
+            Program::new("demos/rings", arguments, ResultKind::Nothing),
+            modes,
         )
     }
 }
 
-const fn gears(name: &'static str, ways: &'static [Way], wanted: &'static [(Way, f64)]) -> Row {
-    let program = Program::new("glxgears", &[], Says::Gears);
-    frames(name, "command -v glxgears", program, ways, wanted)
+const fn gears(
+    name: &'static str,
+    modes: &'static [RunMode],
+    wanted: &'static [(RunMode, f64)],
+) -> Row {
+    let program = Program::new("glxgears", &[], ResultKind::Gears);
+    frames(name, "command -v glxgears", program, modes, wanted)
 }
 
 /// Thousands of reads per second.
@@ -259,7 +269,8 @@ const fn reads(name: &'static str, value: &'static str) -> Row {
     }
 }
 
-/// Milliseconds by which the first frame may be later than directly, and later in a sandbox.
+/// Goals for the delay of the first frame in milliseconds: relative to direct rendering, and
+/// relative to a server without a sandbox.
 const START: f64 = 200.0;
 const CONFINING: f64 = 20.0;
 
@@ -269,44 +280,56 @@ pub fn all() -> Vec<Row> {
             most: Some(10.0),
             ..start(
                 "mgn --version",
-                Program::new("release/mgn", &["--version"], Says::Nothing),
-                &[Way::Direct],
+                Program::new("release/mgn", &["--version"], ResultKind::Nothing),
+                &[RunMode::Direct],
             )
         },
         first_frame(
             "start, one frame",
-            &[Way::Direct, Way::Shm, Way::Own],
+            &[RunMode::Direct, RunMode::Shm, RunMode::Own],
             START,
         ),
         Row {
             is_cold: true,
-            ..first_frame("start, empty caches", &[Way::Direct, Way::Own], START)
+            ..first_frame(
+                "start, empty caches",
+                &[RunMode::Direct, RunMode::Own],
+                START,
+            )
         },
         first_frame("sandbox: one frame", CONFINED_OR_NOT, CONFINING),
-        gears("sandbox: glxgears", CONFINED_OR_NOT, &[(Way::Own, 0.95)]),
+        gears(
+            "sandbox: glxgears",
+            CONFINED_OR_NOT,
+            &[(RunMode::Own, 0.95)],
+        ),
         iso(
             "iso_demo --cull, immediate",
             &["--cull", "--mode", "immediate", "--frames", "80", "--json"],
             ALL,
-            &[(Way::Null, 4.0), (Way::Shm, 3.0), (Way::Tcp, 1.5)],
+            &[
+                (RunMode::Null, 4.0),
+                (RunMode::Shm, 3.0),
+                (RunMode::Tcp, 1.5),
+            ],
         ),
         iso(
             "iso_demo --cull, arrays",
             &["--cull", "--mode", "arrays", "--frames", "100", "--json"],
             ALL,
-            &[(Way::Shm, 0.8)],
+            &[(RunMode::Shm, 0.8)],
         ),
         iso(
             "iso_demo --cull, vbo",
             &["--cull", "--mode", "vbo", "--frames", "100", "--json"],
             ALL,
-            &[(Way::Shm, 0.8)],
+            &[(RunMode::Shm, 0.8)],
         ),
         iso(
             "iso_demo --cull, static",
             &["--cull", "--mode", "static", "--frames", "100", "--json"],
             RENDERED,
-            &[(Way::Shm, 0.95)],
+            &[(RunMode::Shm, 0.95)],
         ),
         iso(
             "iso_demo, immediate",
@@ -314,7 +337,7 @@ pub fn all() -> Vec<Row> {
             RENDERED,
             &[],
         ),
-        gears("glxgears 300x300", RENDERED, &[(Way::Shm, 0.8)]),
+        gears("glxgears 300x300", RENDERED, &[(RunMode::Shm, 0.8)]),
         reads("glReadPixels 1x1", "read_pixels_per_second"),
         reads("clear, glReadPixels 16x16", "small_reads_per_second"),
         reads("the same, row length, skips", "skipped_reads_per_second"),
@@ -349,7 +372,7 @@ pub fn all() -> Vec<Row> {
                 PLAY,
             ),
             SHOWN_OR_NOT,
-            &[(Way::Shm, 0.9)],
+            &[(RunMode::Shm, 0.9)],
         ),
         vtk(
             "VTK, a mesh",
@@ -365,7 +388,7 @@ pub fn all() -> Vec<Row> {
             Program::new(
                 "demos/rings",
                 &["--frames", "600", "--json"],
-                Says::Json(FRAMES),
+                ResultKind::Json(FRAMES),
             ),
         ),
         far(
@@ -374,7 +397,7 @@ pub fn all() -> Vec<Row> {
             Program::new(
                 "demos/iso_demo",
                 &["--mode", "static", "--cull", "--frames", "60", "--json"],
-                Says::Json(FRAMES),
+                ResultKind::Json(FRAMES),
             ),
         ),
         far(
@@ -383,7 +406,7 @@ pub fn all() -> Vec<Row> {
             Program::new(
                 "glmark2",
                 &["-s", "800x600", "-b", "build:duration=4"],
-                Says::Glmark,
+                ResultKind::Glmark,
             ),
         ),
         frames(
@@ -392,12 +415,12 @@ pub fn all() -> Vec<Row> {
             Program::new(
                 "demos/iso_demo",
                 &["--cull", "--frames", "40", "--json"],
-                Says::Json(FRAMES),
+                ResultKind::Json(FRAMES),
             ),
             &[
-                Way::Broadcast("1x1"),
-                Way::Broadcast("2x1"),
-                Way::Broadcast("3x1"),
+                RunMode::Broadcast("1x1"),
+                RunMode::Broadcast("2x1"),
+                RunMode::Broadcast("3x1"),
                 BROADCAST,
             ],
             &[(BROADCAST, 0.9)],
@@ -405,12 +428,12 @@ pub fn all() -> Vec<Row> {
         Row {
             name: "a triangle a frame",
             needs: NOTHING,
-            program: Program::new("bench/calls", &[], Says::Json("frame_ns")),
+            program: Program::new("bench/calls", &[], ResultKind::Json("frame_ns")),
             unit: "us",
             scale: 1e-3,
             less: true,
-            ways: &[Way::Wall("1x1"), Way::Wall("2x1")],
-            wanted: &[(Way::Wall("2x1"), 1.0 / 1.6)],
+            modes: &[RunMode::Wall("1x1"), RunMode::Wall("2x1")],
+            wanted: &[(RunMode::Wall("2x1"), 1.0 / 1.6)],
             most: None,
             most_more: None,
             is_cold: false,
@@ -434,11 +457,11 @@ pub fn all() -> Vec<Row> {
         Row {
             name: "a crowd, 100 frames",
             needs: NOTHING,
-            program: Program::new("demos/rings", &[], Says::Nothing),
+            program: Program::new("demos/rings", &[], ResultKind::Nothing),
             unit: "s",
             scale: 1.0,
             less: true,
-            ways: &[Way::Crowd(8, 8)],
+            modes: &[RunMode::Crowd(8, 8)],
             wanted: &[],
             most: Some(20.0),
             most_more: None,
@@ -448,7 +471,7 @@ pub fn all() -> Vec<Row> {
         call("glTranslatef", "translate_ns", &[]),
         call("glColor4f", "color_ns", &[]),
         call("glNormal3f + glVertex3f", "normal_vertex_ns", &[]),
-        call("glGetIntegerv", "get_integer_ns", &[(Way::Shm, 1.0)]),
+        call("glGetIntegerv", "get_integer_ns", &[(RunMode::Shm, 1.0)]),
         call("glGetError", "get_error_ns", &[]),
     ]
 }

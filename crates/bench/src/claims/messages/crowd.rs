@@ -1,12 +1,12 @@
-//! What many processes and many links take together, and how fairly they share it: everybody with
-//! everybody, and many links to one receiver.
+//! The throughput of many processes and many links, and the fairness among them: all to all, and
+//! many links to one receiver.
 
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde_json::{json, Value};
 
-use mgn_bench::net::crowd::{memory, mesh, spent, star, tell_all, Running};
+use mgn_bench::net::crowd::{command_all, memory, mesh, spent, star, MemberProcess};
 use mgn_bench::net::member::COUNTED;
 
 pub struct Crowd {
@@ -17,13 +17,13 @@ pub struct Crowd {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// So many processes, each with a link to every other one.
-    Everybody(usize),
-    /// So many processes with so many links each to one that receives.
-    Many(usize, usize),
+    /// This number of processes, each with a link to every other one.
+    AllToAll(usize),
+    /// This number of senders, each with this number of links to one receiver.
+    ManyToOne(usize, usize),
 }
 
-/// What was measured of a crowd, a line each.
+/// The results of a crowd, one per line.
 pub struct Figures {
     name: &'static str,
     figures: Vec<Figure>,
@@ -45,20 +45,20 @@ enum Wanted {
 
 const SIZES: [usize; 3] = [8, 4 << 10, 64 << 10];
 
-/// What all processes may take together, in MiB.
+/// The goal for the memory of all processes together, in MiB.
 const MEMORY: f64 = 256.0;
 
-/// The link that gets least gets this part of what the one gets that gets most.
+/// The goal for the slowest link, as a share of the fastest link.
 const FAIR: f64 = 0.9;
 
-/// Parts of one processor's time in which nothing flows and all wait: this is nothing.
+/// The goal for the CPU time while all processes wait, as a share of one processor.
 const IDLE: f64 = 0.01;
 
 pub fn all(quick: bool) -> Vec<Crowd> {
-    let everybody = Kind::Everybody(if quick { 4 } else { 16 });
+    let everybody = Kind::AllToAll(if quick { 4 } else { 16 });
     let many = match quick {
-        true => Kind::Many(2, 10),
-        false => Kind::Many(10, 100),
+        true => Kind::ManyToOne(2, 10),
+        false => Kind::ManyToOne(10, 100),
     };
     let crowd = |name, transport, kind| Crowd {
         name,
@@ -92,7 +92,7 @@ impl Crowd {
         for size in SIZES {
             figures.extend(self.flow(&mut all, size, seconds)?);
         }
-        if let Kind::Everybody(_) = self.kind {
+        if let Kind::AllToAll(_) = self.kind {
             for size in SIZES {
                 figures.push(turns(&mut all, size, seconds)?);
             }
@@ -101,8 +101,8 @@ impl Crowd {
             wanted: Some(Wanted::AtMost(MEMORY)),
             ..figure("memory of all, at last", memory(&all)?, "MiB")
         });
-        let before = tell_all(&mut all, |_| "wait 0".into())?;
-        let after = tell_all(&mut all, |_| format!("wait {idle}"))?;
+        let before = command_all(&mut all, |_| "wait 0".into())?;
+        let after = command_all(&mut all, |_| format!("wait {idle}"))?;
         let cpu = spent(&before, &after);
         figures.push(Figure {
             cpu: Some(cpu),
@@ -121,24 +121,24 @@ impl Crowd {
 
     fn links(&self) -> usize {
         match self.kind {
-            Kind::Everybody(count) => count * (count - 1) / 2,
-            Kind::Many(senders, each) => senders * each,
+            Kind::AllToAll(count) => count * (count - 1) / 2,
+            Kind::ManyToOne(senders, each) => senders * each,
         }
     }
 
-    /// All processes, with their links.
-    fn start(&self) -> Result<Vec<Running>> {
+    /// Starts all processes with their links.
+    fn start(&self) -> Result<Vec<MemberProcess>> {
         match self.kind {
-            Kind::Everybody(count) => mesh(self.transport, count),
-            Kind::Many(senders, each) => star(self.transport, senders, each),
+            Kind::AllToAll(count) => mesh(self.transport, count),
+            Kind::ManyToOne(senders, each) => star(self.transport, senders, each),
         }
     }
 
-    /// Everybody who sends sends as fast as it goes.
-    fn flow(&self, all: &mut [Running], size: usize, seconds: f64) -> Result<[Figure; 2]> {
-        let is_all = matches!(self.kind, Kind::Everybody(_));
-        let before = tell_all(all, |_| "wait 0".into())?;
-        let answers = tell_all(all, |index| {
+    /// All senders send as fast as possible.
+    fn flow(&self, all: &mut [MemberProcess], size: usize, seconds: f64) -> Result<[Figure; 2]> {
+        let is_all = matches!(self.kind, Kind::AllToAll(_));
+        let before = command_all(all, |_| "wait 0".into())?;
+        let answers = command_all(all, |index| {
             let (sends, receives) = (is_all || index > 0, is_all || index == 0);
             format!("flow {size} {seconds} {sends} {receives}")
         })?;
@@ -173,10 +173,10 @@ impl Crowd {
     }
 }
 
-/// Everybody sends everybody a message and waits for theirs, again and again.
-fn turns(all: &mut [Running], size: usize, seconds: f64) -> Result<Figure> {
-    let before = tell_all(all, |_| "wait 0".into())?;
-    let answers = tell_all(all, |_| format!("turns {size} {seconds}"))?;
+/// All processes send a message to each other and wait for the others', repeatedly.
+fn turns(all: &mut [MemberProcess], size: usize, seconds: f64) -> Result<Figure> {
+    let before = command_all(all, |_| "wait 0".into())?;
+    let answers = command_all(all, |_| format!("turns {size} {seconds}"))?;
     let (_, first) = answers.first().context("there are processes")?;
     let (count, took) = first.split_once(' ').context("a count and a time")?;
     let each = took.trim().parse::<f64>()? / count.parse::<f64>()?;

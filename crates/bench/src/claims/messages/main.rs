@@ -1,11 +1,11 @@
-//! `mgn-bench-messages`: messages between processes, ours and others'.
+//! `mgn-bench-messages`: messages between processes, by Manganese and by other libraries.
 //!
-//! Most rows measure one thing between two processes, in several ways. A round runs each way once,
-//! one after the other, pinned to two processors. Before and after every run the time is measured
-//! in which a cache line changes hands, because virtual processors move: a run during which it
-//! changed, or which was near where the others of its round were far, is made again, and rows tell
-//! near (below 150 ns) and far apart. Ratios are taken round by round. Other rows measure what many
-//! processes and many links take, and how fairly it is shared.
+//! Most rows measure one quantity between two processes, by several methods. A round runs each
+//! method once, one after the other, pinned to two processors. Virtual processors move. So before
+//! and after each run, a probe measures the time in which a cache line passes between the
+//! processors. A run is repeated if this changed from near (below 150 ns) to far or back, or if it
+//! differs from the other runs of its round. Rows distinguish near and far. Ratios are computed for
+//! each round. Other rows measure the throughput and the fairness of many processes and many links.
 #![forbid(unsafe_code)]
 
 mod crowd;
@@ -19,14 +19,14 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use serde_json::json;
 
+use mgn_bench::net::endpoint::settings_in_words;
 use mgn_bench::net::measure;
-use mgn_bench::net::ours::settings_in_words;
-use mgn_bench::net::peers::Peers;
-use mgn_bench::net::source::Source;
-use mgn_bench::probe::{self, NEAR};
+use mgn_bench::net::message_layer::MessageLayer;
+use mgn_bench::net::peers::PeerPrograms;
+use mgn_bench::probe::{self, NEAR_NS};
 use mgn_bench::Part;
 use report::{Measured, Run};
-use rows::{Named, Row, Way};
+use rows::{Method, NamedMethod, Row};
 
 #[derive(Parser)]
 struct Options {
@@ -69,13 +69,13 @@ fn main() -> Result<()> {
     println!("{}", report::HEADINGS);
     let mut results = Vec::new();
     let folder = tempfile::tempdir()?;
-    let peers = Rc::new(Peers::new(folder.path().to_path_buf()));
+    let peers = Rc::new(PeerPrograms::new(folder.path().to_path_buf()));
     let rows = rows::all();
-    let mut ways: Vec<Named> = rows.iter().flat_map(|row| row.ways).copied().collect();
-    ways.sort_by_key(|(name, _)| *name);
-    ways.dedup_by_key(|(name, _)| *name);
-    for (name, way) in ways {
-        if !options.quick && !is_there(&way.source(&peers), &options) {
+    let mut methods: Vec<NamedMethod> = rows.iter().flat_map(|row| row.methods).copied().collect();
+    methods.sort_by_key(|(name, _)| *name);
+    methods.dedup_by_key(|(name, _)| *name);
+    for (name, method) in methods {
+        if !options.quick && !is_there(&method.layer(&peers), &options) {
             println!("{name} is skipped: what it needs is not installed");
         }
     }
@@ -104,39 +104,39 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Whether a way can be measured on this machine.
-fn is_there(source: &Source, options: &Options) -> bool {
-    match source {
-        Source::Ours(_) | Source::Raw(_) => true,
-        _ => !options.quick && source.missing().is_none(),
+/// Whether a method can be measured on this machine.
+fn is_there(layer: &MessageLayer, options: &Options) -> bool {
+    match layer {
+        MessageLayer::Ours(_) | MessageLayer::Raw(_) => true,
+        _ => !options.quick && layer.missing().is_none(),
     }
 }
 
-/// Runs of one way in a round, until one can be compared with those before.
+/// The number of runs of a method in a round, until one can be compared with the others.
 const TRIES: usize = 3;
 
-/// Measures a row: what counts of it near and far.
-fn run<'a>(row: &'a Row, peers: &Rc<Peers>, options: &Options) -> Result<Vec<Measured<'a>>> {
-    let there = |way: &Way| is_there(&way.source(peers), options);
-    let ways = row.ways.iter().filter(|(_, way)| there(way));
-    let ways: Vec<Named> = ways.copied().collect();
+/// Measures a row. Returns the rounds that count, near and far.
+fn run<'a>(row: &'a Row, peers: &Rc<PeerPrograms>, options: &Options) -> Result<Vec<Measured<'a>>> {
+    let there = |method: &Method| is_there(&method.layer(peers), options);
+    let methods = row.methods.iter().filter(|(_, method)| there(method));
+    let methods: Vec<NamedMethod> = methods.copied().collect();
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for _ in 0..options.rounds {
         let mut round: Vec<Run> = Vec::new();
-        for (_, way) in &ways {
-            // Where the processors move all the time, a round is lost.
+        for (_, method) in &methods {
+            // If the processors move all the time, the round is lost.
             for _ in 0..TRIES {
-                let run = once(row, &way.source(peers), options)?;
+                let run = once(row, &method.layer(peers), options)?;
                 let first = round.first().map_or(run.line, |first| first.line);
-                let is_alike = run.line.is_finite() && (run.line < NEAR) == (first < NEAR);
+                let is_alike = run.line.is_finite() && (run.line < NEAR_NS) == (first < NEAR_NS);
                 if is_alike || options.quick {
                     round.push(run);
                     break;
                 }
             }
         }
-        if round.len() == ways.len() {
-            match round[0].line < NEAR {
+        if round.len() == methods.len() {
+            match round[0].line < NEAR_NS {
                 true => near.push(round),
                 false => far.push(round),
             }
@@ -149,23 +149,23 @@ fn run<'a>(row: &'a Row, peers: &Rc<Peers>, options: &Options) -> Result<Vec<Mea
     let parts = [near, far].into_iter().filter(|rounds| !rounds.is_empty());
     let parts = parts.map(|rounds| Measured {
         row,
-        ways: ways.clone(),
+        methods: methods.clone(),
         rounds,
     });
     Ok(parts.collect())
 }
 
-/// One run. Its line is infinite if the processors moved meanwhile.
-fn once(row: &Row, source: &Source, options: &Options) -> Result<Run> {
+/// One run. Its cache line time is infinite if the processors moved during the run.
+fn once(row: &Row, layer: &MessageLayer, options: &Options) -> Result<Run> {
     let (test, size) = (row.test, row.size);
     let mut seconds = options.seconds;
     if test == measure::Test::Overlap {
         seconds *= 2.0;
     }
-    let before = probe::line();
-    let sample = source.run(test, &[size], seconds)?.remove(0);
-    let after = probe::line();
-    let is_steady = (before < NEAR) == (after < NEAR);
+    let before = probe::cache_line_ns();
+    let sample = layer.run(test, &[size], seconds)?.remove(0);
+    let after = probe::cache_line_ns();
+    let is_steady = (before < NEAR_NS) == (after < NEAR_NS);
     Ok(Run {
         values: test.values(size, &sample),
         cpu: sample.cpu,

@@ -1,15 +1,15 @@
-//! The table, and the same as JSON.
+//! The results as a table and as JSON.
 
 use serde_json::{json, Value};
 
-use mgn_bench::probe::NEAR;
+use mgn_bench::probe::NEAR_NS;
 
-use crate::rows::{Claim, Figure, Row, Way, What};
+use crate::rows::{Claim, Figure, Goal, Method, Row};
 
 pub const HEADINGS: &str =
     "row                                way                 median unit     CPU s, both sides  line ns  measured (range), wanted";
 
-/// What one run said, and the time in which a cache line changed hands then.
+/// The results of one run, and the time in which a cache line passed between the processors.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub values: Vec<f64>,
@@ -17,15 +17,15 @@ pub struct Run {
     pub line: f64,
 }
 
-/// A row's ways that could be measured, and the rounds that count, all near or all far: one run of
-/// each way.
+/// The methods of a row that could be measured, and the rounds that count, all near or all far,
+/// with one run of each method.
 pub struct Measured<'a> {
     pub row: &'a Row,
-    pub ways: Vec<(&'static str, Way)>,
+    pub methods: Vec<(&'static str, Method)>,
     pub rounds: Vec<Vec<Run>>,
 }
 
-/// A claim's measure over the rounds.
+/// The values of a claim in all rounds, and whether it holds.
 struct Verdict {
     what: String,
     measured: Vec<f64>,
@@ -35,51 +35,51 @@ struct Verdict {
 
 impl Measured<'_> {
     fn is_near(&self) -> bool {
-        self.rounds[0][0].line < NEAR
+        self.rounds[0][0].line < NEAR_NS
     }
 
-    fn place(&self, way: &str) -> Option<usize> {
-        self.ways.iter().position(|(name, _)| *name == way)
+    fn place(&self, method: &str) -> Option<usize> {
+        self.methods.iter().position(|(name, _)| *name == method)
     }
 
-    /// The best that somebody else's library did in a round.
+    /// The best value of another library in a round.
     fn best(&self, figure: &Figure, round: &[Run]) -> Option<f64> {
         let peers = self
-            .ways
+            .methods
             .iter()
             .zip(round)
-            .filter(|((_, way), _)| matches!(way, Way::OpenMpi(_) | Way::Ucx(..)));
+            .filter(|((_, method), _)| matches!(method, Method::OpenMpi(_) | Method::Ucx(..)));
         peers
             .map(|(_, run)| run.values[figure.at])
             .reduce(|one, other| figure.unit.better(one, other))
     }
 
-    /// None where what it is compared with was not measured.
+    /// `None` if the other side of the comparison was not measured.
     fn verdict(&self, figure: &Figure, claim: &Claim) -> Option<Verdict> {
-        let at = self.place(claim.way)?;
+        let at = self.place(claim.method)?;
         let unit = figure.unit;
         let one = |round: &[Run]| -> Option<f64> {
             let value = round[at].values[figure.at];
             Some(match claim.what {
-                What::OfBest(_) => unit.ratio(value, self.best(figure, round)?),
-                What::Of(other, _) => {
+                Goal::OfBest(_) => unit.ratio(value, self.best(figure, round)?),
+                Goal::Of(other, _) => {
                     unit.ratio(value, round[self.place(other)?].values[figure.at])
                 }
                 // The figure is in microseconds.
-                What::Lines(_) => value * 1e3 / round[at].line,
-                What::AtLeast(_) | What::AtMost(_) => value,
-                What::BestPlus(_) => value - self.best(figure, round)?,
+                Goal::Lines(_) => value * 1e3 / round[at].line,
+                Goal::AtLeast(_) | Goal::AtMost(_) => value,
+                Goal::BestPlus(_) => value - self.best(figure, round)?,
             })
         };
         let measured: Option<Vec<f64>> = self.rounds.iter().map(|round| one(round)).collect();
         let measured = sorted(measured?);
         let (what, sign, limit) = match claim.what {
-            What::OfBest(limit) => ("of the best peer".to_string(), ">=", limit),
-            What::Of(other, limit) => (format!("of {other}"), ">=", limit),
-            What::Lines(limit) => ("lines".to_string(), "<=", limit),
-            What::AtLeast(limit) => (String::new(), ">=", limit),
-            What::AtMost(limit) => (String::new(), "<=", limit),
-            What::BestPlus(limit) => ("more than the best peer".to_string(), ">=", limit),
+            Goal::OfBest(limit) => ("of the best peer".to_string(), ">=", limit),
+            Goal::Of(other, limit) => (format!("of {other}"), ">=", limit),
+            Goal::Lines(limit) => ("lines".to_string(), "<=", limit),
+            Goal::AtLeast(limit) => (String::new(), ">=", limit),
+            Goal::AtMost(limit) => (String::new(), "<=", limit),
+            Goal::BestPlus(limit) => ("more than the best peer".to_string(), ">=", limit),
         };
         let middle = middle(&measured);
         Some(Verdict {
@@ -96,9 +96,12 @@ impl Measured<'_> {
     fn verdicts<'a>(
         &'a self,
         figure: &'a Figure,
-        way: &'a str,
+        method: &'a str,
     ) -> impl Iterator<Item = Verdict> + 'a {
-        let claims = figure.claims.iter().filter(move |claim| claim.way == way);
+        let claims = figure
+            .claims
+            .iter()
+            .filter(move |claim| claim.method == method);
         claims.filter_map(|claim| self.verdict(figure, claim))
     }
 
@@ -115,7 +118,7 @@ impl Measured<'_> {
         let mut text = String::new();
         let far = if self.is_near() { "" } else { " (far)" };
         for figure in &self.row.figures {
-            for (at, (way, _)) in self.ways.iter().enumerate() {
+            for (at, (method, _)) in self.methods.iter().enumerate() {
                 let title = match at {
                     0 => format!("{}{far}", figure.name),
                     _ => String::new(),
@@ -127,11 +130,11 @@ impl Measured<'_> {
                 let (first, second) = (of(|run| run.cpu[0]), of(|run| run.cpu[1]));
                 let line = of(|run| run.line);
                 let head = format!(
-                    "{title:<34} {way:<17} {value:>8.3} {:<8} {first:>8.2} + {second:<5.2} {line:>9.0}",
+                    "{title:<34} {method:<17} {value:>8.3} {:<8} {first:>8.2} + {second:<5.2} {line:>9.0}",
                     figure.unit.name()
                 );
                 let verdicts: Vec<String> = self
-                    .verdicts(figure, way)
+                    .verdicts(figure, method)
                     .map(|verdict| verdict.text())
                     .collect();
                 let indent = format!("\n{:head$}  ", "", head = head.chars().count());
@@ -144,8 +147,8 @@ impl Measured<'_> {
 
     pub fn json(&self) -> Value {
         let figures = self.row.figures.iter().map(|figure| {
-            let ways = self.ways.iter().enumerate().map(|(at, (way, _))| {
-                let claims = self.verdicts(figure, way).map(|verdict| {
+            let methods = self.methods.iter().enumerate().map(|(at, (method, _))| {
+                let claims = self.verdicts(figure, method).map(|verdict| {
                     json!({
                         "of": verdict.what,
                         "measured": verdict.measured,
@@ -155,7 +158,7 @@ impl Measured<'_> {
                 });
                 let runs = self.rounds.iter().map(|round| &round[at]);
                 json!({
-                    "way": way,
+                    "way": method,
                     "values": runs.clone().map(|run| run.values[figure.at]).collect::<Vec<_>>(),
                     "cpu_seconds": runs.clone().map(|run| run.cpu).collect::<Vec<_>>(),
                     "line_ns": runs.map(|run| run.line).collect::<Vec<_>>(),
@@ -166,7 +169,7 @@ impl Measured<'_> {
                 "row": figure.name,
                 "unit": figure.unit.name(),
                 "near": self.is_near(),
-                "ways": ways.collect::<Vec<_>>(),
+                "ways": methods.collect::<Vec<_>>(),
             })
         });
         Value::Array(figures.collect())

@@ -1,45 +1,48 @@
-//! What is compared with what, and what is wanted.
+//! The comparisons and the goals.
 
 use std::rc::Rc;
 
-use mgn_bench::net::measure::{Test, Unit, TIMES};
-use mgn_bench::net::peers::{Library, Peers, Settings, BY_MEMORY, NO_CMA, OPEN_MPI_TCP};
-use mgn_bench::net::source::Source;
+use mgn_bench::net::measure::{Test, Unit, COMPUTE_FACTORS};
+use mgn_bench::net::message_layer::MessageLayer;
+use mgn_bench::net::peers::{
+    MpiLibrary, MpiSettings, PeerPrograms, OPEN_MPI_MEMORY, OPEN_MPI_NO_CMA, OPEN_MPI_TCP,
+};
 use mgn_bench::net::ucx::{Ucx, UCX_MEMORY, UCX_TCP};
 
-/// A way of sending messages.
+/// A method of sending messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and
-    /// read where they lie.
+pub enum Method {
+    /// Endpoints over a transport. With `-placed`, messages are written and read in place.
     Ours(&'static str),
-    OpenMpi(Settings),
-    /// What `UCX_TLS` is, and which of its two ways.
+    OpenMpi(MpiSettings),
+    /// The value of `UCX_TLS`, and the interface of UCX.
     Ucx(&'static str, &'static str),
-    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's
+    /// System calls or memory alone, between two processes of this program. It is a limit, and no
     /// library.
     Raw(&'static str),
 }
 
-impl Way {
-    pub fn source(&self, peers: &Rc<Peers>) -> Source {
+impl Method {
+    pub fn layer(&self, peers: &Rc<PeerPrograms>) -> MessageLayer {
         match *self {
-            Way::Ours(way) => Source::Ours(way),
-            Way::Raw(way) => Source::Raw(way),
-            Way::Ucx(with, kind) => Source::Ucx(peers.clone(), Ucx { with, kind }),
-            Way::OpenMpi(settings) => Source::Mpi(peers.clone(), Library::OpenMpi, settings),
+            Method::Ours(method) => MessageLayer::Ours(method),
+            Method::Raw(method) => MessageLayer::Raw(method),
+            Method::Ucx(tls, kind) => MessageLayer::Ucx(peers.clone(), Ucx { tls, kind }),
+            Method::OpenMpi(settings) => {
+                MessageLayer::Mpi(peers.clone(), MpiLibrary::OpenMpi, settings)
+            }
         }
     }
 }
 
-/// A way and its name in the table.
-pub type Named = (&'static str, Way);
+/// A method and its name in the table.
+pub type NamedMethod = (&'static str, Method);
 
 pub struct Row {
     pub name: &'static str,
     pub test: Test,
     pub size: usize,
-    pub ways: &'static [Named],
+    pub methods: &'static [NamedMethod],
     pub figures: Vec<Figure>,
 }
 
@@ -47,63 +50,63 @@ pub struct Row {
 pub struct Figure {
     pub name: String,
     pub unit: Unit,
-    /// Its place among the values.
+    /// Its index among the values of a run.
     pub at: usize,
     pub claims: Vec<Claim>,
 }
 
-/// What is wanted of one way.
+/// A goal for one method.
 pub struct Claim {
-    pub way: &'static str,
-    pub what: What,
+    pub method: &'static str,
+    pub what: Goal,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum What {
-    /// This share at least of the best of other people's libraries.
+pub enum Goal {
+    /// At least this share of the best other library.
     OfBest(f64),
-    /// This share at least of another way.
+    /// At least this share of another method.
     Of(&'static str, f64),
-    /// So many times at most that in which a cache line changes hands.
+    /// At most this multiple of the time in which a cache line passes.
     Lines(f64),
     AtLeast(f64),
     AtMost(f64),
-    /// So much more at least than the best of other people's libraries.
+    /// At least the best other library plus this.
     BestPlus(f64),
 }
 
-const SHM: Named = ("shm", Way::Ours("shm"));
-const PLACED: Named = ("shm, in place", Way::Ours("shm-placed"));
-const TCP: Named = ("tcp", Way::Ours("tcp"));
-const UNIX: Named = ("unix", Way::Ours("unix"));
-const MPI: Named = ("Open MPI", Way::OpenMpi(BY_MEMORY));
-const MPI_NO_CMA: Named = ("Open MPI, no CMA", Way::OpenMpi(NO_CMA));
-const MPI_BY_TCP: Named = ("Open MPI, tcp", Way::OpenMpi(OPEN_MPI_TCP));
-const TAG: Named = ("UCX tag", Way::Ucx(UCX_MEMORY, "tag"));
-const AM: Named = ("UCX am", Way::Ucx(UCX_MEMORY, "am"));
-const TAG_TCP: Named = ("UCX tag, tcp", Way::Ucx(UCX_TCP, "tag"));
-const RAW_TCP: Named = ("raw tcp", Way::Raw("tcp"));
-const RAW_UNIX: Named = ("raw unix", Way::Raw("unix"));
-const RAW_MEMORY: Named = ("raw read", Way::Raw("memory"));
+const SHM: NamedMethod = ("shm", Method::Ours("shm"));
+const PLACED: NamedMethod = ("shm, in place", Method::Ours("shm-placed"));
+const TCP: NamedMethod = ("tcp", Method::Ours("tcp"));
+const UNIX: NamedMethod = ("unix", Method::Ours("unix"));
+const MPI: NamedMethod = ("Open MPI", Method::OpenMpi(OPEN_MPI_MEMORY));
+const OPEN_MPI_WITHOUT_CMA: NamedMethod = ("Open MPI, no CMA", Method::OpenMpi(OPEN_MPI_NO_CMA));
+const MPI_BY_TCP: NamedMethod = ("Open MPI, tcp", Method::OpenMpi(OPEN_MPI_TCP));
+const TAG: NamedMethod = ("UCX tag", Method::Ucx(UCX_MEMORY, "tag"));
+const AM: NamedMethod = ("UCX am", Method::Ucx(UCX_MEMORY, "am"));
+const TAG_TCP: NamedMethod = ("UCX tag, tcp", Method::Ucx(UCX_TCP, "tag"));
+const RAW_TCP: NamedMethod = ("raw tcp", Method::Raw("tcp"));
+const RAW_UNIX: NamedMethod = ("raw unix", Method::Raw("unix"));
+const RAW_MEMORY: NamedMethod = ("raw read", Method::Raw("memory"));
 
-const BY_SHM: &[Named] = &[SHM, MPI, MPI_NO_CMA];
-const BY_SHM_UCX: &[Named] = &[SHM, MPI, MPI_NO_CMA, TAG, AM];
-/// Of messages that go at once, UCX's program for `am` takes no copy: they are where they came, and
-/// not in the receiver's buffer.
-const BY_SHM_TAG: &[Named] = &[SHM, MPI, MPI_NO_CMA, TAG];
-const IN_PLACE: &[Named] = &[PLACED, RAW_MEMORY];
-const BY_TCP: &[Named] = &[TCP, RAW_TCP, MPI_BY_TCP, TAG_TCP];
-const BY_UNIX: &[Named] = &[UNIX, RAW_UNIX, MPI_BY_TCP, TAG_TCP];
-const SHM_OVERLAP: &[Named] = &[SHM, PLACED, MPI, MPI_NO_CMA];
-const TCP_OVERLAP: &[Named] = &[TCP, MPI_BY_TCP];
-const UNIX_OVERLAP: &[Named] = &[UNIX];
+const BY_SHM: &[NamedMethod] = &[SHM, MPI, OPEN_MPI_WITHOUT_CMA];
+const BY_SHM_UCX: &[NamedMethod] = &[SHM, MPI, OPEN_MPI_WITHOUT_CMA, TAG, AM];
+/// For messages that are sent at once, UCX's program for `am` makes no copy: it leaves them where
+/// they arrive, not in a buffer of the receiver.
+const BY_SHM_TAG: &[NamedMethod] = &[SHM, MPI, OPEN_MPI_WITHOUT_CMA, TAG];
+const IN_PLACE: &[NamedMethod] = &[PLACED, RAW_MEMORY];
+const BY_TCP: &[NamedMethod] = &[TCP, RAW_TCP, MPI_BY_TCP, TAG_TCP];
+const BY_UNIX: &[NamedMethod] = &[UNIX, RAW_UNIX, MPI_BY_TCP, TAG_TCP];
+const SHM_OVERLAP: &[NamedMethod] = &[SHM, PLACED, MPI, OPEN_MPI_WITHOUT_CMA];
+const TCP_OVERLAP: &[NamedMethod] = &[TCP, MPI_BY_TCP];
+const UNIX_OVERLAP: &[NamedMethod] = &[UNIX];
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 pub fn all() -> Vec<Row> {
-    use Test::{Both, Fresh, Latency, Overlap, Place, Stream};
-    use What::{AtLeast, BestPlus, Lines, Of, OfBest};
+    use Goal::{AtLeast, BestPlus, Lines, Of, OfBest};
+    use Test::{Both, Fresh, InPlace, Latency, Overlap, Stream};
     let of_best = |part: f64| vec![("shm", OfBest(part))];
     let mut rows = vec![
         row(
@@ -150,9 +153,9 @@ pub fn all() -> Vec<Row> {
         ("in place, 16 MiB", 16 * MIB),
     ] {
         let claims = vec![("shm, in place", Of("raw read", 0.9))];
-        rows.push(row(name, Place, size, IN_PLACE, claims));
+        rows.push(row(name, InPlace, size, IN_PLACE, claims));
     }
-    let of_raw = |way, raw| vec![(way, Of(raw, 0.95))];
+    let of_raw = |method, raw| vec![(method, Of(raw, 0.95))];
     let (tcp, unix) = (|| of_raw("tcp", "raw tcp"), || of_raw("unix", "raw unix"));
     let best_tcp = vec![("tcp", OfBest(1.0))];
     let best_unix = vec![("unix", OfBest(1.0))];
@@ -166,7 +169,7 @@ pub fn all() -> Vec<Row> {
         row("unix, stream, 1 MiB", Stream, MIB, BY_UNIX, unix()),
         row("unix, stream, 16 MiB", Stream, 16 * MIB, BY_UNIX, unix()),
     ]);
-    for (name, size, ways, claims) in [
+    for (name, size, methods, claims) in [
         (
             "overlap, 32 KiB",
             32 * KIB,
@@ -194,9 +197,9 @@ pub fn all() -> Vec<Row> {
         ("unix, overlap, 32 KiB", 32 * KIB, UNIX_OVERLAP, vec![]),
         ("unix, overlap, 1 MiB", MIB, UNIX_OVERLAP, vec![]),
     ] {
-        let mut row = row(name, Overlap, size, ways, claims);
+        let mut row = row(name, Overlap, size, methods, claims);
         row.figures[0].name += ", T = 1 ms";
-        row.figures.extend(waits(name, ways));
+        row.figures.extend(waits(name, methods));
         rows.push(row);
     }
     rows
@@ -206,15 +209,17 @@ fn row(
     name: &'static str,
     test: Test,
     size: usize,
-    ways: &'static [Named],
-    claims: Vec<(&'static str, What)>,
+    methods: &'static [NamedMethod],
+    claims: Vec<(&'static str, Goal)>,
 ) -> Row {
-    let claims = claims.into_iter().map(|(way, what)| Claim { way, what });
+    let claims = claims
+        .into_iter()
+        .map(|(method, what)| Claim { method, what });
     Row {
         name,
         test,
         size,
-        ways,
+        methods,
         figures: vec![Figure {
             name: name.to_string(),
             unit: test.unit(size),
@@ -224,17 +229,17 @@ fn row(
     }
 }
 
-/// The figures of a run for overlap behind the first one.
-fn waits(name: &str, ways: &[Named]) -> Vec<Figure> {
-    let waited = TIMES.iter().enumerate().map(|(at, times)| {
-        // What is received where it lies is not posted.
-        let posted = ways
+/// The figures of an overlap run after the first one.
+fn waits(name: &str, methods: &[NamedMethod]) -> Vec<Figure> {
+    let waited = COMPUTE_FACTORS.iter().enumerate().map(|(at, times)| {
+        // Receives in place are not posted.
+        let posted = methods
             .iter()
-            .filter(|(_, way)| matches!(way, Way::Ours("shm" | "tcp" | "unix")));
+            .filter(|(_, method)| matches!(method, Method::Ours("shm" | "tcp" | "unix")));
         let is_wanted = *times >= 2.0;
-        let claims = posted.filter(|_| is_wanted).map(|(way, _)| Claim {
-            way,
-            what: What::AtMost(0.1),
+        let claims = posted.filter(|_| is_wanted).map(|(method, _)| Claim {
+            method,
+            what: Goal::AtMost(0.1),
         });
         Figure {
             name: format!("{name}, T = {times} xfer"),
@@ -246,7 +251,7 @@ fn waits(name: &str, ways: &[Named]) -> Vec<Figure> {
     let transfer = Figure {
         name: format!("{name}, xfer"),
         unit: Unit::Microseconds,
-        at: 1 + TIMES.len(),
+        at: 1 + COMPUTE_FACTORS.len(),
         claims: Vec::new(),
     };
     waited.chain([transfer]).collect()
@@ -258,15 +263,15 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn what_is_claimed_is_measured() {
+    fn claims_are_measured() {
         let mut names = HashSet::new();
         for row in all() {
             assert!(names.insert(row.name), "{} is there twice", row.name);
             for figure in &row.figures {
                 for claim in &figure.claims {
-                    let has = |name: &str| row.ways.iter().any(|way| way.0 == name);
-                    assert!(has(claim.way), "{}: {}", row.name, claim.way);
-                    if let What::Of(other, _) = claim.what {
+                    let has = |name: &str| row.methods.iter().any(|method| method.0 == name);
+                    assert!(has(claim.method), "{}: {}", row.name, claim.method);
+                    if let Goal::Of(other, _) = claim.what {
                         assert!(has(other), "{}: {other}", row.name);
                     }
                 }

@@ -1,5 +1,4 @@
-//! Runs of our own endpoints. The memory that is sent from and received into stays where it is for
-//! the whole run.
+//! Pairs of our own endpoints. The buffers stay at the same addresses for the whole run.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,38 +9,38 @@ use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Received, Request, Wan
 use mgn_fabric::endpoint::{Settings, NEVER};
 use mgn_fabric::{Listener, Token, Transport};
 
+use crate::format::bytes;
 use crate::net::measure::Test;
-use crate::net::pair::{read_all, spin, tell_address, End, Pair};
-use crate::table::bytes;
+use crate::net::pair::{print_address, read_all, spin, End, Pair};
 
 const DATA: u64 = 1;
 const ACK: u64 = 2;
 const CONTROL: u64 = 3;
 
-/// The longest message that is sent eagerly where all are to be.
-const EAGER: usize = 256 << 10;
+/// The longest message that is sent eagerly, for the manner `eager`.
+const EAGER_MAX: usize = 256 << 10;
 
-/// The shortest of what can be set: where none are to be sent so.
-const LEAST_EAGER: usize = 64;
+/// The smallest eager limit that can be set, for the manners that send nothing eagerly.
+const EAGER_MIN: usize = 64;
 
-/// The shortest that can be read from the memory of the sender.
-const LEAST_SINGLE: usize = 4 << 10;
+/// The smallest length from which receivers can read the sender's memory.
+const SINGLE_COPY_MIN: usize = 4 << 10;
 
-pub struct Ours {
+pub struct EndpointPair {
     test: Test,
     rank: usize,
-    /// Messages are received where they lie.
+    /// Messages are received in place.
     in_place: bool,
     link: LinkId,
     endpoint: Arc<Endpoint>,
-    /// Messages under way at once. Where nobody looks at what they carry they come from one buffer
-    /// and go to one, as in others' benchmarks.
+    /// The number of messages under way at once. If their contents are not used, all share one
+    /// buffer on each side, as in other benchmarks.
     window: usize,
     buffers: Buffers,
 }
 
-/// Memory to send from and to receive into, some of each, which stays where it is. Whoever has it
-/// waits for every request, or ends the process.
+/// Buffers to send from and to receive into, which stay at the same addresses. The owner waits for
+/// every request before it drops them, or ends the process.
 pub struct Buffers {
     pub out: Vec<Vec<u8>>,
     pub into: Vec<Vec<u8>>,
@@ -57,29 +56,30 @@ impl Buffers {
         }
     }
 
-    /// Begins to send one of the buffers.
+    /// Begins to send a buffer.
     pub fn isend(&mut self, at: usize, to: LinkId, tag: u64) -> Result<Option<Request>> {
         let piece = (self.out[at].as_mut_ptr(), self.out[at].len());
-        // SAFETY: the buffer lives until the request has ended, and nobody writes to it before: see
-        // those who call.
+        // SAFETY: the buffer lives until the request has ended, and is not written before: all
+        // callers wait for the request.
         Ok(unsafe { self.endpoint.isend(to, tag, &[piece], How::default()) }?)
     }
 
-    /// Begins to receive into one of the buffers.
+    /// Begins to receive into a buffer.
     pub fn irecv(&mut self, at: usize, wanted: Wanted) -> Request {
         let piece = (self.into[at].as_mut_ptr(), self.into[at].len());
-        // SAFETY: likewise; nobody reads it before.
+        // SAFETY: as above; the buffer is not read before the request has ended.
         unsafe { self.endpoint.irecv(wanted, &[piece]) }
     }
 }
 
-/// Anybody on this machine may take part in a measurement.
+/// The token of all measurements. Any process on this machine may take part in one.
 pub fn token(transport: &Transport) -> Result<Option<Token>> {
     let token: Token = "5".repeat(64).parse()?;
     Ok((*transport == Transport::Tcp).then_some(token))
 }
 
-/// Where an endpoint listens; `name` is its own, `host` that of the network's.
+/// Listens for links. `name` distinguishes the addresses of one process, and `host` is the address
+/// to listen at for TCP.
 pub fn listen(transport: &Transport, name: &str, host: IpAddr) -> Result<Listener> {
     let address = match transport {
         Transport::Tcp => format!("tcp:{host}:0"),
@@ -88,7 +88,7 @@ pub fn listen(transport: &Transport, name: &str, host: IpAddr) -> Result<Listene
     Ok(Listener::bind(&address.parse()?, token(transport)?)?)
 }
 
-/// The next link that somebody makes, and by which name.
+/// Waits for the next link. Returns it with the name that the other end gave.
 pub fn accept(endpoint: &Endpoint, listener: &Listener) -> Result<(LinkId, Vec<u8>)> {
     loop {
         if let Joined::Link(link, name) = endpoint.accept(listener.accept()?)? {
@@ -103,12 +103,12 @@ pub fn connect(
     address: &str,
     name: &str,
 ) -> Result<LinkId> {
-    let (token, patience) = (token(transport)?, Duration::from_secs(10));
+    let (token, timeout) = (token(transport)?, Duration::from_secs(10));
     let (address, name) = (address.parse()?, name.as_bytes());
-    Ok(endpoint.connect(&address, transport, token.as_ref(), name, patience)?)
+    Ok(endpoint.connect(&address, transport, token.as_ref(), name, timeout)?)
 }
 
-/// The transport of a way: `shm`, `unix` or `tcp`.
+/// The transport with this name: `shm`, `unix` or `tcp`.
 pub fn transport(name: &str) -> Transport {
     match name {
         "shm" => Transport::Shm,
@@ -117,15 +117,15 @@ pub fn transport(name: &str) -> Transport {
     }
 }
 
-/// What this machine's settings become where messages are to travel in one manner, whatever their
-/// length: `eager`, up to [`EAGER`] bytes; `offered`, so that they go when the receiver has a place
-/// for them; `single`, likewise, and the receiver reads them from the sender's memory.
+/// The settings of this machine, changed so that messages of any length travel in the same manner:
+/// `eager` sends up to [`EAGER_MAX`] bytes at once; `offered` sends messages when the receiver has
+/// memory for them; `single` does too, and the receiver reads them from the sender's memory.
 fn settings_of(manner: &str) -> Result<Settings> {
     let mut settings = Settings::load()?;
     let (eager, single) = match manner {
-        "eager" => (EAGER, NEVER),
-        "offered" => (LEAST_EAGER, NEVER),
-        "single" => (LEAST_EAGER, LEAST_SINGLE),
+        "eager" => (EAGER_MAX, NEVER),
+        "offered" => (EAGER_MIN, NEVER),
+        "single" => (EAGER_MIN, SINGLE_COPY_MIN),
         _ => return Ok(settings),
     };
     settings.eager_shm = eager;
@@ -136,19 +136,19 @@ fn settings_of(manner: &str) -> Result<Settings> {
     Ok(settings)
 }
 
-impl Ours {
-    pub fn new(end: &End, way: &str, address: &str) -> Result<Ours> {
-        let (name, manner) = way.split_once('-').unwrap_or((way, ""));
+impl EndpointPair {
+    pub fn new(end: &End, channel: &str, address: &str) -> Result<EndpointPair> {
+        let (name, manner) = channel.split_once('-').unwrap_or((channel, ""));
         let (transport, in_place) = (transport(name), manner == "placed");
         let endpoint = Arc::new(Endpoint::with(settings_of(manner)?)?);
         let link = if end.rank == 0 {
             connect(&endpoint, &transport, address, "")?
         } else {
             let listener = listen(&transport, "pair", end.listen)?;
-            tell_address(&listener.address().to_string())?;
+            print_address(&listener.address().to_string())?;
             accept(&endpoint, &listener)?.0
         };
-        Ok(Ours {
+        Ok(EndpointPair {
             test: end.test,
             rank: end.rank,
             in_place,
@@ -229,12 +229,12 @@ impl Ours {
         for _ in 0..self.window {
             if self.rank == 0 {
                 let mut room = self.endpoint.reserve(self.link, size)?;
-                // SAFETY: it has so many bytes.
+                // SAFETY: the reservation has `size` bytes.
                 unsafe { room.as_mut_ptr().write_bytes(turn as u8, size) };
                 sends.extend(room.commit(size, DATA, How::default())?);
             } else {
                 let taken = self.take()?;
-                // SAFETY: it has so many bytes, and this program's sender lets them be.
+                // SAFETY: the message has this length, and its sender does not change it any more.
                 read_all(unsafe { std::slice::from_raw_parts(taken.as_ptr(), taken.len()) });
             }
         }
@@ -244,12 +244,12 @@ impl Ours {
         self.acknowledge()
     }
 
-    /// Seconds waited after computing.
+    /// Returns the seconds that this end waited after it had computed.
     fn overlap(&mut self, compute: f64) -> Result<f64> {
         let receive = (!self.in_place).then(|| self.irecv(0));
         let send = match self.in_place {
             true => {
-                // What is written there counts as computing.
+                // Writing the message in place counts as computing.
                 let size = self.buffers.out[0].len();
                 let room = self.endpoint.reserve(self.link, size)?;
                 room.commit(size, DATA, How::default())?
@@ -269,7 +269,7 @@ impl Ours {
     }
 }
 
-impl Pair for Ours {
+impl Pair for EndpointPair {
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
         let mut bytes = [words[0].to_le_bytes(), words[1].to_le_bytes()].concat();
         if self.rank == 0 {
@@ -284,7 +284,7 @@ impl Pair for Ours {
     }
 
     fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
-        // Nothing is under way.
+        // No request is under way, so the old buffers can be dropped.
         let count = if self.test == Test::Fresh { window } else { 1 };
         self.buffers = Buffers::new(&self.endpoint, count, size);
         self.window = window;
@@ -294,7 +294,7 @@ impl Pair for Ours {
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64> {
         match self.test {
             Test::Latency => self.latency()?,
-            Test::Place => self.place(turn)?,
+            Test::InPlace => self.place(turn)?,
             Test::Overlap | Test::Sweep | Test::Exchange => return self.overlap(compute),
             _ => self.stream(turn)?,
         }
@@ -302,12 +302,12 @@ impl Pair for Ours {
     }
 }
 
-/// Those in effect here, if they can be read.
+/// The settings of endpoints on this machine, if they can be read.
 pub fn settings() -> Option<Settings> {
     Settings::load().ok()
 }
 
-/// What they say of shared memory.
+/// The settings for shared memory as a sentence.
 pub fn settings_in_words() -> Option<String> {
     let settings = settings()?;
     let eager = bytes(settings.eager_shm as f64);

@@ -1,4 +1,5 @@
-//! Other hosts, by ssh: a server there for a program here, and a program there that is shown here.
+//! Other hosts, by ssh: a server on another host for a program here, and a program on another host
+//! that is rendered and shown here.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, Read};
@@ -14,40 +15,42 @@ use mgn_present::XDisplay;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::args::{OnLoss, Ssh, SshHold, Through};
+use crate::args::{OnLoss, RenderFlags, Ssh, SshHold};
+use crate::launch_plan::{exit_status_of, FAILED};
+use crate::output::{print, print_error};
 use crate::settings::Settings;
-use crate::through::{own_status, FAILED};
 
-/// Pictures cross a network in these cases, and nobody sees that from the sockets.
+/// Pictures cross a network in these cases, which cannot be detected from the unix sockets.
 const COMPRESS: (&str, &str) = ("MGN_COMPRESS", "1");
 
-/// How long a wait may take before it is looked whether something has ended.
-const LOOK: Duration = Duration::from_millis(500);
+/// The time after which a wait for the end of the program is interrupted and repeated.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Has the server of a run started where `--ssh` says, and leads the run to it.
-pub fn serve(through: &mut Through) -> anyhow::Result<Option<Remote>> {
-    let Some(host) = &through.ssh else {
+/// Starts the server of a run on the host of `--ssh`, and sets its address in the flags.
+pub fn start_server(flags: &mut RenderFlags) -> anyhow::Result<Option<Remote>> {
+    let Some(host) = &flags.ssh else {
         return Ok(None);
     };
-    let remote = Remote::begin(options(host, through.ssh_mgn.clone(), true)?)?;
-    through.server = vec![Address::Unix(remote.server_from_here()?)];
-    through.transport = Some(Transport::Unix);
+    let remote = Remote::begin(options(host, flags.ssh_mgn.clone(), true)?)?;
+    flags.server = vec![Address::Unix(remote.server_from_here()?)];
+    flags.transport = Some(Transport::Unix);
     Ok(Some(remote))
 }
 
 /// `mgn ssh`.
-pub fn ssh(args: Ssh) -> ExitCode {
-    match show(&args) {
+pub fn run_remote(args: Ssh) -> ExitCode {
+    match run(&args) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
-            crate::complain(&error);
-            ExitCode::from(error.downcast_ref().map_or(FAILED, own_status))
+            print_error(&error);
+            ExitCode::from(error.downcast_ref().map_or(FAILED, exit_status_of))
         }
     }
 }
 
-/// The program runs there, its OpenGL is rendered here, and its X connection is ssh's.
-fn show(args: &Ssh) -> anyhow::Result<u8> {
+/// Runs the program on the other host. Its OpenGL is rendered here, and ssh forwards its X
+/// connection. Returns the exit status.
+fn run(args: &Ssh) -> anyhow::Result<u8> {
     if !args.headless {
         XDisplay::connect(None)
             .and_then(|display| display.info())
@@ -58,7 +61,7 @@ fn show(args: &Ssh) -> anyhow::Result<u8> {
     let run = RunDir::create()?;
     let server = server(&run, &[COMPRESS])?;
     let mut options = options(&args.host, args.ssh_mgn.clone(), false)?;
-    // The connection that the others share must want it as well.
+    // ssh's X forwarding must also be requested for the connection that the others share.
     options
         .command
         .extend((!args.headless).then(|| "-Y".into()));
@@ -83,7 +86,7 @@ fn show(args: &Ssh) -> anyhow::Result<u8> {
     words.extend(args.program.iter().cloned());
     let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
     let mut flags = Vec::new();
-    // What is typed at a terminal, an interrupt for one, is for the program.
+    // A program at a terminal gets the keys that are typed, such as an interrupt.
     flags.push(
         match std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
             true => "-t",
@@ -108,11 +111,11 @@ fn show(args: &Ssh) -> anyhow::Result<u8> {
     // Dropped before the connection and the server, which were made before it.
     let mut session = Session::start(RunDir::create()?, plan)?;
     let report = loop {
-        if let Some(report) = session.wait(LOOK)? {
+        if let Some(report) = session.wait(POLL_INTERVAL)? {
             break report;
         }
     };
-    // ssh ends by itself where it is told to, with a status of its own.
+    // ssh exits with 255 if it gets a signal.
     let status = match report.signal {
         Some(signal) if report.status == 255 => 128 + signal,
         _ => report.status,
@@ -120,24 +123,25 @@ fn show(args: &Ssh) -> anyhow::Result<u8> {
     Ok(u8::try_from(status).unwrap_or(u8::MAX))
 }
 
-/// `mgn ssh-hold`: what another host's `mgn` wants here, until it goes.
+/// `mgn ssh-hold`: keeps a run directory, and a server if one is wanted, until the `mgn` on the
+/// other host ends.
 pub fn hold(args: SshHold) -> anyhow::Result<()> {
     let run = RunDir::create()?;
     let server = match args.serve {
         true => Some(server(&run, &[COMPRESS])?),
         false => None,
     };
-    crate::say(&format!("{HOLDS}{}\n", run.path().display()))?;
+    print(&format!("{HOLDS}{}\n", run.path().display()))?;
     let silence = Duration::from_secs(args.silence);
     let mut input = std::io::stdin().lock();
     let mut bytes = [0; 256];
-    while comes(&input, silence)? && !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
+    while has_input(&input, silence)? && !matches!(input.read(&mut bytes), Ok(0) | Err(_)) {}
     drop(server);
     Ok(())
 }
 
-/// Whether anything comes within this time, if only the end.
-fn comes(input: &impl std::os::fd::AsFd, time: Duration) -> anyhow::Result<bool> {
+/// Whether input, or the end of the input, arrives within this time.
+fn has_input(input: &impl std::os::fd::AsFd, time: Duration) -> anyhow::Result<bool> {
     let time = Timespec {
         tv_sec: time.as_secs().try_into()?,
         tv_nsec: 0,
@@ -182,19 +186,19 @@ fn options(host: &str, mgn: Option<String>, serves: bool) -> anyhow::Result<SshO
     })
 }
 
-/// A program that `mgn ssh` of another host has started needs an X server which that has to bring.
+/// Checks that ssh forwards X connections for a program that `mgn ssh` of another host has started.
 ///
 /// # Errors
-/// Where there is none.
-pub fn check_display(lease: Option<&Path>, through: &Through) -> anyhow::Result<()> {
+/// If there is no X server for the program.
+pub fn check_display(lease: Option<&Path>, flags: &RenderFlags) -> anyhow::Result<()> {
     let is_unset = std::env::var_os("DISPLAY").is_none_or(|display| display.is_empty());
-    if lease.is_some() && is_unset && !through.headless {
+    if lease.is_some() && is_unset && !flags.headless {
         anyhow::bail!("sshd does not forward X connections to this host: its sshd_config needs X11Forwarding yes, and xauth must be installed; `mgn ssh --headless` does without");
     }
     Ok(())
 }
 
-/// Whether what a run depends on is gone: the one who has had it started, by ssh.
-pub fn is_over(lease: Option<&Path>) -> bool {
+/// Whether the process that holds the lease of a run has ended. Without a lease, it has not.
+pub fn is_lease_over(lease: Option<&Path>) -> bool {
     lease.is_some_and(|folder| !mgn_launch::ssh::is_held(folder))
 }

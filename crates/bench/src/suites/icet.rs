@@ -1,4 +1,4 @@
-//! IceT, of ParaView's packages, which composites the same pictures.
+//! IceT from the packages of ParaView, which composites the same pictures.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -10,24 +10,24 @@ use mgn_launch::inspect::in_path;
 
 use crate::argv::Argv;
 use crate::child;
-use crate::net::peers::Peers;
-use crate::plan::{Figure, Way};
+use crate::net::peers::PeerPrograms;
+use crate::plan::{Figure, Method};
 use crate::record::Kind;
 
-const SOURCE: &str = include_str!("../programs/icet.c");
+const SOURCE: &str = include_str!("../../programs/icet.c");
 
 const COMPILER: &str = "mpicc.openmpi";
 const STARTER: &str = "mpirun.openmpi";
 
-const COMPILING: Duration = Duration::from_secs(60);
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long one run, with all sizes, may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The time limit of a run of all sizes.
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How many strategies there are.
+/// The number of strategies.
 pub const STRATEGY_COUNT: usize = 5;
 
-/// IceT's strategies: for all tiles, and for one.
+/// The strategies of IceT: for all tiles, and for a single image.
 const STRATEGIES: [(&str, &str); STRATEGY_COUNT] = [
     ("sequential", "radixk"),
     ("sequential", "bswap"),
@@ -38,35 +38,35 @@ const STRATEGIES: [(&str, &str); STRATEGY_COUNT] = [
 
 /// IceT with one of its strategies.
 pub struct Icet {
-    peers: Rc<Peers>,
+    peers: Rc<PeerPrograms>,
     strategy: (&'static str, &'static str),
     operation: Operation,
-    /// Each renderer covers a quarter of the picture.
+    /// Each renderer draws a quarter of its picture.
     is_sparse: bool,
     plot: String,
     renderers: usize,
     sizes: Vec<(usize, usize)>,
-    /// About what it merges in a second: it decides how many frames are run.
+    /// The approximate bytes that it merges per second. They determine the number of frames.
     bytes: f64,
 }
 
-/// Where IceT's headers and libraries are.
+/// The paths of IceT's headers and libraries.
 struct Installed {
     include: PathBuf,
     libraries: Vec<PathBuf>,
 }
 
-/// IceT with some of its strategies, the best ones first. `bytes` is about what it merges in a run.
+/// IceT with its first `strategies` strategies. The best ones come first.
 pub fn some(
     strategies: usize,
-    peers: &Rc<Peers>,
+    peers: &Rc<PeerPrograms>,
     (operation, is_sparse): (Operation, bool),
     plot: &str,
     renderers: usize,
     sizes: &[(usize, usize)],
     bytes: f64,
-) -> Vec<Box<dyn Way>> {
-    let way = |strategy| -> Box<dyn Way> {
+) -> Vec<Box<dyn Method>> {
+    let method = |strategy| -> Box<dyn Method> {
         Box::new(Icet {
             peers: peers.clone(),
             strategy,
@@ -79,7 +79,7 @@ pub fn some(
         })
     };
     let strategies = STRATEGIES.into_iter().take(strategies);
-    strategies.map(way).collect()
+    strategies.map(method).collect()
 }
 
 impl Icet {
@@ -96,13 +96,13 @@ impl Icet {
             .args(installed.libraries.iter().map(|file| file.display()))
     }
 
-    /// The program, which is made once.
+    /// The path of the program, which is compiled once.
     fn made(&self) -> Result<PathBuf> {
         let program = self.program();
         if !program.exists() {
             let installed = installed().map_err(anyhow::Error::msg)?;
             self.peers.write("icet.c", SOURCE)?;
-            child::output(&mut self.compiling(&installed).command(), COMPILING)?
+            child::output(&mut self.compiling(&installed).command(), COMPILE_TIMEOUT)?
                 .success(COMPILER)?;
         }
         Ok(program)
@@ -117,7 +117,8 @@ impl Icet {
         (self.bytes / frame).ceil().max(3.0)
     }
 
-    /// One start for all sizes, because to start nine processes takes longer than to composite.
+    /// All sizes are measured in one run, because starting nine processes takes longer than
+    /// compositing.
     fn argv(&self) -> Argv {
         let (strategy, single) = self.strategy;
         // The last process is the display.
@@ -125,7 +126,8 @@ impl Icet {
         Argv::new([STARTER, "--allow-run-as-root", "--oversubscribe"])
             .args(["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"])
             .args(["-np", &processes])
-            // Its search for processors asks an X server, which may say a line for each process.
+            // hwloc's search for processors queries an X server, which may make each process print
+            // a line.
             .env("HWLOC_COMPONENTS", "-gl")
             .args([self.program().display()])
             .args([&self.operation.to_string(), strategy, single])
@@ -137,7 +139,7 @@ impl Icet {
     }
 }
 
-impl Way for Icet {
+impl Method for Icet {
     fn name(&self) -> String {
         match self.strategy {
             ("sequential", single) => format!("IceT, {single}"),
@@ -163,10 +165,10 @@ impl Way for Icet {
 
     fn run(&mut self) -> Result<Vec<Figure>> {
         self.made()?;
-        let done = child::output(&mut self.argv().command(), PATIENCE)?.success(STARTER)?;
-        let said: Vec<&str> = done.stdout.lines().collect();
-        if said.len() != self.sizes.len() {
-            bail!("IceT's program said {:?}", done.stdout);
+        let finished = child::output(&mut self.argv().command(), RUN_TIMEOUT)?.success(STARTER)?;
+        let output: Vec<&str> = finished.stdout.lines().collect();
+        if output.len() != self.sizes.len() {
+            bail!("IceT's program said {:?}", finished.stdout);
         }
         let figure = |(size, line): (&(usize, usize), &str)| {
             let seconds: f64 = line
@@ -183,11 +185,11 @@ impl Way for Icet {
                 self.frames(*size) / seconds,
             ))
         };
-        self.sizes.iter().zip(said).map(figure).collect()
+        self.sizes.iter().zip(output).map(figure).collect()
     }
 }
 
-/// What is needed of IceT, or what is missing.
+/// The installed files of IceT, or the reason why it cannot be used.
 fn installed() -> Result<Installed, String> {
     let missing = [COMPILER, STARTER]
         .into_iter()
@@ -229,8 +231,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_fit_what_is_to_be_merged() {
-        let peers = Rc::new(Peers::new("nowhere".into()));
+    fn the_number_of_frames_fits_the_work() {
+        let peers = Rc::new(PeerPrograms::new("nowhere".into()));
         let icet = Icet {
             peers,
             strategy: STRATEGIES[0],
@@ -241,26 +243,26 @@ mod tests {
             sizes: vec![(256, 256), (4096, 4096)],
             bytes: 8.0 * 65536.0 * 8.0 * 10.0,
         };
-        let typed = icet.argv().to_string();
-        assert!(typed.contains("-np 9 "), "{typed}");
+        let shell_command = icet.argv().to_string();
+        assert!(shell_command.contains("-np 9 "), "{shell_command}");
         let end = "nowhere/icet nearest sequential radixk dense 256 256 10 4096 4096 3";
-        assert!(typed.ends_with(end), "{typed}");
+        assert!(shell_command.ends_with(end), "{shell_command}");
         assert_eq!(icet.name(), "IceT, radixk");
     }
 
     #[test]
     fn icet_composites_where_it_is_installed() {
         let folder = tempfile::tempdir().unwrap();
-        let peers = Rc::new(Peers::new(folder.path().to_path_buf()));
+        let peers = Rc::new(PeerPrograms::new(folder.path().to_path_buf()));
         for operation in [Operation::Over, Operation::Nearest] {
             let sizes = [(64, 32), (32, 32)];
             let kind = (operation, operation == Operation::Over);
-            for mut way in some(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
-                if let Some(missing) = way.missing() {
+            for mut method in some(STRATEGY_COUNT, &peers, kind, "plot", 2, &sizes, 1e5) {
+                if let Some(missing) = method.missing() {
                     eprintln!("SKIPPED: {missing}");
                     return;
                 }
-                let figures = way.run().unwrap();
+                let figures = method.run().unwrap();
                 assert_eq!(figures.len(), 2);
                 assert!(figures.iter().all(|figure| figure.value > 0.0));
             }

@@ -4,12 +4,12 @@ use std::ffi::{c_int, c_void};
 
 use mgn_fabric::endpoint::Request;
 
-use crate::arguments::{link, out, patience, set, wanted};
-use crate::connections::mgn_conn;
+use crate::arguments::{duration, out, write_optional};
+use crate::blocking::mgn_status;
+use crate::connections::{link, mgn_conn, wanted};
 use crate::fault::{call, Fault};
 use crate::library::Library;
-use crate::requests::{how, mgn_request};
-use crate::whole::mgn_status;
+use crate::requests::{mgn_request, send_options};
 
 /// A message that the program reads in place.
 #[allow(non_camel_case_types)]
@@ -40,14 +40,14 @@ pub unsafe extern "C" fn mgn_take(
         let (data, message) = unsafe { (out(data, "data")?, out(message, "message")?) };
         let found = library
             .endpoint()
-            .take(&wanted(conn, tag, ignore), patience(timeout))?;
+            .take(&wanted(conn, tag, ignore), duration(timeout))?;
         let received = found.ok_or_else(|| Fault::timeout("waiting for a message"))?;
         // SAFETY: as the caller promises.
-        unsafe { set(status, Some(received.status.into())) };
-        // Boxed: what is short may lie inside of it.
+        unsafe { write_optional(status, Some(received.status.into())) };
+        // In a box, because the bytes of a short message may be inside it.
         let received = Box::new(received);
         *data = received.as_ptr().cast();
-        *message = library.keep(received);
+        *message = library.add_message(received);
         Ok(0)
     })
 }
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn mgn_reserve(
         let (data, reservation) = unsafe { (out(data, "data")?, out(reservation, "reservation")?) };
         let mut reserved = library.endpoint().reserve(link(conn)?, length)?;
         *data = reserved.as_mut_ptr().cast();
-        *reservation = library.keep_reserved(reserved);
+        *reservation = library.add_reservation(reserved);
         Ok(0)
     })
 }
@@ -91,12 +91,12 @@ pub unsafe extern "C" fn mgn_commit(
 ) -> c_int {
     call(|| {
         let library = Library::current()?;
-        let how = how(flags)?;
-        let reserved = library.unreserve(reservation, length)?;
-        match reserved.commit(length, tag, how)? {
+        let options = send_options(flags)?;
+        let reserved = library.remove_reservation(reservation, length)?;
+        match reserved.commit(length, tag, options)? {
             Some(begun) if request.is_null() => library.endpoint().detach(begun)?,
             // SAFETY: as the caller promises.
-            begun => unsafe { set(request, Some(begun.map_or(0, Request::to_bits))) },
+            begun => unsafe { write_optional(request, Some(begun.map_or(0, Request::to_bits))) },
         }
         Ok(0)
     })
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn mgn_commit(
 #[no_mangle]
 pub extern "C" fn mgn_discard(reservation: mgn_reservation) -> c_int {
     call(|| {
-        let unused = Library::current()?.unreserve(reservation, 0)?;
+        let unused = Library::current()?.remove_reservation(reservation, 0)?;
         drop(unused);
         Ok(0)
     })

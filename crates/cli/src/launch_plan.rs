@@ -1,4 +1,4 @@
-//! From the flags that say how a program reaches a server, to the plan of its run.
+//! The plan of a run, from the flags for the servers and the X server of a program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use mgn_present::XDisplay;
 use mgn_spu::{Chain, Stage};
 use mgn_wall::Wall;
 
-use crate::args::{Through, Tiling, WallName, Weld};
-use crate::settings;
+use crate::args::{RenderFlags, Tiling, WallName, Weld};
+use crate::credentials;
 
-/// Exit statuses of our own, the ones that shells and `env` use for the same.
+/// Exit statuses for programs that could not be started, as shells and `env` use them.
 pub const FAILED: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
 /// The exit status for a program that could not be started.
-pub fn own_status(error: &Error) -> u8 {
+pub fn exit_status_of(error: &Error) -> u8 {
     match error {
         Error::NotInPath { .. } | Error::NoSuchProgram { .. } => NOT_FOUND,
         Error::NotExecutable { .. }
@@ -39,14 +39,14 @@ pub fn own_status(error: &Error) -> u8 {
     }
 }
 
-/// A plan of `program` with its arguments on the system's own driver.
-pub fn plan(through: &Through, program: &[OsString]) -> anyhow::Result<Plan> {
+/// A plan that runs `program` with its arguments on the local driver.
+pub fn local(flags: &RenderFlags, program: &[OsString]) -> anyhow::Result<Plan> {
     Ok(Plan {
         program: inspect::inspect(&program[0])?,
         name: program[0].clone(),
         arguments: program[1..].to_vec(),
-        display: match &through.display {
-            _ if through.headless => Display::Headless,
+        display: match &flags.display {
+            _ if flags.headless => Display::Headless,
             Some(name) => Display::Named(name.into()),
             None => Display::Inherited,
         },
@@ -57,19 +57,19 @@ pub fn plan(through: &Through, program: &[OsString]) -> anyhow::Result<Plan> {
     })
 }
 
-/// Us as the driver, in `run`, and the servers that were found. What the flags say is added to
-/// `settings`.
-pub fn ours(
-    through: &Through,
+/// Manganese as the driver, with the run directory `run` and the servers that the mothership has
+/// found. Adds the values of the flags to `settings`.
+pub fn manganese_driver(
+    flags: &RenderFlags,
     run: &RunDir,
     stages: &[Stage],
     found: Option<&Match>,
     mut settings: ClientSettings,
 ) -> anyhow::Result<Driver> {
     let library = client_library()?;
-    settings.servers = through.server.iter().map(Address::to_string).collect();
-    let mut wall = WallName::tiles(&through.wall)?;
-    let transport = through.transport.as_ref();
+    settings.servers = flags.server.iter().map(Address::to_string).collect();
+    let mut wall = WallName::tiles(&flags.wall)?;
+    let transport = flags.transport.as_ref();
     settings.transports = transport
         .map(|t| absolute(t).to_string())
         .into_iter()
@@ -82,7 +82,9 @@ pub fn ours(
             .iter()
             .map(|t| t.transport.to_string())
             .collect();
-        settings.chain.extend(wanted_by_wall(&found.client_chain)?);
+        settings
+            .chain
+            .extend(client_stages_of_wall(&found.client_chain)?);
         let token = |t: &TileServer| t.token_file.as_ref().map(|file| file.display().to_string());
         settings.token_files = found
             .tiles
@@ -92,30 +94,30 @@ pub fn ours(
         let key = |t: &TileServer| t.key.map_or_else(String::new, |key| key.to_string());
         settings.server_keys = found.tiles.iter().map(key).collect();
     }
-    for plan in WallName::plans(&through.wall) {
+    for plan in WallName::plans(&flags.wall) {
         let stages: Vec<String> = plan.client_chain.iter().map(ToString::to_string).collect();
-        settings.chain.extend(wanted_by_wall(&stages)?);
+        settings.chain.extend(client_stages_of_wall(&stages)?);
     }
-    let stages = &[of_files(through)?, stages.to_vec()].concat()[..];
+    let stages = &[server_stages_of_walls(flags)?, stages.to_vec()].concat()[..];
     let chain = settings.chain.iter().map(|stage| stage.parse());
     let chain = Chain::on_client(chain.collect::<Result<_, _>>()?)?;
     chain.fits(wall.as_ref().map_or(1, |wall| wall.tiles.len()))?;
-    settings.wall = wall.map(|wall| tiled(wall, through.tiling).to_json());
-    // A server of our own has a secret of its own, or none.
-    settings.token_file = through
+    settings.wall = wall.map(|wall| with_tiling(wall, flags.tiling).to_json());
+    // The token is not for a server that this run starts.
+    settings.token_file = flags
         .token_file
         .as_deref()
         .filter(|_| !settings.servers.is_empty())
         .map(std::path::absolute)
         .transpose()?;
-    settings.weld = match through.weld {
+    settings.weld = match flags.weld {
         Weld::Auto => mgn_launch::Weld::Auto,
         Weld::Always => mgn_launch::Weld::Always,
         Weld::Never => mgn_launch::Weld::Never,
     };
-    let server = match (settings.servers.first(), &through.transport) {
+    let server = match (settings.servers.first(), &flags.transport) {
         (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {
-            embedded(through, run, stages, &mut settings)?
+            embedded(flags, run, stages, &mut settings)?
         }
         _ => Server::Elsewhere,
     };
@@ -126,17 +128,18 @@ pub fn ours(
     })
 }
 
-/// The stages that a wall wants in the program's process, behind those of the flags.
-fn wanted_by_wall(chain: &[String]) -> anyhow::Result<Vec<String>> {
+/// Checks and parses the stages that a wall adds in the program's process, after those of the
+/// flags.
+fn client_stages_of_wall(chain: &[String]) -> anyhow::Result<Vec<String>> {
     let stages = chain.iter().map(|stage| stage.parse());
     let stages: Vec<Stage> = stages.collect::<Result<_, _>>()?;
     stages.iter().try_for_each(Stage::for_client_of_others)?;
     Ok(stages.iter().map(Stage::to_string).collect())
 }
 
-/// The stages that walls of files want in the server of this run.
-fn of_files(through: &Through) -> anyhow::Result<Vec<Stage>> {
-    let mut chains = WallName::plans(&through.wall).map(|plan| &plan.chain);
+/// The stages that walls in files add in the server of this run.
+fn server_stages_of_walls(flags: &RenderFlags) -> anyhow::Result<Vec<Stage>> {
+    let mut chains = WallName::plans(&flags.wall).map(|plan| &plan.chain);
     let Some(first) = chains.next() else {
         return Ok(Vec::new());
     };
@@ -147,8 +150,8 @@ fn of_files(through: &Through) -> anyhow::Result<Vec<Stage>> {
     Ok(stages.collect::<Result<_, _>>()?)
 }
 
-/// The wall as the flag says it is tiled.
-fn tiled(wall: Wall, tiling: Tiling) -> Wall {
+/// The wall with the tiling of the flag.
+fn with_tiling(wall: Wall, tiling: Tiling) -> Wall {
     let tiling = match tiling {
         Tiling::Auto => wall.tiling,
         Tiling::Scissor => mgn_wall::Tiling::Scissor,
@@ -157,37 +160,37 @@ fn tiled(wall: Wall, tiling: Tiling) -> Wall {
     Wall { tiling, ..wall }
 }
 
-/// A transport and a server's address that cannot go together are refused here, where the flags can
-/// be named, as is the `flag` that is for a server of our own, if there is one.
-pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
-    let name = WallName::first_name(&through.wall);
-    if let (false, Some(name)) = (through.server.is_empty(), name) {
+/// Refuses combinations of flags that contradict each other, so that the error can name the flags.
+/// `flag` is a flag that was given and requires a server of this run.
+pub fn check(flags: &RenderFlags, flag: Option<&str>) -> anyhow::Result<()> {
+    let name = WallName::first_name(&flags.wall);
+    if let (false, Some(name)) = (flags.server.is_empty(), name) {
         anyhow::bail!("the wall {name} has servers of its own; leave out --server, or give COLUMNSxROWS with --wall");
     }
-    if let (Some(_), Some(name)) = (&through.ssh, name) {
+    if let (Some(_), Some(name)) = (&flags.ssh, name) {
         anyhow::bail!("the wall {name} has servers of its own; leave out --ssh, or give COLUMNSxROWS with --wall");
     }
-    let wall = WallName::tiles(&through.wall)?;
-    if through.server.is_empty() {
+    let wall = WallName::tiles(&flags.wall)?;
+    if flags.server.is_empty() {
         let covered = wall.as_ref().and_then(|wall| wall.covered(|_| Some(())));
         if let Some(covered) = covered {
             anyhow::bail!(
                 "{covered} of this host; give each a place of its own in the walls' files"
             );
         }
-    } else if !of_files(through)?.is_empty() {
+    } else if !server_stages_of_walls(flags)?.is_empty() {
         anyhow::bail!("the wall has a chain, and servers of --server have chains of their own; leave out --server, or the wall's chain, and start the servers with --spu");
     }
     let tiles = wall.map_or(1, |wall| wall.tiles.len());
-    let servers = through.server.len();
+    let servers = flags.server.len();
     if servers > 1 && servers != tiles {
         anyhow::bail!(
             "--server is given {servers} times for {tiles} tiles; give it once for all of them, or once for each"
         );
     }
-    let far = |server: &Address| matches!(server, Address::Tcp { .. });
-    match &through.transport {
-        Some(Transport::Null | Transport::File(_)) if !through.wall.is_empty() => {
+    let is_far = |server: &Address| matches!(server, Address::Tcp { .. });
+    match &flags.transport {
+        Some(Transport::Null | Transport::File(_)) if !flags.wall.is_empty() => {
             anyhow::bail!("--wall needs renderers; leave out --transport or name another")
         }
         Some(transport @ (Transport::Null | Transport::File(_))) => {
@@ -195,20 +198,20 @@ pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
                 anyhow::bail!("--transport {transport} needs no server; leave out {flag}")
             }
         }
-        Some(transport @ (Transport::Shm | Transport::Unix)) if through.server.iter().any(far) => {
+        Some(transport @ (Transport::Shm | Transport::Unix)) if flags.server.iter().any(is_far) => {
             anyhow::bail!("--transport {transport} needs a server with a unix: address")
         }
-        Some(Transport::Tcp) if !through.server.iter().all(far) => {
+        Some(Transport::Tcp) if !flags.server.iter().all(is_far) => {
             anyhow::bail!("--transport tcp needs a server with a tcp: or tls: address")
         }
         _ => {}
     }
     if let (Some(server), None) = (
-        through.server.iter().find(|server| far(server)),
-        &through.token_file,
+        flags.server.iter().find(|server| is_far(server)),
+        &flags.token_file,
     ) {
-        let whom = format!("the server at {server}");
-        anyhow::bail!("{}", settings::lacks_token(&whom));
+        let peer = format!("the server at {server}");
+        anyhow::bail!("{}", credentials::missing_token(&peer));
     }
     Ok(())
 }
@@ -223,21 +226,22 @@ fn absolute(transport: &Transport) -> Transport {
     }
 }
 
-/// How to start a server for this run alone. It listens where nobody else can reach it.
+/// How to start a server for this run alone. It listens at an address that only this user can
+/// reach.
 fn embedded(
-    through: &Through,
+    flags: &RenderFlags,
     run: &RunDir,
     stages: &[Stage],
     settings: &mut ClientSettings,
 ) -> anyhow::Result<Server> {
     let executable = std::env::current_exe().context("finding the mgn executable")?;
-    let address = match through.transport {
+    let address = match flags.transport {
         Some(Transport::Tcp) => "tcp:127.0.0.1:0".to_owned(),
         _ => Address::Unix(run.join("server")).to_string(),
     };
     let mut arguments = vec!["server".into(), "--embedded".into(), "--listen".into()];
     arguments.push(address.into());
-    if matches!(through.transport, Some(Transport::Tcp)) {
+    if matches!(flags.transport, Some(Transport::Tcp)) {
         let token: PathBuf = run.join("token");
         Token::generate().write(&token)?;
         arguments.extend(["--token-file".into(), token.clone().into()]);
@@ -252,21 +256,21 @@ fn embedded(
     })
 }
 
-/// A program may do without an X server, through EGL; most cannot. So this is said and not an
-/// error.
-pub fn say_what_the_display_lacks(through: &Through) {
+/// Prints what the X server lacks. It is not an error, because programs that use EGL may need no X
+/// server.
+pub fn print_display_problems(flags: &RenderFlags) {
     if let Some(overruled) = mgn_launch::overruled_toolkits() {
         eprintln!("mgn: {overruled}");
     }
-    if through.headless {
+    if flags.headless {
         return;
     }
     let unset = std::env::var_os("DISPLAY").is_none_or(|d| d.is_empty());
-    if through.display.is_none() && unset {
+    if flags.display.is_none() && unset {
         eprintln!("mgn: there is no X server, DISPLAY is not set; --headless gives a program one without a screen");
         return;
     }
-    match XDisplay::connect(through.display.as_deref()).and_then(|display| display.info()) {
+    match XDisplay::connect(flags.display.as_deref()).and_then(|display| display.info()) {
         Err(error) => {
             eprintln!("mgn: {error}; --headless gives a program an X server without a screen")
         }
@@ -277,7 +281,7 @@ pub fn say_what_the_display_lacks(through: &Through) {
     }
 }
 
-/// What to do about a program that drew with `driver`.
+/// Advice for a program that drew with `driver`.
 pub fn elsewhere_advice(driver: &Path) -> &'static str {
     let name = driver.file_name().unwrap_or_default().to_string_lossy();
     if name.starts_with("libGL.so") || name.starts_with("libEGL.so") || name.starts_with("libGLES")

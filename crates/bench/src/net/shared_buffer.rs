@@ -1,5 +1,5 @@
-//! A plain shared buffer that one process writes and the other reads, handed over by an index: the
-//! least that messages in place can cost.
+//! A shared buffer that one process writes and the other reads, handed over by an index: the lower
+//! limit of the cost of messages in place.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,33 +9,33 @@ use anyhow::{bail, Context, Result};
 use mgn_sys::{memory, Mapping, Protection};
 
 use crate::net::measure::Test;
-use crate::net::pair::{read_all, tell_address, End, Pair};
+use crate::net::pair::{print_address, read_all, End, Pair};
 
-/// Where the places for messages begin; before them are the two indexes, and two words to agree on.
+/// The offset of the messages. Before them are the two indexes, and the two words of `agree`.
 const PLACES: usize = 4096;
 const WRITTEN: usize = 0;
 const READ: usize = 256;
 const WORDS: usize = 512;
 
-pub struct Raw {
+pub struct BufferPair {
     test: Test,
     rank: usize,
     size: usize,
     window: usize,
     map: Mapping,
-    /// Hand-overs in either direction so far.
+    /// The number of hand-overs so far, in each direction.
     written: u64,
     read: u64,
-    /// While the second process lives, the first can find it.
+    /// Keeps the memory at its path until the first process has opened it.
     _memory: OwnedFd,
 }
 
-/// Failed looks after which others get the processor.
-const LOOKS: u32 = 100_000;
+/// The number of failed polls after which the thread yields.
+const POLLS_PER_YIELD: u32 = 100_000;
 
-impl Raw {
-    pub fn new(end: &End, address: &str) -> Result<Raw> {
-        if end.test != Test::Place {
+impl BufferPair {
+    pub fn new(end: &End, address: &str) -> Result<BufferPair> {
+        if end.test != Test::InPlace {
             bail!("{} is not measured with a plain buffer", end.test.name());
         }
         let room = end.sizes.iter().map(|size| size * end.test.window(*size));
@@ -46,14 +46,14 @@ impl Raw {
                 .into()
         } else {
             let fd = memory::create("mgn-bench", len)?;
-            tell_address(&format!(
+            print_address(&format!(
                 "/proc/{}/fd/{}",
                 std::process::id(),
                 fd.as_raw_fd()
             ))?;
             fd
         };
-        Ok(Raw {
+        Ok(BufferPair {
             test: end.test,
             rank: end.rank,
             size: 0,
@@ -65,20 +65,20 @@ impl Raw {
         })
     }
 
-    /// Waits until so many have been handed over.
+    /// Waits until the index at `at` has reached `count`.
     fn wait(&self, at: usize, count: u64) {
         let index: &AtomicU64 = self.map.long(at);
-        let mut looks = 0;
+        let mut polls = 0;
         while index.load(Ordering::Acquire) < count {
             std::hint::spin_loop();
-            looks += 1;
-            if looks % LOOKS == 0 {
+            polls += 1;
+            if polls % POLLS_PER_YIELD == 0 {
                 std::thread::yield_now();
             }
         }
     }
 
-    /// The process that writes waits until all has been read.
+    /// The reader acknowledges all messages, and the writer waits for that.
     fn acknowledge(&mut self) {
         self.read += 1;
         match self.rank {
@@ -94,7 +94,7 @@ impl Raw {
     }
 }
 
-impl Pair for Raw {
+impl Pair for BufferPair {
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
         self.written += 1;
         let places = [WORDS, WORDS + 8];
@@ -118,19 +118,19 @@ impl Pair for Raw {
     }
 
     fn turn(&mut self, turn: u64, _compute: f64) -> Result<f64> {
-        debug_assert_eq!(self.test, Test::Place);
+        debug_assert_eq!(self.test, Test::InPlace);
         for at in 0..self.window {
             let place = self.map.range(PLACES + at * self.size, self.size);
             self.written += 1;
             if self.rank == 0 {
-                // SAFETY: the place has so many bytes, which the other process reads only after
-                // they were handed over.
+                // SAFETY: the range has `size` bytes, and the other process reads them only after
+                // the hand-over.
                 unsafe { place.write_bytes(turn as u8, self.size) };
                 self.hand_over();
             } else {
                 self.wait(WRITTEN, self.written);
-                // SAFETY: the place has so many bytes, which the other process writes only after
-                // all were read.
+                // SAFETY: the range has `size` bytes, and the other process writes them again only
+                // after the acknowledgement.
                 read_all(unsafe { std::slice::from_raw_parts(place, self.size) });
             }
         }

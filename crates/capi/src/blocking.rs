@@ -1,14 +1,14 @@
 //! Blocking messages, with tag 0
 
 use std::ffi::{c_int, c_void};
+use std::time::Duration;
 
 use mgn_fabric::endpoint::{How, LinkId, Status};
 
-use crate::arguments::{input, link, patience, set, wanted};
-use crate::connections::mgn_conn;
-use crate::fault::call;
+use crate::arguments::{duration, out, piece, write_optional};
+use crate::connections::{link, mgn_conn, wanted};
+use crate::fault::{call, Fault};
 use crate::library::Library;
-use crate::requests::mgn_probe;
 
 /// Describes a message.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +26,13 @@ pub struct mgn_status {
 pub unsafe extern "C" fn mgn_send(conn: mgn_conn, data: *const c_void, length: usize) -> c_int {
     call(|| {
         let endpoint = Library::current()?.endpoint();
-        let piece = input(data, length)?;
-        let how = How {
+        let piece = piece(data, length)?;
+        let options = How {
             sync: true,
             unordered: false,
         };
         // SAFETY: the caller's memory stays until this returns, and this waits for the end.
-        let request = unsafe { endpoint.isend(link(conn)?, 0, &[piece], how) }?;
+        let request = unsafe { endpoint.isend(link(conn)?, 0, &[piece], options) }?;
         if let Some(request) = request {
             endpoint.wait(request, None)?;
         }
@@ -46,7 +46,7 @@ pub extern "C" fn mgn_poll(conn: mgn_conn, timeout: c_int) -> c_int {
     call(|| {
         let found = Library::current()?
             .endpoint()
-            .peek(&wanted(conn, 0, 0), patience(timeout))?;
+            .peek(&wanted(conn, 0, 0), duration(timeout))?;
         Ok(found.is_some().into())
     })
 }
@@ -56,7 +56,28 @@ pub extern "C" fn mgn_poll(conn: mgn_conn, timeout: c_int) -> c_int {
 #[no_mangle]
 pub unsafe extern "C" fn mgn_peek(conn: mgn_conn, status: *mut mgn_status) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { mgn_probe(conn, 0, 0, -1, status) }
+    call(|| unsafe { peek(conn, 0, 0, None, status) })
+}
+
+/// Waits for a message, and describes it in `status`.
+///
+/// # Safety
+/// `status` is null, or points to memory for a status.
+pub(crate) unsafe fn peek(
+    conn: mgn_conn,
+    tag: u64,
+    ignore: u64,
+    timeout: Option<Duration>,
+    status: *mut mgn_status,
+) -> Result<c_int, Fault> {
+    let endpoint = Library::current()?.endpoint();
+    // SAFETY: as the caller promises.
+    let status = unsafe { out(status, "status") }?;
+    let found = endpoint.peek(&wanted(conn, tag, ignore), timeout)?;
+    *status = found
+        .ok_or_else(|| Fault::timeout("waiting for a message"))?
+        .into();
+    Ok(0)
 }
 
 /// Waits for the next message, and receives it. status may be null.
@@ -69,12 +90,12 @@ pub unsafe extern "C" fn mgn_recv(
 ) -> c_int {
     call(|| {
         let endpoint = Library::current()?.endpoint();
-        let piece = input(data, room)?;
+        let piece = piece(data, room)?;
         // SAFETY: the caller's memory stays until this returns, and this waits for the end.
         let request = unsafe { endpoint.irecv(wanted(conn, 0, 0), &[piece]) };
         let ended = endpoint.wait(request, None)?;
         // SAFETY: as the caller promises.
-        unsafe { set(status, ended.map(mgn_status::from)) };
+        unsafe { write_optional(status, ended.map(mgn_status::from)) };
         Ok(0)
     })
 }

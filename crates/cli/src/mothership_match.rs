@@ -8,48 +8,48 @@ use mgn_fabric::Transport;
 use mgn_mothership::protocol::{Request, Wanted, Way};
 use mgn_mothership::{ask, Match};
 
-use crate::args::{Through, WallName};
-use crate::settings;
+use crate::args::{RenderFlags, WallName};
+use crate::defaults;
 
-/// How long servers may take to come.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a program waits until the mothership has servers for it.
+const MATCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Asks the mothership, if the flags say that it shall be asked. `flag` is one that is for a server
-/// of our own.
-pub fn find(
-    through: &Through,
-    flag: Option<&str>,
+/// Requests servers from the mothership, if the flags say so. `own_server_flag` is a flag that was
+/// given and requires a server of this run.
+pub fn request(
+    flags: &RenderFlags,
+    own_server_flag: Option<&str>,
     program: &OsStr,
 ) -> anyhow::Result<Option<Match>> {
-    let address = match (&through.mothership, WallName::first_name(&through.wall)) {
+    let address = match (&flags.mothership, WallName::first_name(&flags.wall)) {
         (Some(address), _) => address.clone(),
-        (None, Some(_)) => settings::mothership(None)?,
-        _ if through.needs.is_some() => anyhow::bail!(
+        (None, Some(_)) => defaults::mothership(None)?,
+        _ if flags.needs.is_some() => anyhow::bail!(
             "--needs is for servers that the mothership finds; give --mothership, or the name of a wall with --wall"
         ),
         _ => return Ok(None),
     };
-    if let Some(flag) = flag {
+    if let Some(flag) = own_server_flag {
         anyhow::bail!(
             "{flag} is for a server of this run; leave it out, or start a server with it"
         );
     }
     let program = Path::new(program).file_name().unwrap_or(program);
-    let mut request = Request::new(wanted(&through.wall)?, &program.to_string_lossy());
-    request.needs = through.needs.clone().unwrap_or_default();
-    request.way = match &through.transport {
+    let mut request = Request::new(wanted_tiles(&flags.wall)?, &program.to_string_lossy());
+    request.needs = flags.needs.clone().unwrap_or_default();
+    request.way = match &flags.transport {
         None => None,
         Some(Transport::Shm) => Some(Way::Shm),
         Some(Transport::Unix) => Some(Way::Unix),
         Some(Transport::Tcp) => Some(Way::Tcp),
         Some(other) => anyhow::bail!("--transport {other} needs no server; leave out --mothership"),
     };
-    let token = through.token_file.as_deref();
-    let tell = |why: &str| eprintln!("mgn: waiting: {why}");
-    Ok(Some(ask(&address, token, request, PATIENCE, tell)?))
+    let token = flags.token_file.as_deref();
+    let report = |why: &str| eprintln!("mgn: waiting: {why}");
+    Ok(Some(ask(&address, token, request, MATCH_TIMEOUT, report)?))
 }
 
-fn wanted(walls: &[WallName]) -> anyhow::Result<Wanted> {
+fn wanted_tiles(walls: &[WallName]) -> anyhow::Result<Wanted> {
     let (mut names, mut grids) = (Vec::new(), Vec::new());
     for wall in walls {
         match wall {

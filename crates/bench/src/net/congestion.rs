@@ -1,0 +1,12 @@
+//! The congestion control of TCP.
+
+use std::fs;
+
+/// Each network namespace has its own.
+pub const FILE: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// That of the network in which this process runs.
+pub fn control() -> String {
+    let name = fs::read_to_string(FILE).unwrap_or_default();
+    name.trim().to_string()
+}

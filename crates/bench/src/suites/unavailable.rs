@@ -1,0 +1,57 @@
+//! Suites that cannot be measured on this machine.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::plan::{no_conclusions, Experiment, Figure, Method};
+use crate::record::{Axis, Better, Kind, Plot};
+use crate::suite::Suite;
+
+/// The only experiment of a suite that cannot be measured here. It records the reason. Its key
+/// differs from those of the suite's experiments, so a later run in the same folder measures them.
+pub fn unavailable(suite: Suite, why: String) -> Experiment {
+    let axis = || Axis::linear("", "");
+    Experiment {
+        suite,
+        key: format!("{}, left out", suite.name()),
+        plots: vec![Plot::new(suite.name(), "", axis(), axis(), Better::Neither)],
+        methods: vec![Box::new(Unavailable(suite, why))],
+        depends_on_distance: false,
+        budget: Duration::ZERO,
+        rounds: 1..=1,
+        notes: Vec::new(),
+        conclude: no_conclusions,
+    }
+}
+
+struct Unavailable(Suite, String);
+
+impl Method for Unavailable {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        format!("mgn bench {}", self.0.name())
+    }
+
+    fn missing(&self) -> Option<String> {
+        Some(self.1.clone())
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        anyhow::bail!("{}", self.1)
+    }
+}
+
+/// The reason why two processes cannot have a processor each on this machine, if so.
+pub fn too_few_processors() -> Option<String> {
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    let why = "two processes are to run at once, and this may use one processor only";
+    (count < 2).then(|| why.to_string())
+}
