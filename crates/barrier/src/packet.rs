@@ -93,7 +93,11 @@ pub(crate) enum Body {
     Report(Report),
     Install(Install),
     /// The sender takes part no more.
-    Gone,
+    Gone {
+        view: ViewId,
+        /// How epochs ended, as far as it knows.
+        tail: Vec<(u64, Outcome)>,
+    },
     /// The sender goes on without the receiver.
     Excluded,
     /// Over links that lose packets: a part of a packet that must not be lost, and how many parts
@@ -177,7 +181,11 @@ pub(crate) fn encode(group: Group, from: Id, receiver: Option<Id>, body: &Body) 
             to.long(install.next);
             to.tail(&install.tail);
         }
-        Body::Gone | Body::Excluded | Body::Probe => {}
+        Body::Gone { view, tail } => {
+            to.view(*view);
+            to.tail(tail);
+        }
+        Body::Excluded | Body::Probe => {}
         Body::Part {
             number,
             received,
@@ -232,7 +240,7 @@ fn kind(body: &Body) -> u16 {
         Body::Collect { .. } => 2,
         Body::Report(_) => 3,
         Body::Install(_) => 4,
-        Body::Gone => 5,
+        Body::Gone { .. } => 5,
         Body::Excluded => 6,
         Body::Part { .. } => 7,
         Body::Received { .. } => 8,
@@ -282,7 +290,10 @@ fn body(kind: u16, mut from: Reader<'_>) -> Option<Body> {
             next: from.number()?,
             tail: from.tail()?,
         }),
-        5 => Body::Gone,
+        5 => Body::Gone {
+            view: from.view()?,
+            tail: from.tail()?,
+        },
         6 => Body::Excluded,
         7 => Body::Part {
             number: from.word()?,
@@ -469,9 +480,9 @@ mod tests {
                 view,
                 roster,
                 next: 6,
-                tail,
+                tail: tail.clone(),
             }),
-            Body::Gone,
+            Body::Gone { view, tail },
             Body::Excluded,
             Body::Part {
                 number: 1,

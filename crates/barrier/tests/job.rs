@@ -1,6 +1,7 @@
 //! Barriers of a job's processes, each kind over what carries it. Ranks are threads with an
 //! endpoint each; processes that end are tested through the C interface.
 
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier as Start};
 use std::thread;
@@ -35,10 +36,11 @@ fn ranks<T: Send>(size: usize, each: impl Fn(Arc<Member>) -> T + Sync) -> Vec<T>
                     let hosts = vec!["localhost".to_owned(); size];
                     let job = Job::new(name, rank as u32, hosts).unwrap();
                     let member = Arc::new(job.join().unwrap());
-                    let result = each(member.clone());
+                    let job = member.clone();
+                    let result = catch_unwind(AssertUnwindSafe(|| each(job)));
                     end.wait();
                     member.leave();
-                    result
+                    result.unwrap_or_else(|panic| resume_unwind(panic))
                 })
             })
             .collect();

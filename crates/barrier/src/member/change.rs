@@ -43,6 +43,8 @@ pub(super) struct Change {
     joining: BTreeSet<Id>,
     /// Members that have asked to leave.
     leaving: BTreeSet<Id>,
+    /// How epochs ended that this member has not passed, as participants have said that have gone.
+    heard: BTreeMap<u64, Outcome>,
     /// A participant cannot get the present view.
     is_stuck: bool,
     /// A participant with a later view takes this one for the coordinator, which it is in that view.
@@ -166,6 +168,32 @@ impl<P: Pattern> Member<P> {
         }
     }
 
+    pub(super) fn on_gone(&mut self, from: Id, view: ViewId, tail: Vec<(u64, Outcome)>) {
+        for (epoch, outcome) in tail {
+            let is_current = view == self.view_id && epoch == self.next && !self.is_changing();
+            match outcome {
+                Outcome::Passed(value) if is_current && self.value.is_some() => {
+                    // All had arrived, and nobody may be left to send what this member waits for.
+                    self.pass(value);
+                    self.replay();
+                    self.go_on();
+                }
+                outcome if epoch >= self.next && self.roster.members.contains(from) => {
+                    self.change.heard.insert(epoch, outcome);
+                }
+                _ => {}
+            }
+        }
+        self.on_lost(from);
+    }
+
+    /// How epochs ended, as far as this member knows.
+    fn known(&self) -> BTreeMap<u64, Outcome> {
+        let heard = self.change.heard.range(self.next..);
+        let heard = heard.map(|(epoch, outcome)| (*epoch, outcome.clone()));
+        self.tail.iter().cloned().chain(heard).collect()
+    }
+
     /// The others go on without this member.
     fn end_outside(&mut self) {
         self.end(match self.is_leaving {
@@ -245,7 +273,7 @@ impl<P: Pattern> Member<P> {
             view: self.view_id,
             roster: (view != self.view_id).then(|| self.roster.clone()),
             next: self.next,
-            tail: self.tail.clone(),
+            tail: self.known().into_iter().collect(),
             lost: self.lost_participants(),
             joining: self.change.joining.iter().copied().collect(),
             is_leaving: self.is_leaving,
@@ -345,7 +373,7 @@ impl<P: Pattern> Member<P> {
     fn decide(&mut self, proposal: &Proposal) {
         let (latest, roster) = self.latest(proposal);
         let reports = &proposal.reports;
-        let mut tail: BTreeMap<u64, Outcome> = self.tail.iter().cloned().collect();
+        let mut tail = self.known();
         let mut next = self.next;
         for report in reports.values() {
             next = next.max(report.next);
@@ -354,6 +382,8 @@ impl<P: Pattern> Member<P> {
                 debug_assert_eq!(there, outcome, "epoch {epoch}");
             }
         }
+        let known = tail.last_key_value().map_or(0, |(epoch, _)| epoch + 1);
+        next = next.max(known);
         let is_lost = |id: &Id| self.lost.contains(id);
         let (lost, mut members): (Vec<Id>, Vec<Id>) =
             roster.members.members().iter().partition(|id| is_lost(id));
@@ -451,6 +481,7 @@ impl<P: Pattern> Member<P> {
             promised: id,
             joining: std::mem::take(&mut self.change.joining),
             leaving: std::mem::take(&mut self.change.leaving),
+            heard: self.change.heard.split_off(&self.next),
             ..Change::default()
         };
         if !self.roster.contains(self.me) {

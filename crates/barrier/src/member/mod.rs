@@ -297,16 +297,21 @@ impl<P: Pattern> Member<P> {
             self.value = None;
             self.events.push_back(Event::Ended(why));
             for joining in self.take_joining() {
-                self.send(joining, Body::Gone);
+                self.say_gone(joining);
             }
         }
+    }
+
+    fn say_gone(&mut self, to: Id) {
+        let (view, tail) = (self.view_id, self.tail.clone());
+        self.send(to, Body::Gone { view, tail });
     }
 
     pub(crate) fn on_body(&mut self, from: Id, body: Body) -> Result<(), Refused> {
         if self.ended.is_some() {
             // The sender must learn that this process takes part no more.
             if matches!(body, Body::Collect { .. } | Body::Wish { .. } | Body::Probe) {
-                self.send(from, Body::Gone);
+                self.say_gone(from);
             }
             return Ok(());
         }
@@ -316,7 +321,10 @@ impl<P: Pattern> Member<P> {
         // One that has left can have excluded this member with its last decision.
         let is_verdict = body == Body::Excluded && !self.lost.contains(&from);
         if self.is_gone(from) && !is_verdict {
-            let is_last = matches!(body, Body::Gone | Body::Excluded | Body::Received { .. });
+            let is_last = matches!(
+                body,
+                Body::Gone { .. } | Body::Excluded | Body::Received { .. }
+            );
             if !is_last {
                 self.send(from, Body::Excluded);
             }
@@ -343,7 +351,7 @@ impl<P: Pattern> Member<P> {
             Body::Collect { view, proposal } => return self.on_collect(from, view, proposal),
             Body::Report(report) => return self.on_report(from, report),
             Body::Install(install) => return self.on_install(from, install),
-            Body::Gone => self.on_lost(from),
+            Body::Gone { view, tail } => self.on_gone(from, view, tail),
             Body::Excluded => self.on_excluded(from),
             Body::Probe => {}
             Body::Part { .. } | Body::Received { .. } => return Err(Refused::Malformed),
@@ -446,16 +454,10 @@ impl<P: Pattern> Barrier for Member<P> {
         if self.ended.is_some() {
             return;
         }
-        // Over links that lose packets, some may not have the last release.
-        let is_due = self.answers_again && self.is_root() && !self.is_changing();
-        if let (true, [(epoch, Outcome::Passed(value))]) = (is_due, &self.tail[..]) {
-            let body = self.signal(*epoch, RELEASE, *value);
-            self.out.push_back((To::All(self.members().clone()), body));
-        }
         let participants: Vec<Id> = self.roster.participants().collect();
         for other in participants {
             if other != self.me && !self.lost.contains(&other) {
-                self.send(other, Body::Gone);
+                self.say_gone(other);
             }
         }
         self.end(Ended::Excluded);
