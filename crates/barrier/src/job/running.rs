@@ -41,8 +41,8 @@ struct State {
     links: Links,
     datagrams: Option<Datagrams>,
     start: Instant,
-    /// The program has arrived and was not told the outcome.
-    has_arrived: bool,
+    /// The epoch at which the program has arrived, until it is told the outcome.
+    arrived: Option<u64>,
     outcome: Option<Result<u64, WaitError>>,
     ended: Option<Ended>,
     broken: Option<String>,
@@ -74,7 +74,7 @@ impl Running {
             links,
             datagrams,
             start: now,
-            has_arrived: false,
+            arrived: None,
             outcome: None,
             ended: None,
             broken: None,
@@ -131,7 +131,7 @@ impl Running {
 
     pub fn leave(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
         let mut state = self.state();
-        if state.has_arrived {
+        if state.arrived.is_some() {
             return Err(WaitError::Arrived);
         }
         let since = Instant::now();
@@ -259,9 +259,12 @@ impl State {
     }
 
     fn arrive(&mut self, value: u64) -> Result<u64, Misuse> {
+        if let Some(epoch) = self.arrived {
+            return Err(Misuse::Twice { epoch });
+        }
         let now = self.now();
         let epoch = self.barrier.arrive(now, value)?;
-        self.has_arrived = true;
+        self.arrived = Some(epoch);
         Ok(epoch)
     }
 
@@ -270,7 +273,7 @@ impl State {
         loop {
             self.transmit();
             if let Some(outcome) = self.outcome.take() {
-                self.has_arrived = false;
+                self.arrived = None;
                 return outcome;
             }
             if let Some(ended) = self.ended {
@@ -279,7 +282,7 @@ impl State {
             if let Some(why) = &self.broken {
                 return Err(WaitError::Carrier(why.clone()));
             }
-            if !self.has_arrived {
+            if self.arrived.is_none() {
                 return Err(WaitError::NotArrived);
             }
             let left = match timeout {
