@@ -168,23 +168,37 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    pub(super) fn on_gone(&mut self, from: Id, view: ViewId, tail: Vec<(u64, Outcome)>) {
-        for (epoch, outcome) in tail {
-            let is_current = view == self.view_id && epoch == self.next && !self.is_changing();
-            match outcome {
-                Outcome::Passed(value) if is_current && self.value.is_some() => {
-                    // All had arrived, and nobody may be left to send what this member waits for.
-                    self.pass(value);
-                    self.replay();
-                    self.go_on();
-                }
-                outcome if epoch >= self.next && self.roster.members.contains(from) => {
-                    self.change.heard.insert(epoch, outcome);
-                }
-                _ => {}
-            }
+    pub(super) fn on_gone(&mut self, from: Id, view: ViewId, mut tail: Vec<(u64, Outcome)>) {
+        tail.retain(|(epoch, _)| *epoch >= self.next);
+        let excludes = |outcome: &Outcome| match outcome {
+            Outcome::Lost(members) => members.contains(&self.me),
+            Outcome::Passed(_) => false,
+        };
+        if self.roster.contains(from) && tail.iter().any(|(_, outcome)| excludes(outcome)) {
+            self.end_outside();
+            return;
+        }
+        // If epochs are missing in between, it has gone on without this member.
+        let mut epochs = (self.next..).zip(&tail);
+        let is_whole = epochs.all(|(expected, (epoch, _))| expected == *epoch);
+        if is_whole && self.roster.members.contains(from) {
+            self.hear(view, tail);
         }
         self.on_lost(from);
+    }
+
+    /// Takes note of how epochs ended, from `next` on.
+    fn hear(&mut self, view: ViewId, tail: Vec<(u64, Outcome)>) {
+        let has_arrived = self.value.is_some() && !self.is_changing();
+        match tail[..] {
+            // All had arrived, and nobody may be left to send what this member waits for.
+            [(_, Outcome::Passed(value))] if has_arrived && view == self.view_id => {
+                self.pass(value);
+                self.replay();
+                self.go_on();
+            }
+            _ => self.change.heard.extend(tail),
+        }
     }
 
     /// How epochs ended, as far as this member knows.

@@ -281,6 +281,10 @@ impl<'m> World<'m> {
             }
             What::Kill(id) => {
                 let doom = self.below(12) as u32;
+                if self.below(3) == 0 {
+                    self.abandon(id);
+                    return;
+                }
                 if let Some(node) = self.nodes.get_mut(&id).filter(|n| n.is_alive) {
                     node.doom.get_or_insert(doom);
                     if doom == 0 {
@@ -428,6 +432,19 @@ impl<'m> World<'m> {
         }
     }
 
+    /// A program that closes its barrier says so, and ends.
+    fn abandon(&mut self, id: Id) {
+        let clock = self.clock();
+        let node = self.nodes.get_mut(&id);
+        let Some(node) = node.filter(|n| n.is_alive && n.ended.is_none()) else {
+            return;
+        };
+        node.is_suspected = true;
+        node.barrier.abandon(clock);
+        self.drain(id);
+        self.kill(id);
+    }
+
     fn kill(&mut self, id: Id) {
         self.nodes.get_mut(&id).unwrap().is_alive = false;
         self.disconnect(id);
@@ -506,7 +523,7 @@ impl<'m> World<'m> {
 
     fn outcome(&mut self, id: Id, epoch: u64, outcome: Outcome) {
         let node = self.nodes.get_mut(&id).unwrap();
-        assert_eq!(node.pending.take(), Some(epoch));
+        assert_eq!(node.pending.take(), Some(epoch), "{id}: {:?}", self.terms);
         assert!(node.outcomes.insert(epoch, outcome).is_none());
         // A virtual clock can look at each outcome: none comes late.
         let since = self.arrivals[&epoch].1.max(self.disturbed);
