@@ -15,7 +15,7 @@ pub const PATH: &str = "crates/capi/include/manganese.h";
 const PROLOGUE: &str = "crates/capi/include/prologue.h";
 
 /// Modules of the library, in the header's order.
-const MODULES: [&str; 12] = [
+const MODULES: [&str; 13] = [
     "errors",
     "job",
     "connections",
@@ -28,6 +28,7 @@ const MODULES: [&str; 12] = [
     "composite",
     "outlets",
     "visibility",
+    "barriers",
 ];
 
 pub fn header(root: &Path) -> Result<String> {

@@ -13,13 +13,19 @@ pub enum ViewError {
     Outside { member: Id },
 }
 
+/// Members, as they are named to users.
+pub(crate) fn list(members: &[Id]) -> String {
+    let names: Vec<String> = members.iter().map(Id::to_string).collect();
+    names.join(", ")
+}
+
 /// The epoch failed for all members that have not passed it. The group goes on without the lost
 /// ones, and the next epoch can be passed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "epoch {epoch} of the barrier failed, because members were lost: {}; \
      the next epoch is without them",
-    self.members.iter().map(Id::to_string).collect::<Vec<_>>().join(", ")
+    list(&self.members)
 )]
 pub struct Lost {
     pub epoch: u64,

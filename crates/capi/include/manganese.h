@@ -30,10 +30,12 @@ extern "C" {
 typedef enum {
     // an argument is invalid
     MGN_ERR_ARGUMENT = -1,
-    // no such connection, request, message, reservation, memory, broadcast, compositor or outlet
+    // no such connection, request, message, reservation, memory, broadcast, compositor, outlet or
+    // barrier
     MGN_ERR_HANDLE = -2,
     // mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
-    // a draw or show function uses the compositor that is calling it
+    // a draw or show function uses the compositor that is calling it; or calls for a barrier are in
+    // the wrong order
     MGN_ERR_STATE = -3,
     // the timeout has expired
     MGN_ERR_TIMEOUT = -4,
@@ -56,7 +58,7 @@ typedef enum {
     MGN_ERR_INTERNAL = -12,
     // the other process does not offer this memory, or offers less than the request covers
     MGN_ERR_OFFER = -13,
-    // the processes disagree about what they composite
+    // the processes disagree about what they composite, or about a barrier
     MGN_ERR_COMPOSITE = -14,
     // pictures cannot be shown or saved there
     MGN_ERR_OUTLET = -15,
@@ -539,6 +541,81 @@ typedef struct {
 // different ranks overlap or several hide each other in turn; mgn_last_error names them. Needs no
 // job: call it before or after mgn_init.
 int mgn_front_to_back(const double *eye, int is_direction, const mgn_brick *bricks, size_t count, uint32_t *order, uint32_t *order_length);
+
+/* Barriers -------------------------------------------------------------------------------------- */
+
+// The bits that any member has set in its number.
+#define MGN_COMBINE_ANY 0
+
+// The bits that all members have set.
+#define MGN_COMBINE_ALL 1
+
+// The smallest number.
+#define MGN_COMBINE_MIN 2
+
+// The largest number.
+#define MGN_COMBINE_MAX 3
+
+// Describes a barrier. All its members must pass the same values, except interface. All zero is a
+// barrier of all processes of the job.
+typedef struct {
+    // How members tell each other that they have arrived: shm, star, tree, tree-N with N children
+    // for each member, dissemination, udp, or auto. Null means auto: shm if all members are on one
+    // host, and otherwise dissemination.
+    const char *kind;
+    // How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX.
+    int combine;
+    // At most 65535. No two barriers of a job may have the same number, also one after the other.
+    uint32_t number;
+    // The ranks of the members. Null means all ranks of the job.
+    const uint32_t *ranks;
+    uint32_t rank_count;
+    // For udp: the network interface for the datagrams. Null means the first one of the job.
+    const char *interface;
+} mgn_barrier_options;
+
+// A barrier of processes of the job.
+typedef uint64_t mgn_barrier;
+
+// Opens a barrier. All its members must call this. It waits for the others for up to timeout
+// milliseconds. options may be null, which means all zero. While a barrier is open, do not receive
+// messages with any tag (ignore UINT64_MAX): such a receive could take a message of the barrier.
+//
+// MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
+int mgn_barrier_open(const mgn_barrier_options *options, int timeout, mgn_barrier *barrier);
+
+// Arrives at the barrier with a number, without waiting. The process may work before it calls
+// mgn_barrier_wait; the arrival becomes known in the meantime.
+//
+// MGN_ERR_STATE: this process has arrived already, or has left.
+int mgn_barrier_arrive(mgn_barrier barrier, uint64_t number);
+
+// Waits until all members have arrived, for up to timeout milliseconds. combined, if it is not
+// null, is set to their combined numbers.
+//
+// MGN_ERR_CLOSED: members were lost; this pass fails for all others, and the next is without the
+// lost members, which mgn_barrier_lost names. MGN_ERR_TIMEOUT: call this again to wait for longer;
+// mgn_last_error names members that are missing. MGN_ERR_STATE: this process has not arrived.
+int mgn_barrier_wait(mgn_barrier barrier, int timeout, uint64_t *combined);
+
+// Arrives and waits. A process that has arrived already only waits. Its errors are those of
+// mgn_barrier_wait.
+int mgn_barrier_pass(mgn_barrier barrier, uint64_t number, int timeout, uint64_t *combined);
+
+// Stores up to room ranks of members, as far as this process knows. Returns the number of members.
+int mgn_barrier_members(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
+
+// Stores up to room ranks of the members for which a pass failed last. Returns their number.
+int mgn_barrier_lost(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
+
+// Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
+// timeout milliseconds for them to agree. Then close the barrier.
+//
+// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this again.
+int mgn_barrier_leave(mgn_barrier barrier, int timeout);
+
+// Closes a barrier. If this process has not left it, it is lost to the others.
+int mgn_barrier_close(mgn_barrier barrier);
 
 #ifdef __cplusplus
 }

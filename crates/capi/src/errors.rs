@@ -12,10 +12,12 @@ pub const MGN_OK: c_int = 0;
 pub enum mgn_err {
     /// an argument is invalid
     Argument = -1,
-    /// no such connection, request, message, reservation, memory, broadcast, compositor or outlet
+    /// no such connection, request, message, reservation, memory, broadcast, compositor, outlet or
+    /// barrier
     Handle = -2,
     /// mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
-    /// a draw or show function uses the compositor that is calling it
+    /// a draw or show function uses the compositor that is calling it; or calls for a barrier are in
+    /// the wrong order
     State = -3,
     /// the timeout has expired
     Timeout = -4,
@@ -38,7 +40,7 @@ pub enum mgn_err {
     Internal = -12,
     /// the other process does not offer this memory, or offers less than the request covers
     Offer = -13,
-    /// the processes disagree about what they composite
+    /// the processes disagree about what they composite, or about a barrier
     Composite = -14,
     /// pictures cannot be shown or saved there
     Outlet = -15,
@@ -62,11 +64,11 @@ const MEANINGS: [(mgn_err, &CStr); 15] = [
     (mgn_err::Argument, c"an argument is invalid"),
     (
         mgn_err::Handle,
-        c"no such connection, request, message, reservation, memory, broadcast, compositor or outlet",
+        c"no such connection, request, message, reservation, memory, broadcast, compositor, outlet or barrier",
     ),
     (
         mgn_err::State,
-        c"mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or a draw or show function uses the compositor that is calling it",
+        c"mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or a draw or show function uses the compositor that is calling it; or calls for a barrier are in the wrong order",
     ),
     (mgn_err::Timeout, c"the timeout has expired"),
     (
@@ -95,7 +97,7 @@ const MEANINGS: [(mgn_err, &CStr); 15] = [
     ),
     (
         mgn_err::Composite,
-        c"the processes disagree about what they composite",
+        c"the processes disagree about what they composite, or about a barrier",
     ),
     (mgn_err::Outlet, c"pictures cannot be shown or saved there"),
 ];

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use mgn_barrier::{Ended, Misuse, OpenError, SharedError, WaitError};
 use mgn_composite::CompositeError;
 use mgn_fabric::Error;
 use mgn_outlet::OutletError;
@@ -92,6 +93,50 @@ impl From<CompositeError> for Fault {
                 mgn_fabric::Error::TimedOut(_) => Code::Timeout,
                 _ => Code::Closed,
             },
+        };
+        Fault::new(code, error.to_string())
+    }
+}
+
+impl From<OpenError> for Fault {
+    fn from(error: OpenError) -> Fault {
+        let code = match &error {
+            OpenError::View(_) | OpenError::Rank { .. } | OpenError::Interface { .. } => {
+                Code::Argument
+            }
+            OpenError::Hosts { .. } | OpenError::Shared(SharedError::Count(_)) => Code::Argument,
+            OpenError::Late { .. } => Code::Timeout,
+            OpenError::Unreachable { source, .. } => match source {
+                Error::TimedOut(_) => Code::Timeout,
+                _ => Code::Closed,
+            },
+            OpenError::Lost { .. } | OpenError::Gone { .. } => Code::Closed,
+            OpenError::Different { .. } => Code::Composite,
+            OpenError::Job(_) => Code::Job,
+            OpenError::Shared(_) | OpenError::Socket { .. } => Code::System,
+        };
+        Fault::new(code, error.to_string())
+    }
+}
+
+impl From<WaitError> for Fault {
+    fn from(error: WaitError) -> Fault {
+        let code = match &error {
+            WaitError::TimedOut { .. } | WaitError::NotLeft => Code::Timeout,
+            WaitError::NotArrived | WaitError::Arrived | WaitError::Ended(Ended::Left) => {
+                Code::State
+            }
+            WaitError::Lost(_) | WaitError::Ended(_) | WaitError::Carrier(_) => Code::Closed,
+        };
+        Fault::new(code, error.to_string())
+    }
+}
+
+impl From<Misuse> for Fault {
+    fn from(error: Misuse) -> Fault {
+        let code = match error {
+            Misuse::Ended(Ended::Excluded | Ended::Alone) => Code::Closed,
+            _ => Code::State,
         };
         Fault::new(code, error.to_string())
     }

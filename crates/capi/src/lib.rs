@@ -10,6 +10,7 @@
 
 mod active;
 mod arguments;
+mod barriers;
 mod blocking;
 mod broadcast;
 mod broadcast_end;
@@ -23,6 +24,7 @@ mod job;
 mod last_error;
 mod library;
 mod memory;
+mod open_barrier;
 mod outlets;
 mod requests;
 mod sync;

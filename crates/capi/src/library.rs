@@ -13,6 +13,7 @@ use mgn_outlet::Outlet;
 use crate::broadcast_end::BroadcastEnd;
 use crate::compositor::Compositor;
 use crate::fault::{Code, Fault};
+use crate::open_barrier::OpenBarrier;
 use crate::sync::lock;
 
 /// The job that this process is a member of, and the objects whose numbers the program has.
@@ -26,6 +27,7 @@ pub(crate) struct Library {
     broadcasts: Mutex<HashMap<u64, Arc<BroadcastEnd>>>,
     compositors: Mutex<HashMap<u64, Arc<Compositor>>>,
     outlets: Mutex<HashMap<u64, Arc<Mutex<Outlet>>>>,
+    barriers: Mutex<HashMap<u64, Arc<OpenBarrier>>>,
     /// The number of groups that were made. All processes make them in the same order.
     groups: AtomicU16,
     next: AtomicU64,
@@ -58,6 +60,7 @@ impl Library {
             broadcasts: Mutex::default(),
             compositors: Mutex::default(),
             outlets: Mutex::default(),
+            barriers: Mutex::default(),
             groups: AtomicU16::new(0),
             next: AtomicU64::new(1),
         });
@@ -73,6 +76,8 @@ impl Library {
         for (_, broadcast) in lock(&library.broadcasts).drain() {
             broadcast.close();
         }
+        // The others are told while there are connections.
+        lock(&library.barriers).clear();
         library.member.leave();
         lock(&library.compositors).clear();
         lock(&library.outlets).clear();
@@ -214,6 +219,25 @@ impl Library {
         found
             .map(drop)
             .ok_or_else(|| Fault::no_such("outlet", number))
+    }
+
+    pub(crate) fn add_barrier(&self, barrier: OpenBarrier) -> u64 {
+        let number = self.number();
+        lock(&self.barriers).insert(number, Arc::new(barrier));
+        number
+    }
+
+    pub(crate) fn barrier(&self, number: u64) -> Result<Arc<OpenBarrier>, Fault> {
+        let found = lock(&self.barriers).get(&number).cloned();
+        found.ok_or_else(|| Fault::no_such("barrier", number))
+    }
+
+    pub(crate) fn remove_barrier(&self, number: u64) -> Result<(), Fault> {
+        let found = lock(&self.barriers).remove(&number);
+        // Closing tells the others, without the lock.
+        found
+            .map(drop)
+            .ok_or_else(|| Fault::no_such("barrier", number))
     }
 
     fn number(&self) -> u64 {

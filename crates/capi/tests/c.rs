@@ -105,6 +105,20 @@ fn a_process_that_dies_while_compositing() {
     }
 }
 
+/// The others name a process that is killed at a barrier, and go on without it.
+#[test]
+fn barriers() {
+    let program = compile("tests/barriers.c", &[], "barriers");
+    for kind in ["auto", "shm", "star", "tree-2", "dissemination", "udp"] {
+        let said = job(&program, &[kind], 4);
+        for rank in [0, 1, 3] {
+            assert_eq!(said[rank], "all is right\n", "{kind}, rank {rank}");
+        }
+        let said = job(&example("barrier"), &[kind, "200"], 3);
+        assert!(said[0].starts_with("3 processes: "), "{kind}: {said:?}");
+    }
+}
+
 /// Several processes, with several threads each.
 #[test]
 fn threads_memory_and_broadcasts_of_several_processes() {

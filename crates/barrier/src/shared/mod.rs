@@ -69,7 +69,10 @@ pub enum WaitError {
     #[error(transparent)]
     Ended(#[from] Ended),
     /// The epoch is as open as before: wait again.
-    #[error("these members have not arrived: {missing:?}")]
+    #[error(
+        "not all members have arrived in time: this one waits for {}",
+        crate::error::list(missing)
+    )]
     TimedOut { missing: Vec<Id> },
     #[error("this member has not arrived: call `arrive` before `wait`")]
     NotArrived,

@@ -1,0 +1,225 @@
+//! Barriers
+
+use std::ffi::{c_char, c_int};
+
+use ::mgn_barrier::{Combine, JobBarrier, Kind, Options};
+
+use crate::arguments::{duration, optional_text, out, write_optional, FOREVER};
+use crate::fault::{call, Fault};
+use crate::library::Library;
+use crate::open_barrier::OpenBarrier;
+
+/// A barrier of processes of the job.
+#[allow(non_camel_case_types)]
+pub type mgn_barrier = u64;
+
+/// The bits that any member has set in its number.
+pub const MGN_COMBINE_ANY: c_int = 0;
+
+/// The bits that all members have set.
+pub const MGN_COMBINE_ALL: c_int = 1;
+
+/// The smallest number.
+pub const MGN_COMBINE_MIN: c_int = 2;
+
+/// The largest number.
+pub const MGN_COMBINE_MAX: c_int = 3;
+
+/// Describes a barrier. All its members must pass the same values, except interface. All zero is a
+/// barrier of all processes of the job.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct mgn_barrier_options {
+    /// How members tell each other that they have arrived: shm, star, tree, tree-N with N children
+    /// for each member, dissemination, udp, or auto. Null means auto: shm if all members are on one
+    /// host, and otherwise dissemination.
+    pub kind: *const c_char,
+    /// How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX.
+    pub combine: c_int,
+    /// At most 65535. No two barriers of a job may have the same number, also one after the other.
+    pub number: u32,
+    /// The ranks of the members. Null means all ranks of the job.
+    pub ranks: *const u32,
+    pub rank_count: u32,
+    /// For udp: the network interface for the datagrams. Null means the first one of the job.
+    pub interface: *const c_char,
+}
+
+/// Opens a barrier. All its members must call this. It waits for the others for up to timeout
+/// milliseconds. options may be null, which means all zero. While a barrier is open, do not receive
+/// messages with any tag (ignore UINT64_MAX): such a receive could take a message of the barrier.
+///
+/// MGN_ERR_COMPOSITE: another member passes other options, or runs another release.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_barrier_open(
+    options: *const mgn_barrier_options,
+    timeout: c_int,
+    barrier: *mut mgn_barrier,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let barrier = unsafe { out(barrier, "barrier") }?;
+        let mut wanted = Options {
+            patience: duration(timeout).unwrap_or(FOREVER),
+            ..Options::default()
+        };
+        if !options.is_null() {
+            // SAFETY: it is not null, and points to options as the caller promises.
+            unsafe { fill(&mut wanted, &options.read_unaligned()) }?;
+        }
+        let opened = JobBarrier::open(&library.member, &wanted)?;
+        *barrier = library.add_barrier(OpenBarrier::new(opened));
+        Ok(0)
+    })
+}
+
+/// # Safety
+/// Pointers are null, or point to what their fields say.
+unsafe fn fill(wanted: &mut Options, options: &mgn_barrier_options) -> Result<(), Fault> {
+    // SAFETY: as the caller promises.
+    if let Some(kind) = unsafe { optional_text(options.kind, "kind") }? {
+        let kind = kind.parse::<Kind>();
+        wanted.kind = kind.map_err(|error| Fault::argument(error.to_string()))?;
+    }
+    wanted.combine = match options.combine {
+        MGN_COMBINE_ANY => Combine::Any,
+        MGN_COMBINE_ALL => Combine::All,
+        MGN_COMBINE_MIN => Combine::Min,
+        MGN_COMBINE_MAX => Combine::Max,
+        other => return Err(Fault::argument(format!("combine is {other}"))),
+    };
+    let number = u16::try_from(options.number);
+    wanted.number = number.map_err(|_| {
+        let number = options.number;
+        Fault::argument(format!("number is {number}, and 65535 is the largest"))
+    })?;
+    if !options.ranks.is_null() {
+        let ranks = (0..options.rank_count as usize).map(|at| {
+            // SAFETY: the caller promises `rank_count` ranks.
+            unsafe { options.ranks.add(at).read_unaligned() }
+        });
+        wanted.ranks = Some(ranks.collect());
+    }
+    // SAFETY: as the caller promises.
+    let interface = unsafe { optional_text(options.interface, "interface") }?;
+    wanted.interface = interface.map(str::to_owned);
+    Ok(())
+}
+
+/// Arrives at the barrier with a number, without waiting. The process may work before it calls
+/// mgn_barrier_wait; the arrival becomes known in the meantime.
+///
+/// MGN_ERR_STATE: this process has arrived already, or has left.
+#[no_mangle]
+pub extern "C" fn mgn_barrier_arrive(barrier: mgn_barrier, number: u64) -> c_int {
+    call(|| {
+        let barrier = Library::current()?.barrier(barrier)?;
+        barrier.lock().barrier.arrive(number)?;
+        Ok(0)
+    })
+}
+
+/// Waits until all members have arrived, for up to timeout milliseconds. combined, if it is not
+/// null, is set to their combined numbers.
+///
+/// MGN_ERR_CLOSED: members were lost; this pass fails for all others, and the next is without the
+/// lost members, which mgn_barrier_lost names. MGN_ERR_TIMEOUT: call this again to wait for longer;
+/// mgn_last_error names members that are missing. MGN_ERR_STATE: this process has not arrived.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_barrier_wait(
+    barrier: mgn_barrier,
+    timeout: c_int,
+    combined: *mut u64,
+) -> c_int {
+    call(|| {
+        let barrier = Library::current()?.barrier(barrier)?;
+        let passed = barrier.lock().wait(duration(timeout))?;
+        // SAFETY: as the caller promises.
+        unsafe { write_optional(combined, Some(passed)) };
+        Ok(0)
+    })
+}
+
+/// Arrives and waits. A process that has arrived already only waits. Its errors are those of
+/// mgn_barrier_wait.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_barrier_pass(
+    barrier: mgn_barrier,
+    number: u64,
+    timeout: c_int,
+    combined: *mut u64,
+) -> c_int {
+    call(|| {
+        let barrier = Library::current()?.barrier(barrier)?;
+        let passed = barrier.lock().pass(number, duration(timeout))?;
+        // SAFETY: as the caller promises.
+        unsafe { write_optional(combined, Some(passed)) };
+        Ok(0)
+    })
+}
+
+/// Stores up to room ranks of members, as far as this process knows. Returns the number of members.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_barrier_members(
+    barrier: mgn_barrier,
+    ranks: *mut u32,
+    room: u32,
+) -> c_int {
+    call(|| {
+        let barrier = Library::current()?.barrier(barrier)?;
+        let members = barrier.lock().barrier.members();
+        // SAFETY: as the caller promises.
+        unsafe { store(&members, ranks, room) }
+    })
+}
+
+/// Stores up to room ranks of the members for which a pass failed last. Returns their number.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_barrier_lost(
+    barrier: mgn_barrier,
+    ranks: *mut u32,
+    room: u32,
+) -> c_int {
+    call(|| {
+        let barrier = Library::current()?.barrier(barrier)?;
+        let lost = barrier.lock().lost.clone();
+        // SAFETY: as the caller promises.
+        unsafe { store(&lost, ranks, room) }
+    })
+}
+
+/// # Safety
+/// `place` has room for so many ranks.
+unsafe fn store(ranks: &[u32], place: *mut u32, room: u32) -> Result<c_int, Fault> {
+    if room > 0 && place.is_null() {
+        return Err(Fault::argument(format!(
+            "ranks is null, but room is {room}"
+        )));
+    }
+    for (at, rank) in ranks.iter().take(room as usize).enumerate() {
+        // SAFETY: as the caller promises.
+        unsafe { place.add(at).write_unaligned(*rank) };
+    }
+    Ok(ranks.len() as c_int)
+}
+
+/// Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
+/// timeout milliseconds for them to agree. Then close the barrier.
+///
+/// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this again.
+#[no_mangle]
+pub extern "C" fn mgn_barrier_leave(barrier: mgn_barrier, timeout: c_int) -> c_int {
+    call(|| {
+        let barrier = Library::current()?.barrier(barrier)?;
+        barrier.lock().barrier.leave(duration(timeout))?;
+        Ok(0)
+    })
+}
+
+/// Closes a barrier. If this process has not left it, it is lost to the others.
+#[no_mangle]
+pub extern "C" fn mgn_barrier_close(barrier: mgn_barrier) -> c_int {
+    call(|| Library::current()?.remove_barrier(barrier).map(|()| 0))
+}

@@ -1,0 +1,98 @@
+/* Processes pass a barrier until rank 2 is killed. The pass fails for all others, which name it,
+ * and then they pass without it. One of them leaves, and the rest goes on.
+ *
+ * usage: barriers KIND */
+#include "../examples/check.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VICTIM 2
+
+static int refused(int result, int code)
+{
+    if (result != code)
+        fprintf(stderr, "%d instead of %d: %s\n", result, code, mgn_last_error());
+    return result == code;
+}
+
+static void wrong_arguments(void)
+{
+    mgn_barrier barrier;
+    assert(refused(mgn_barrier_open(NULL, 0, NULL), MGN_ERR_ARGUMENT));
+    mgn_barrier_options options = {.kind = "ring"};
+    assert(refused(mgn_barrier_open(&options, 0, &barrier), MGN_ERR_ARGUMENT));
+    options = (mgn_barrier_options){.combine = 4};
+    assert(refused(mgn_barrier_open(&options, 0, &barrier), MGN_ERR_ARGUMENT));
+    options = (mgn_barrier_options){.number = 65536};
+    assert(refused(mgn_barrier_open(&options, 0, &barrier), MGN_ERR_ARGUMENT));
+    uint32_t ranks[] = {0, 99};
+    options = (mgn_barrier_options){.ranks = ranks, .rank_count = 2};
+    assert(refused(mgn_barrier_open(&options, 0, &barrier), MGN_ERR_ARGUMENT));
+    options.rank_count = 0;
+    assert(refused(mgn_barrier_open(&options, 0, &barrier), MGN_ERR_ARGUMENT));
+    assert(refused(mgn_barrier_pass(12345, 0, 0, NULL), MGN_ERR_HANDLE));
+    assert(refused(mgn_barrier_close(12345), MGN_ERR_HANDLE));
+}
+
+static void work(const char *kind)
+{
+    int rank = CHECK(mgn_rank());
+    uint32_t ranks[8];
+    uint64_t bits;
+    mgn_barrier barrier;
+    mgn_barrier_options options = {.kind = kind, .number = 3};
+    CHECK(mgn_barrier_open(&options, 20000, &barrier));
+    assert(refused(mgn_barrier_wait(barrier, 0, NULL), MGN_ERR_STATE));
+    for (int pass = 0; pass < 100; pass++) {
+        CHECK(mgn_barrier_pass(barrier, 1 << rank, 20000, &bits));
+        assert(bits == 15);
+    }
+    assert(mgn_barrier_members(barrier, ranks, 8) == 4 && ranks[3] == 3);
+    assert(mgn_barrier_members(barrier, NULL, 0) == 4);
+    assert(mgn_barrier_lost(barrier, ranks, 8) == 0);
+    if (rank == VICTIM)
+        raise(SIGKILL);
+    CHECK(mgn_barrier_arrive(barrier, 1 << rank));
+    assert(refused(mgn_barrier_arrive(barrier, 0), MGN_ERR_STATE));
+    assert(refused(mgn_barrier_leave(barrier, 0), MGN_ERR_STATE));
+    assert(refused(mgn_barrier_wait(barrier, 20000, NULL), MGN_ERR_CLOSED));
+    assert(mgn_barrier_lost(barrier, ranks, 8) == 1 && ranks[0] == VICTIM);
+    for (int pass = 0; pass < 100; pass++) {
+        CHECK(mgn_barrier_pass(barrier, 1 << rank, 20000, &bits));
+        assert(bits == 11);
+    }
+    if (rank == 1) {
+        CHECK(mgn_barrier_leave(barrier, 20000));
+        assert(refused(mgn_barrier_pass(barrier, 0, 0, NULL), MGN_ERR_STATE));
+    } else {
+        for (int pass = 0; pass < 100; pass++) {
+            CHECK(mgn_barrier_pass(barrier, 1 << rank, 20000, &bits));
+            assert(bits == 9);
+        }
+    }
+    CHECK(mgn_barrier_close(barrier));
+    printf("all is right\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 1;
+    /* The one that is killed is a child, so that the test sees a process that ends well. */
+    if (atoi(getenv("MGN_RANK")) == VICTIM) {
+        pid_t child = fork();
+        if (child > 0) {
+            int status;
+            waitpid(child, &status, 0);
+            return !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
+        }
+    }
+    CHECK(mgn_init());
+    wrong_arguments();
+    work(argv[1]);
+    mgn_finalize();
+    return 0;
+}
