@@ -58,6 +58,10 @@ impl Links {
         TAG | u64::from(self.number) << 40 | usage as u64
     }
 
+    pub fn has(&self, rank: Id) -> bool {
+        self.links.contains_key(&rank)
+    }
+
     pub fn open(&mut self, rank: Id, patience: Duration) -> Result<LinkId, Error> {
         if let Some(link) = self.links.get(&rank) {
             return Ok(*link);

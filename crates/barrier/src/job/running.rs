@@ -327,6 +327,7 @@ impl State {
     fn send(&mut self, to: Id, packet: &[u8]) {
         match &self.datagrams {
             Some(datagrams) => datagrams.send(to, packet),
+            None if self.barrier.is_lost(to) && !self.links.has(to) => {}
             None => {
                 if self.links.send(to, Use::Packet, packet).is_err() {
                     let now = self.now();

@@ -388,10 +388,6 @@ impl<P: Pattern> Member<P> {
         matches!(self.ended, Some(Ended::Excluded | Ended::Alone))
     }
 
-    pub(crate) fn is_lost(&self, other: Id) -> bool {
-        self.lost.contains(&other)
-    }
-
     pub(crate) fn poll_body(&mut self) -> Option<(To, Body)> {
         self.out.pop_front()
     }
@@ -504,6 +500,10 @@ impl<P: Pattern> Barrier for Member<P> {
         };
         let members = self.members().members();
         places.iter().map(|at| members[*at]).collect()
+    }
+
+    fn is_lost(&self, member: Id) -> bool {
+        self.lost.contains(&member)
     }
 
     fn is_settled(&self) -> bool {

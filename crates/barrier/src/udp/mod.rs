@@ -349,6 +349,10 @@ impl Barrier for Udp {
         self.member.waits_for()
     }
 
+    fn is_lost(&self, member: Id) -> bool {
+        self.member.is_lost(member)
+    }
+
     fn is_settled(&self) -> bool {
         self.out.is_empty() && (self.timers.is_empty() || self.member.is_outside())
     }
