@@ -1,6 +1,7 @@
-//! The part of the Python package `manganese` that is not written in Python: jobs, and compositors
-//! and outlets over plain bytes. `manganese/__init__.py` turns arrays into bytes and back.
+//! The part of the Python package `manganese` that is not written in Python: jobs, barriers, and
+//! compositors and outlets over plain bytes. `manganese/__init__.py` turns arrays into bytes and back.
 
+mod barrier;
 mod memory;
 mod outlet;
 mod visibility;
@@ -23,6 +24,7 @@ use pyo3::exceptions::{PyException, PyMemoryError, PyRuntimeError, PyValueError}
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
+use barrier::Barrier;
 use memory::{Memory, Place};
 use outlet::{lock, Outlet, OutletError};
 
@@ -43,7 +45,7 @@ create_exception!(
     manganese,
     DifferentError,
     Error,
-    "Another process composites something else: its pictures, operation, order or schedule differ."
+    "Another process composites something else (its pictures, operation, order or schedule differ), or opens another barrier."
 );
 
 /// A process of a job.
@@ -96,9 +98,7 @@ impl Job {
     }
 
     fn compositor(&self, py: Python<'_>, timeout: f64) -> PyResult<Compositor> {
-        let patience = Duration::try_from_secs_f64(timeout).map_err(|error| {
-            PyValueError::new_err(format!("timeout is {timeout} seconds: {error}"))
-        })?;
+        let patience = seconds(timeout)?;
         let number = self.compositors.fetch_add(1, Ordering::Relaxed);
         let group = py.detach(|| Group::new(self.member, number, patience));
         Ok(Compositor(Arc::new(Inner {
@@ -108,10 +108,24 @@ impl Job {
         })))
     }
 
+    fn barrier(
+        &self,
+        py: Python<'_>,
+        described: barrier::Described,
+        timeout: f64,
+    ) -> PyResult<Barrier> {
+        barrier::open(py, self.member, described, seconds(timeout)?)
+    }
+
     /// Sends what is still to be sent, and leaves. The others see the end of their connections.
     fn leave(&self, py: Python<'_>) {
         py.detach(|| self.member.leave());
     }
+}
+
+fn seconds(timeout: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(timeout)
+        .map_err(|error| PyValueError::new_err(format!("timeout is {timeout} seconds: {error}")))
 }
 
 fn join(
@@ -425,6 +439,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Compositor>()?;
     module.add_class::<Memory>()?;
     module.add_class::<Outlet>()?;
+    module.add_class::<Barrier>()?;
     module.add_function(wrap_pyfunction!(new_secret, module)?)?;
     module.add_function(wrap_pyfunction!(visibility::front_to_back, module)?)?;
     module.add("Error", py.get_type::<Error>())?;

@@ -76,6 +76,47 @@ class Jobs(unittest.TestCase):
             """,
         )
 
+    def test_barriers_combine_numbers_and_go_on_without_lost_members(self) -> None:
+        self.expect(
+            3,
+            """
+            for number, kind in enumerate(["auto", "star", "tree-2", "dissemination", "udp"]):
+                with job.barrier(kind, combine="max", number=number) as barrier:
+                    assert barrier.kind == ("shm" if kind == "auto" else kind)
+                    assert barrier.members == [0, 1, 2]
+                    for epoch in range(20):
+                        assert barrier(rank + epoch, timeout=10) == epoch + 2
+                    assert barrier.arrive(rank) == 20
+                    try:
+                        barrier.arrive(rank)
+                        assert False
+                    except RuntimeError:
+                        pass
+                    assert barrier.wait(timeout=10) == 2
+                    if rank == 1:
+                        continue
+                    try:
+                        barrier(0)
+                        assert False
+                    except manganese.LostError as error:
+                        assert "1" in str(error), error
+                    assert barrier.lost == [1]
+                    if rank == 0:
+                        try:
+                            barrier(rank, timeout=0.01)
+                            assert False
+                        except manganese.LateError as error:
+                            assert "2" in str(error), error
+                        assert barrier.wait() == 2
+                        barrier.leave()
+                    else:
+                        import time
+                        time.sleep(0.1)
+                        assert barrier(2, timeout=10) == 2
+                        assert barrier(7, timeout=10) == 7
+            """,
+        )
+
     def test_layers_are_blended_in_the_order_that_is_given(self) -> None:
         self.expect(
             2,
@@ -611,6 +652,25 @@ class Arguments(unittest.TestCase):
         }.items():
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 order(**({"bricks": bricks} | arguments))
+
+    def test_wrong_arguments_of_barriers_are_named(self) -> None:
+        for words, arguments in {
+            "did you mean dissemination": {"kind": "diseminaton"},
+            "must be any, all, min or max": {"combine": "sum"},
+            "cannot have rank 9": {"ranks": [0, 9]},
+            "named twice": {"ranks": [0, 0]},
+            "no network interface nothing0": {"kind": "udp", "interface": "nothing0"},
+            "timeout is -1": {"timeout": -1},
+        }.items():
+            with self.subTest(words), self.assertRaisesRegex(ValueError, words):
+                self.job.barrier(**arguments)
+        barrier = self.job.barrier()
+        with self.assertRaisesRegex(RuntimeError, "has not arrived"):
+            barrier.wait()
+        self.assertEqual(barrier(5), 5)
+        barrier.close()
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            barrier(5)
 
     def test_a_closed_compositor_is_an_error(self) -> None:
         with self.job.compositor() as compositor:

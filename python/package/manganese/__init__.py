@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Buffer  # Since Python 3.12.
 
 __all__ = [
+    "Barrier",
     "Compositor",
     "DifferentError",
     "Error",
@@ -100,8 +101,30 @@ class Job:
         """
         return Compositor(self._native.compositor(timeout), self.rank, self.size)
 
+    def barrier(
+        self,
+        kind: str = "auto",
+        *,
+        combine: str = "any",
+        number: int = 0,
+        ranks: Sequence[int] | None = None,
+        interface: str | None = None,
+        timeout: float = 30.0,
+    ) -> Barrier:
+        """Opens a barrier, which all its members have to call with the same arguments.
+
+        `kind` is "shm", "star", "tree", "tree-N" with N children for each member, "dissemination",
+        "udp", or "auto": shared memory on one host, and otherwise dissemination. `combine` says how
+        the members' numbers are combined: "any" or "all" bits, "min" or "max". No two barriers of a
+        job may have the same `number`, also one after the other. `ranks` are the members; by
+        default all ranks of the job. `interface` is the network interface for the datagrams of
+        "udp", and may differ. The others may take `timeout` seconds to open it.
+        """
+        described = (kind, combine, number, None if ranks is None else list(ranks), interface)
+        return Barrier(self._native.barrier(described, timeout))
+
     def leave(self) -> None:
-        """Leaves the job. Its compositors cannot be used any more."""
+        """Leaves the job. Close its barriers first; its compositors cannot be used any more."""
         self._native.leave()
 
     def __enter__(self) -> Job:
@@ -109,6 +132,67 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self.leave()
+
+
+class Barrier:
+    """A barrier among processes of a job: no member passes it before all have arrived.
+
+    If a member ends, or closes the barrier without leaving it, one pass fails for all others with
+    LostError, and `lost` names the ranks. The next pass is without them.
+    """
+
+    def __init__(self, native: _native.Barrier) -> None:
+        self._native = native
+        self.lost: list[int] = []
+
+    @property
+    def kind(self) -> str:
+        """The kind that was opened. It is never "auto"."""
+        return self._native.kind()
+
+    @property
+    def members(self) -> list[int]:
+        """The ranks that are members, as far as this process knows."""
+        return self._native.members()
+
+    def __call__(self, number: int = 0, timeout: float | None = None) -> int:
+        """Arrives, waits for the others, and returns the combined numbers.
+
+        After LateError, `wait` waits for longer.
+        """
+        return self._passed(number, timeout)
+
+    def arrive(self, number: int = 0) -> int:
+        """Arrives without waiting, and returns the number of the epoch.
+
+        The process may work before it calls `wait`; the arrival becomes known in the meantime.
+        """
+        return self._native.arrive(number)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits for the others after `arrive`, and returns the combined numbers."""
+        return self._passed(None, timeout)
+
+    def _passed(self, number: int | None, timeout: float | None) -> int:
+        combined, lost, text = self._native.wait(number, timeout)
+        if lost:
+            self.lost = lost
+            raise LostError(text)
+        return combined
+
+    def leave(self, timeout: float = 30.0) -> None:
+        """Leaves the barrier, so that the others go on and no pass fails."""
+        self._native.leave(timeout)
+
+    def close(self) -> None:
+        """Closes the barrier. A process that has not left it is lost to the others."""
+        self._native.close()
+
+    def __enter__(self) -> Barrier:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Outlet:
