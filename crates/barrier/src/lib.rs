@@ -4,7 +4,7 @@
 //! and the time, and says which packets to send. Its owner has the connections.
 //!
 //! A [`Pattern`] is the way in which the members of one view tell each other that they have
-//! arrived: [`Star`], [`Tree`] or [`Dissemination`]. A [`Member`] runs a pattern over reliable
+//! arrived: [`Star`], [`Tree`], [`Dissemination`] or [`Hierarchical`]. A [`Member`] runs a pattern over reliable
 //! links that keep packets in order, and changes the view when members are lost, leave or join.
 //! [`Udp`] does the same over datagrams. [`Shared`] is another thing: a barrier in memory that the
 //! processes of a host share, which waits itself.
@@ -28,7 +28,7 @@ pub use error::{Ended, Lost, Misuse, Refused, ViewError};
 pub use job::{JobBarrier, Kind, OpenError, Options, UnknownKind};
 pub use member::Member;
 pub use packet::{group_of, sender_of};
-pub use pattern::{Dissemination, Pattern, Place, Signal, Star, Tree, Unexpected};
+pub use pattern::{Dissemination, Hierarchical, Pattern, Place, Signal, Star, Tree, Unexpected};
 pub use shared::page::MEMBERS_MAX as SHARED_MAX;
 pub use shared::{Reporter, Shared, SharedError, WaitError};
 pub use udp::{Resending, Udp};

@@ -111,6 +111,11 @@ impl View {
         self.members.is_empty()
     }
 
+    /// Whether it is a copy of the same view: sooner known than whether the members are equal.
+    pub(crate) fn is_same(&self, other: &View) -> bool {
+        Arc::ptr_eq(&self.members, &other.members)
+    }
+
     /// Where a member stands in [`View::members`].
     pub fn place(&self, member: Id) -> Option<usize> {
         // Most groups are the ranks of a job, in order.

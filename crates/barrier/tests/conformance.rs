@@ -1,11 +1,11 @@
 //! What every barrier does, whatever carries its packets.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use mgn_barrier::{
-    Barrier, Combine, Dissemination, Ended, Event, Group, Id, Lost, Member, Misuse, Pattern,
-    Refused, Resending, Star, To, Tree, Udp, View, ViewError,
+    Barrier, Combine, Dissemination, Ended, Event, Group, Hierarchical, Id, Lost, Member, Misuse,
+    Pattern, Refused, Resending, Star, To, Tree, Udp, View, ViewError,
 };
 
 const NOW: Duration = Duration::ZERO;
@@ -15,6 +15,10 @@ const SECRET: &[u8] = b"the job's";
 /// Makes a member of a new group, or one that joins.
 type New = fn(Group, Id, &View, Combine) -> Box<dyn Barrier>;
 type Join = fn(Group, Id, &[Id], Combine) -> Box<dyn Barrier>;
+
+fn two_hosts() -> BTreeMap<Id, u32> {
+    (0..64).map(|id| (Id(id), id % 2)).collect()
+}
 
 /// Each implementation under its name.
 fn each() -> Vec<(&'static str, New, Join)> {
@@ -45,6 +49,11 @@ fn each() -> Vec<(&'static str, New, Join)> {
             "dissemination",
             |g, me, v, c| new(g, me, v, Dissemination::default(), c),
             |g, me, to, c| join(g, me, to, Dissemination::default(), c),
+        ),
+        (
+            "hierarchical",
+            |g, me, v, c| new(g, me, v, Hierarchical::new(two_hosts()), c),
+            |g, me, to, c| join(g, me, to, Hierarchical::new(two_hosts()), c),
         ),
         (
             "udp",

@@ -10,12 +10,13 @@ use std::time::Duration;
 use mgn_barrier::{Combine, Id, JobBarrier, Kind, Misuse, OpenError, Options, WaitError};
 use mgn_fabric::job::{Job, Member};
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind::Auto,
     Kind::Shared,
     Kind::Star,
     Kind::Tree(2),
     Kind::Dissemination,
+    Kind::Hierarchical,
     Kind::Udp,
 ];
 

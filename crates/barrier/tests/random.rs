@@ -9,7 +9,8 @@ mod simulated;
 use std::time::Duration;
 
 use mgn_barrier::{
-    Barrier, Combine, Dissemination, Group, Id, Member, Pattern, Resending, Star, Tree, Udp,
+    Barrier, Combine, Dissemination, Group, Hierarchical, Id, Member, Pattern, Resending, Star,
+    Tree, Udp,
 };
 use simulated::{Make, Start, Terms, World};
 
@@ -115,6 +116,14 @@ fn trees() {
 fn dissemination() {
     let make = |me, start: Start<'_>| member(me, start, Dissemination::default());
     run(&make, terms, 4 << 32);
+}
+
+#[test]
+fn hierarchical() {
+    let hosts = (0..64).map(|id| (Id(id), id % 3)).collect();
+    let pattern = Hierarchical::new(hosts);
+    let make = |me, start: Start<'_>| member(me, start, pattern.clone());
+    run(&make, terms, 6 << 32);
 }
 
 #[test]

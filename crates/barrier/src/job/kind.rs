@@ -9,7 +9,8 @@ const FAN_OUT: u16 = 8;
 /// The kinds of barriers that a job can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Shared memory if all members are on one host, and otherwise dissemination.
+    /// Shared memory if all members are on one host, dissemination if each is on a host of its own,
+    /// and otherwise hierarchical.
     #[default]
     Auto,
     Shared,
@@ -17,24 +18,27 @@ pub enum Kind {
     /// With this fan-out.
     Tree(u16),
     Dissemination,
+    /// A star on each host, and dissemination between hosts.
+    Hierarchical,
     /// A star over datagrams.
     Udp,
 }
 
 /// A name that is no kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no kind of barrier{hint}: auto, shm, star, tree, tree-N, dissemination, udp")]
+#[error("{name:?} is no kind of barrier{hint}: auto, shm, star, tree, tree-N, dissemination, hierarchical, udp")]
 pub struct UnknownKind {
     name: String,
     hint: String,
 }
 
-const NAMES: [(&str, Kind); 6] = [
+const NAMES: [(&str, Kind); 7] = [
     ("auto", Kind::Auto),
     ("shm", Kind::Shared),
     ("star", Kind::Star),
     ("tree", Kind::Tree(FAN_OUT)),
     ("dissemination", Kind::Dissemination),
+    ("hierarchical", Kind::Hierarchical),
     ("udp", Kind::Udp),
 ];
 
@@ -81,6 +85,7 @@ impl Kind {
             Kind::Star => 2,
             Kind::Dissemination => 3,
             Kind::Udp => 4,
+            Kind::Hierarchical => 5,
             Kind::Tree(fan_out) => 1 << 16 | u32::from(fan_out),
         }
     }

@@ -1,6 +1,7 @@
 //! How the members of a barrier meet when they open it: each says to the first one what it
 //! believes to be opened, and the first one answers all.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::links::{Links, Use};
@@ -10,12 +11,26 @@ use crate::{Combine, Id, View};
 /// What members say to each other differs from release to release.
 const RELEASE: &str = concat!("Manganese barrier ", env!("CARGO_PKG_VERSION"));
 
+/// Numbers the hosts of the members.
+fn hosts(job: &dyn Joined, view: &View) -> Result<BTreeMap<Id, u32>, OpenError> {
+    let mut numbers = BTreeMap::new();
+    let mut hosts = BTreeMap::new();
+    for member in view.members() {
+        let host = job.host(member.0).map_err(OpenError::Job)?;
+        let next = numbers.len() as u32;
+        hosts.insert(*member, *numbers.entry(host).or_insert(next));
+    }
+    Ok(hosts)
+}
+
 /// The group that is to be opened.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub me: Id,
     pub view: View,
     pub kind: Kind,
+    /// The same number for members of one host.
+    pub hosts: BTreeMap<Id, u32>,
     pub combine: Combine,
     pub number: u16,
     /// The same in all members that mean the same group.
@@ -36,23 +51,19 @@ impl Group {
         if !view.contains(me) {
             return Err(crate::ViewError::Outside { member: me }.into());
         }
-        let apart = || -> Result<Option<(u32, u32)>, OpenError> {
-            let one = view.members()[0].0;
-            let host = job.host(one).map_err(OpenError::Job)?;
-            for other in view.members() {
-                if job.host(other.0).map_err(OpenError::Job)? != host {
-                    return Ok(Some((one, other.0)));
-                }
-            }
-            Ok(None)
-        };
+        let hosts = hosts(job, &view)?;
+        let count = hosts.values().collect::<BTreeSet<_>>().len();
         let kind = match options.kind {
-            Kind::Auto if view.len() <= crate::SHARED_MAX && apart()?.is_none() => Kind::Shared,
-            Kind::Auto => Kind::Dissemination,
-            Kind::Shared => match apart()? {
-                Some((one, other)) => return Err(OpenError::Hosts { one, other }),
-                None => Kind::Shared,
-            },
+            Kind::Auto if count == 1 && view.len() <= crate::SHARED_MAX => Kind::Shared,
+            Kind::Auto if count == 1 || count == view.len() => Kind::Dissemination,
+            Kind::Auto => Kind::Hierarchical,
+            Kind::Shared if count > 1 => {
+                let one = view.members()[0];
+                let mut others = view.members().iter();
+                let other = others.find(|other| hosts[other] != hosts[&one]);
+                let other = other.expect("there are several hosts").0;
+                return Err(OpenError::Hosts { one: one.0, other });
+            }
             other => other,
         };
         let mut hasher = blake3::Hasher::new();
@@ -69,6 +80,7 @@ impl Group {
             me,
             view,
             kind,
+            hosts,
             combine: options.combine,
             number: options.number,
             name: crate::Group(u64::from_le_bytes(name)),

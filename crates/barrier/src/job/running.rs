@@ -11,8 +11,8 @@ use super::links::{Links, Use};
 use super::meeting::Group;
 use super::{Joined, Kind, OpenError, Options};
 use crate::{
-    Barrier, Dissemination, Ended, Event, Id, Member, Misuse, Resending, Star, To, Tree, Udp,
-    WaitError,
+    Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Resending, Star, To,
+    Tree, Udp, WaitError,
 };
 
 /// How often the links are looked at for members that have ended.
@@ -59,6 +59,10 @@ impl Running {
         let (barrier, datagrams): (Box<dyn Barrier + Send>, _) = match group.kind {
             Kind::Star => (Box::new(member(&group, Star::default())?), None),
             Kind::Tree(fan_out) => (Box::new(member(&group, Tree::new(fan_out.into()))?), None),
+            Kind::Hierarchical => {
+                let pattern = Hierarchical::new(group.hosts.clone());
+                (Box::new(member(&group, pattern)?), None)
+            }
             Kind::Udp => {
                 let (udp, datagrams) = meet_by_datagrams(&group, &mut links, options)?;
                 (Box::new(udp), Some(datagrams))

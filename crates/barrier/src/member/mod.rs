@@ -159,9 +159,9 @@ impl<P: Pattern> Member<P> {
     }
 
     fn begin_epoch(&mut self) {
-        if let Some(place) = self.members().place(self.me) {
-            self.pattern
-                .begin(place, self.members().len(), self.combine);
+        let view = &self.roster.members;
+        if let Some(place) = view.place(self.me) {
+            self.pattern.begin(place, view, self.combine);
         }
     }
 

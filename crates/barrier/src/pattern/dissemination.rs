@@ -2,7 +2,7 @@
 //! root, and nobody waits for more than log2 of the members (Hensgen, Finkel and Manber 1988).
 
 use super::{Pattern, Place, Signal, Unexpected};
-use crate::Combine;
+use crate::{Combine, View};
 
 /// Rounds of signals around a ring. Some numbers are counted twice, which changes none of
 /// [`Combine`]'s results.
@@ -49,7 +49,8 @@ impl Pattern for Dissemination {
         2 << 16
     }
 
-    fn begin(&mut self, place: usize, size: usize, combine: Combine) {
+    fn begin(&mut self, place: usize, view: &View, combine: Combine) {
+        let size = view.len();
         let rounds = size.next_power_of_two().trailing_zeros() as usize;
         (self.place, self.size, self.combine) = (place, size, Some(combine));
         (self.value, self.round) = (None, 0);

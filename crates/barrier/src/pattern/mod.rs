@@ -1,14 +1,16 @@
 //! How the members of one view tell each other that they have arrived: one file per pattern.
 
 mod dissemination;
+mod hierarchical;
 mod star;
 mod tree;
 
 pub use dissemination::Dissemination;
+pub use hierarchical::Hierarchical;
 pub use star::Star;
 pub use tree::Tree;
 
-use crate::Combine;
+use crate::{Combine, View};
 
 /// One member's part of one epoch among members that stay the same. Members are known by their
 /// places, which count from 0. Links keep signals in order and lose none.
@@ -16,8 +18,8 @@ pub trait Pattern: std::fmt::Debug {
     /// Stands in packets, so that members with different patterns refuse each other.
     fn code(&self) -> u32;
 
-    /// Forgets everything, and begins an epoch among `size` members.
-    fn begin(&mut self, place: usize, size: usize, combine: Combine);
+    /// Forgets everything, and begins an epoch among the members of a view.
+    fn begin(&mut self, place: usize, view: &View, combine: Combine);
 
     /// This member arrives. It does so once in an epoch. Adds what it sends to `out`.
     fn arrive(&mut self, value: u64, out: &mut Vec<Signal>);
@@ -65,7 +67,12 @@ pub(crate) const RELEASE: u16 = 1;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Id;
     use mgn_fuzzing::Random;
+
+    fn view(size: usize) -> View {
+        View::new((0..size as u32).map(Id)).unwrap()
+    }
 
     fn each() -> Vec<fn() -> Box<dyn Pattern>> {
         vec![
@@ -74,15 +81,23 @@ mod tests {
             || Box::new(Tree::new(2)),
             || Box::new(Tree::new(5)),
             || Box::new(Dissemination::default()),
+            // Hosts of three members that are not neighbours, and members on hosts of their own.
+            || {
+                Box::new(Hierarchical::new(
+                    (0..60).map(|id| (Id(id), id % 20)).collect(),
+                ))
+            },
+            || Box::new(Hierarchical::new((0..99).map(|id| (Id(id), 7)).collect())),
         ]
     }
 
     /// Delivers signals in a random order, and looks after each step that nobody has a result
     /// before all have arrived.
     fn run(make: fn() -> Box<dyn Pattern>, size: usize, combine: Combine, random: &mut Random) {
+        let view = view(size);
         let mut members: Vec<_> = (0..size).map(|_| make()).collect();
         for (place, member) in members.iter_mut().enumerate() {
-            member.begin(place, size, combine);
+            member.begin(place, &view, combine);
         }
         let values: Vec<u64> = (0..size).map(|_| random.next()).collect();
         let expected = values.iter().copied().reduce(|a, b| combine.of(a, b));
@@ -141,7 +156,7 @@ mod tests {
     fn strange_signals_are_refused() {
         for make in each() {
             let mut member = make();
-            member.begin(1, 4, Combine::Any);
+            member.begin(1, &view(4), Combine::Any);
             let before = format!("{member:?}");
             for (from, round) in [(1, 0), (1, 1), (9, 0), (9, 1), (2, 7), (0, u16::MAX)] {
                 let mut out = Vec::new();

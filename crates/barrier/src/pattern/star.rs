@@ -1,7 +1,7 @@
 //! All tell the first, which tells all: the fewest packets, and one hop more than none.
 
 use super::{Pattern, Place, Signal, Unexpected, ARRIVAL, RELEASE};
-use crate::Combine;
+use crate::{Combine, View};
 
 /// A star around place 0.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,8 @@ impl Pattern for Star {
         0
     }
 
-    fn begin(&mut self, place: usize, size: usize, combine: Combine) {
+    fn begin(&mut self, place: usize, view: &View, combine: Combine) {
+        let size = view.len();
         let mut seen = std::mem::take(&mut self.seen);
         seen.clear();
         seen.resize(if place == 0 { size } else { 0 }, false);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Pattern, Place, Signal, Unexpected, ARRIVAL, RELEASE};
-use crate::Combine;
+use crate::{Combine, View};
 
 /// A tree in which each member has up to `fan_out` children. Place 0 is the root, and levels are
 /// filled in the order of places.
@@ -81,7 +81,8 @@ impl Pattern for Tree {
         1 << 16 | self.fan_out as u32
     }
 
-    fn begin(&mut self, place: usize, size: usize, combine: Combine) {
+    fn begin(&mut self, place: usize, view: &View, combine: Combine) {
+        let size = view.len();
         (self.place, self.size, self.combine) = (place, size, combine);
         (self.value, self.has_arrived, self.result) = (None, false, None);
         self.seen.clear();
