@@ -7,6 +7,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use support::{compile, example, here, install, installed, job, job_on, png, run};
 
@@ -128,10 +129,10 @@ fn threads_memory_and_broadcasts_of_several_processes() {
     }
 }
 
-/// Two names of one machine are two hosts, which share a secret and talk by TCP.
-#[test]
-fn processes_of_two_hosts() {
-    let program = compile("tests/together.c", &[], "apart");
+/// Runs a program as a job on hosts that share a secret and talk by TCP: two names of one machine
+/// are two hosts.
+fn apart(program: &Path, arguments: &[&str], slots: [usize; 2], tls: &str) -> Vec<String> {
+    static JOBS: AtomicU32 = AtomicU32::new(0);
     let token = installed().join("token");
     let mut private = fs::OpenOptions::new();
     private.write(true).create(true).mode(0o600);
@@ -139,18 +140,42 @@ fn processes_of_two_hosts() {
     file.write_all("0123456789abcdef".repeat(4).as_bytes())
         .unwrap();
     // Ports of another job would be in the way.
-    let port = 14_000 + std::process::id() % 6000;
-    for (tls, after) in [("0", 0), ("1", 10)] {
-        let settings = [
-            ("MGN_TOKEN_FILE", token.to_str().unwrap()),
-            ("MGN_PORT", &(port + after).to_string()),
-            ("MGN_INTERFACES", "lo"),
-            ("MGN_TLS", tls),
-        ];
-        let hosts = "127.0.0.1 slots=2\nlocalhost\n";
-        let said = job_on(hosts, &program, &[], 3, &settings);
-        for (rank, said) in said.into_iter().enumerate() {
+    let port = 14_000 + std::process::id() % 6000 + 10 * JOBS.fetch_add(1, Ordering::Relaxed);
+    let settings = [
+        ("MGN_TOKEN_FILE", token.to_str().unwrap()),
+        ("MGN_PORT", &port.to_string()),
+        ("MGN_INTERFACES", "lo"),
+        ("MGN_TLS", tls),
+    ];
+    let hosts = format!(
+        "127.0.0.1 slots={}\nlocalhost slots={}\n",
+        slots[0], slots[1]
+    );
+    job_on(&hosts, program, arguments, slots[0] + slots[1], &settings)
+}
+
+#[test]
+fn processes_of_two_hosts() {
+    let program = compile("tests/together.c", &[], "apart");
+    for tls in ["0", "1"] {
+        for (rank, said) in apart(&program, &[], [2, 1], tls).into_iter().enumerate() {
             assert_eq!(said, format!("rank {rank}: all is right\n"));
+        }
+    }
+}
+
+#[test]
+fn barriers_of_two_hosts() {
+    let program = compile("tests/barriers.c", &[], "barriers-apart");
+    for (kind, tls) in [
+        ("auto", "1"),
+        ("star", "0"),
+        ("dissemination", "0"),
+        ("udp", "1"),
+    ] {
+        let said = apart(&program, &[kind], [3, 1], tls);
+        for rank in [0, 1, 3] {
+            assert_eq!(said[rank], "all is right\n", "{kind}, rank {rank}");
         }
     }
 }
