@@ -45,7 +45,10 @@ pub fn open(
     };
     let opened = py.detach(|| JobBarrier::open(member, &options));
     let opened = opened.map_err(|error| match error {
-        OpenError::View(_) | OpenError::Rank { .. } | OpenError::Interface { .. } => {
+        OpenError::View(_)
+            | OpenError::Rank { .. }
+            | OpenError::InUse { .. }
+            | OpenError::Interface { .. } => {
             PyValueError::new_err(error.to_string())
         }
         OpenError::Late { .. } => LateError::new_err(error.to_string()),
@@ -156,7 +159,7 @@ fn failed(error: WaitError) -> PyErr {
         WaitError::NotArrived | WaitError::Arrived | WaitError::Ended(Ended::Left) => {
             PyRuntimeError::new_err(text)
         }
-        WaitError::Lost(_) | WaitError::Ended(_) | WaitError::Carrier(_) => {
+        WaitError::Lost(_) | WaitError::Ended(_) => {
             LostError::new_err(text)
         }
     }

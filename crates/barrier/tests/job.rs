@@ -247,6 +247,39 @@ fn a_member_that_does_not_come_is_named() {
     });
 }
 
+/// Two barriers of one number would take each other's packets.
+#[test]
+fn a_number_in_use_is_refused() {
+    for kind in KINDS {
+        ranks(2, |job| {
+            let one = JobBarrier::open(job.clone(), &options(kind)).unwrap();
+            let again = JobBarrier::open(job.clone(), &options(kind));
+            assert!(
+                matches!(again, Err(OpenError::InUse { number: 0 })),
+                "{kind}"
+            );
+            drop(one);
+        });
+    }
+}
+
+/// More than a link takes without its receiver taking any: what is sent when barriers are closed
+/// does not stay.
+#[test]
+fn many_barriers_one_after_the_other() {
+    ranks(2, |job| {
+        for number in 0..400 {
+            let kind = [Kind::Star, Kind::Udp][usize::from(number % 10 == 0)];
+            let options = Options {
+                number,
+                ..options(kind)
+            };
+            let mut barrier = JobBarrier::open(job.clone(), &options).unwrap();
+            assert_eq!(barrier.pass(1 << job.rank(), LONG), Ok(3));
+        }
+    });
+}
+
 #[test]
 fn impossible_groups_are_refused() {
     ranks(1, |job| {

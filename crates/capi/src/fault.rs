@@ -101,9 +101,10 @@ impl From<CompositeError> for Fault {
 impl From<OpenError> for Fault {
     fn from(error: OpenError) -> Fault {
         let code = match &error {
-            OpenError::View(_) | OpenError::Rank { .. } | OpenError::Interface { .. } => {
-                Code::Argument
-            }
+            OpenError::View(_)
+            | OpenError::Rank { .. }
+            | OpenError::InUse { .. }
+            | OpenError::Interface { .. } => Code::Argument,
             OpenError::Hosts { .. } | OpenError::Shared(SharedError::Count(_)) => Code::Argument,
             OpenError::Late { .. } => Code::Timeout,
             OpenError::Unreachable { source, .. } => match source {
@@ -126,7 +127,7 @@ impl From<WaitError> for Fault {
             WaitError::NotArrived | WaitError::Arrived | WaitError::Ended(Ended::Left) => {
                 Code::State
             }
-            WaitError::Lost(_) | WaitError::Ended(_) | WaitError::Carrier(_) => Code::Closed,
+            WaitError::Lost(_) | WaitError::Ended(_) => Code::Closed,
         };
         Fault::new(code, error.to_string())
     }

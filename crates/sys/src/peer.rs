@@ -40,14 +40,23 @@ pub fn pidfd(socket: impl AsFd) -> Option<OwnedFd> {
         // SAFETY: the kernel has just made this descriptor for us and nobody else knows it.
         return Some(unsafe { OwnedFd::from_raw_fd(fd) });
     }
-    pidfd_of(credentials(&socket).ok()?.pid)
+    pidfd_of(credentials(&socket).ok()?.pid).ok()?
 }
 
-/// A descriptor that becomes readable when this process ends. None if there is no such process, or
-/// if the kernel cannot say.
-pub fn pidfd_of(pid: u32) -> Option<OwnedFd> {
-    let pid = rustix::process::Pid::from_raw(pid.try_into().ok()?)?;
-    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+/// A descriptor that becomes readable when this process ends. None if there is no such process.
+///
+/// # Errors
+/// The kernel cannot say, or this process has no descriptors left.
+pub fn pidfd_of(pid: u32) -> io::Result<Option<OwnedFd>> {
+    let number = i32::try_from(pid).ok();
+    let Some(pid) = number.and_then(rustix::process::Pid::from_raw) else {
+        return Ok(None);
+    };
+    match rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+        Ok(fd) => Ok(Some(fd)),
+        Err(rustix::io::Errno::SRCH) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whether the other end of a connected socket has closed it, without waiting and without reading.

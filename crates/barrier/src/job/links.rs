@@ -1,6 +1,6 @@
 //! The job's links to the other members. A link is made when it is first needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mgn_fabric::endpoint::{How, LinkId, Received, Wanted};
@@ -17,6 +17,9 @@ const TAG: u64 = 0x42 << 56;
 /// How long a process may take to let another one in while barriers are under way.
 const OPENING: Duration = Duration::from_secs(10);
 
+/// The same for one that is told that this member closes its barrier.
+const PARTING: Duration = Duration::from_millis(100);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// To the first member, when the barrier is opened.
@@ -27,10 +30,18 @@ pub(super) enum Use {
     Packet = 2,
 }
 
+const USES: [Use; 3] = [Use::Hello, Use::Welcome, Use::Packet];
+
 pub(super) struct Links {
     job: Box<dyn Joined>,
     number: u16,
     links: BTreeMap<Id, LinkId>,
+    /// Members whose links have closed.
+    closed: BTreeSet<Id>,
+    /// Packets of links whose ranks the job does not tell yet.
+    unknown: Vec<(LinkId, Vec<u8>)>,
+    /// How long a member may take to let this one in.
+    patience: Duration,
 }
 
 impl std::fmt::Debug for Links {
@@ -41,12 +52,19 @@ impl std::fmt::Debug for Links {
     }
 }
 
+fn tag(number: u16, usage: Use) -> u64 {
+    TAG | u64::from(number) << 40 | usage as u64
+}
+
 impl Links {
     pub fn new(job: Box<dyn Joined>, number: u16) -> Links {
         Links {
             job,
             number,
             links: BTreeMap::new(),
+            closed: BTreeSet::new(),
+            unknown: Vec::new(),
+            patience: OPENING,
         }
     }
 
@@ -54,12 +72,13 @@ impl Links {
         &*self.job
     }
 
-    fn tag(&self, usage: Use) -> u64 {
-        TAG | u64::from(self.number) << 40 | usage as u64
-    }
-
     pub fn has(&self, rank: Id) -> bool {
         self.links.contains_key(&rank)
+    }
+
+    /// From now on this member only says that it goes: nobody is worth a long wait.
+    pub fn part(&mut self) {
+        self.patience = PARTING;
     }
 
     pub fn open(&mut self, rank: Id, patience: Duration) -> Result<LinkId, Error> {
@@ -71,10 +90,17 @@ impl Links {
         Ok(link)
     }
 
+    /// Does not wait for the receiver.
     pub fn send(&mut self, to: Id, usage: Use, bytes: &[u8]) -> Result<(), Error> {
-        let link = self.open(to, OPENING)?;
-        let tag = self.tag(usage);
-        self.job.endpoint().send(link, tag, bytes, How::default())
+        if self.closed.contains(&to) {
+            return Err(Error::NoPeer);
+        }
+        let link = self.open(to, self.patience)?;
+        let endpoint = self.job.endpoint();
+        let mut message = endpoint.reserve(link, bytes.len())?;
+        message.write(0, bytes);
+        let sent = message.commit(bytes.len(), tag(self.number, usage), How::default())?;
+        sent.map_or(Ok(()), |request| endpoint.detach(request))
     }
 
     /// A message from one member.
@@ -85,44 +111,80 @@ impl Links {
         timeout: Duration,
     ) -> Result<Option<Vec<u8>>, Error> {
         let link = self.open(from, timeout)?;
-        let wanted = Wanted::new(link, self.tag(usage));
+        let wanted = Wanted::new(link, tag(self.number, usage));
         let taken = self.job.endpoint().take(&wanted, Some(timeout))?;
         Ok(taken.as_ref().map(Received::to_vec))
     }
 
     /// A packet from any member.
     pub fn take(&mut self, timeout: Duration) -> Result<Option<(Id, Vec<u8>)>, Error> {
+        let known = self
+            .unknown
+            .iter()
+            .position(|(link, _)| self.rank_of(*link).is_some());
+        if let Some(at) = known {
+            let (link, packet) = self.unknown.remove(at);
+            return Ok(self.of(link, packet));
+        }
         let endpoint = self.job.endpoint();
         let wanted = Wanted {
             from: None,
-            ..Wanted::new(endpoint.own(), self.tag(Use::Packet))
+            ..Wanted::new(endpoint.own(), tag(self.number, Use::Packet))
         };
         let Some(taken) = endpoint.take(&wanted, Some(timeout))? else {
             return Ok(None);
         };
-        let link = taken.status.link;
-        let known = self.links.iter().find(|(_, known)| **known == link);
-        let from = match known {
-            Some((id, _)) => Some(*id),
-            None => self.job.rank_of(link).map(Id),
-        };
-        let packet = taken.to_vec();
+        let (link, packet) = (taken.status.link, taken.to_vec());
         drop(taken);
-        Ok(from.map(|from| {
-            self.links.insert(from, link);
-            (from, packet)
-        }))
+        Ok(self.of(link, packet))
     }
 
-    /// The members whose links have closed. Each is given once.
-    pub fn closed(&mut self) -> Vec<Id> {
-        let endpoint = self.job.endpoint();
-        let links = self.links.iter();
-        let closed = links.filter(|(_, link)| !endpoint.is_open(**link));
-        let closed: Vec<Id> = closed.map(|(id, _)| *id).collect();
-        for id in &closed {
-            self.links.remove(id);
+    fn of(&mut self, link: LinkId, packet: Vec<u8>) -> Option<(Id, Vec<u8>)> {
+        match self.rank_of(link) {
+            Some(from) => {
+                self.links.entry(from).or_insert(link);
+                Some((from, packet))
+            }
+            // The link is so new that the job has not noted whose it is.
+            None => {
+                self.unknown.push((link, packet));
+                None
+            }
         }
-        closed
+    }
+
+    fn rank_of(&self, link: LinkId) -> Option<Id> {
+        let known = self.links.iter().find(|(_, known)| **known == link);
+        let known = known.map(|(id, _)| *id);
+        known.or_else(|| self.job.rank_of(link).map(Id))
+    }
+
+    /// The members to which there are links.
+    pub fn open_ones(&self) -> Vec<Id> {
+        self.links.keys().copied().collect()
+    }
+
+    pub fn is_open(&self, rank: Id) -> bool {
+        let link = self.links.get(&rank);
+        link.is_some_and(|link| self.job.endpoint().is_open(*link))
+    }
+
+    /// The link to a member has closed, and all its packets have been taken.
+    pub fn forget(&mut self, rank: Id) {
+        self.links.remove(&rank);
+        self.closed.insert(rank);
+    }
+}
+
+/// Takes away the messages of a barrier that this process has closed: if they stayed, they would
+/// fill the links.
+pub(super) fn clear(job: &dyn Joined, number: u16) {
+    let endpoint = job.endpoint();
+    for usage in USES {
+        let wanted = Wanted {
+            from: None,
+            ..Wanted::new(endpoint.own(), tag(number, usage))
+        };
+        while let Ok(Some(_)) = endpoint.take(&wanted, Some(Duration::ZERO)) {}
     }
 }

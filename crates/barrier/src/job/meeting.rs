@@ -96,17 +96,26 @@ impl Group {
         self.first() == self.me
     }
 
-    /// All members meet. The first one makes of the others' words what it answers to all.
+    /// All members meet. The first one makes of the others' words what it answers to all, or names
+    /// a member because of which the barrier cannot be opened.
     pub fn meet(
-        &self,
+        &mut self,
         links: &mut Links,
         words: &[u8],
-        answer: impl FnOnce(Vec<(Id, Vec<u8>)>) -> Result<Vec<u8>, OpenError>,
+        answer: impl FnOnce(&[(Id, Vec<u8>)]) -> Result<Vec<u8>, (Id, OpenError)>,
     ) -> Result<Vec<u8>, OpenError> {
-        match self.is_first() {
+        let answer = match self.is_first() {
             true => self.welcome(links, words, answer),
             false => self.greet(links, words),
-        }
+        }?;
+        // Packets of an earlier barrier with the same number are those of another group.
+        let (nonce, words) = answer.split_at_checked(8).unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.name.0.to_le_bytes()).update(nonce);
+        let mut name = [0; 8];
+        hasher.finalize_xof().fill(&mut name);
+        self.name = crate::Group(u64::from_le_bytes(name));
+        Ok(words.to_vec())
     }
 
     fn left(&self, since: Instant) -> Duration {
@@ -117,15 +126,19 @@ impl Group {
         &self,
         links: &mut Links,
         words: &[u8],
-        answer: impl FnOnce(Vec<(Id, Vec<u8>)>) -> Result<Vec<u8>, OpenError>,
+        answer: impl FnOnce(&[(Id, Vec<u8>)]) -> Result<Vec<u8>, (Id, OpenError)>,
     ) -> Result<Vec<u8>, OpenError> {
         let since = Instant::now();
         let mut heard = vec![(self.me, words.to_vec())];
+        let mut nonces = Vec::new();
         let mut failed = None;
         for other in &self.view.members()[1..] {
             let said = self.hear(links, *other, Use::Hello, since);
             match said.and_then(|said| self.check(*other, &said)) {
-                Ok(words) => heard.push((*other, words)),
+                Ok((nonce, words)) => {
+                    nonces.push((*other, nonce));
+                    heard.push((*other, words));
+                }
                 Err(error) => {
                     failed = Some((*other, error));
                     break;
@@ -133,21 +146,22 @@ impl Group {
             }
         }
         let answer = match failed {
-            None => answer(heard).map_err(|error| (self.me, error)),
+            None => answer(&heard),
             Some(failed) => Err(failed),
         };
-        let message = match &answer {
-            Ok(words) => [&[0], &words[..]].concat(),
-            Err((whose, OpenError::Different { .. })) => {
-                [&[1], &whose.0.to_le_bytes()[..]].concat()
-            }
-            Err((whose, _)) => [&[2], &whose.0.to_le_bytes()[..]].concat(),
+        let (status, body) = match &answer {
+            Ok(words) => (0, [&nonce()?, &words[..]].concat()),
+            Err((whose, OpenError::Different { .. })) => (1, whose.0.to_le_bytes().to_vec()),
+            Err((whose, _)) => (2, whose.0.to_le_bytes().to_vec()),
         };
         for other in &self.view.members()[1..] {
+            let known = nonces.iter().find(|(known, _)| known == other);
+            let nonce = known.map_or([0; 8], |(_, nonce)| *nonce);
+            let message = [&[status], &nonce[..], &body[..]].concat();
             // A lost member is noticed when the barrier is used.
             let _ = links.send(*other, Use::Welcome, &message);
         }
-        answer.map_err(|(_, error)| error)
+        answer.map(|_| body).map_err(|(_, error)| error)
     }
 
     fn hear(
@@ -169,14 +183,17 @@ impl Group {
         })
     }
 
-    fn check(&self, other: Id, said: &[u8]) -> Result<Vec<u8>, OpenError> {
-        match said.strip_prefix(&self.name.0.to_le_bytes()[..]) {
-            Some(words) => Ok(words.to_vec()),
-            None => Err(OpenError::Different {
-                rank: other.0,
-                number: self.number,
-            }),
-        }
+    fn different(&self, rank: u32) -> OpenError {
+        let number = self.number;
+        OpenError::Different { rank, number }
+    }
+
+    /// The nonce and the words of a member that opens the same barrier.
+    fn check(&self, other: Id, said: &[u8]) -> Result<([u8; 8], Vec<u8>), OpenError> {
+        let rest = said.strip_prefix(&self.name.0.to_le_bytes()[..]);
+        let parts = rest.and_then(<[u8]>::split_first_chunk);
+        let (nonce, words) = parts.ok_or_else(|| self.different(other.0))?;
+        Ok((*nonce, words.to_vec()))
     }
 
     fn greet(&self, links: &mut Links, words: &[u8]) -> Result<Vec<u8>, OpenError> {
@@ -185,40 +202,48 @@ impl Group {
         let rank = first.0;
         let opened = links.open(first, self.left(since));
         opened.map_err(|source| OpenError::Unreachable { rank, source })?;
-        let hello = [&self.name.0.to_le_bytes(), words].concat();
+        let nonce = nonce()?;
+        let hello = [&self.name.0.to_le_bytes(), &nonce[..], words].concat();
         let sent = links.send(first, Use::Hello, &hello);
         sent.map_err(|source| OpenError::Lost { rank, source })?;
-        // The first one waits for others, too, and says so when that was in vain.
-        let answer = loop {
-            match self.hear(links, first, Use::Welcome, since) {
-                Err(OpenError::Late { .. }) if since.elapsed() < 2 * self.patience => {
-                    let taken = links.take_from(first, Use::Welcome, self.patience);
-                    let taken = taken.map_err(|source| OpenError::Lost { rank, source })?;
-                    if let Some(answer) = taken {
-                        break answer;
-                    }
-                }
-                answer => break answer?,
-            }
-        };
-        let whose = |bytes: &[u8]| bytes.try_into().map_or(rank, u32::from_le_bytes);
-        match answer.split_first() {
-            Some((0, words)) => Ok(words.to_vec()),
-            Some((2, words)) if whose(words) != self.me.0 => {
-                Err(OpenError::Gone { rank: whose(words) })
-            }
-            Some((_, words)) => {
-                // If it is this member that differs, the first one does.
-                let rank = Some(whose(words)).filter(|other| *other != self.me.0);
-                Err(OpenError::Different {
-                    rank: rank.unwrap_or(first.0),
+        // The first one may wait as long for another, and says so when that was in vain.
+        let deadline = 2 * self.patience;
+        loop {
+            let left = deadline.saturating_sub(since.elapsed());
+            let taken = links.take_from(first, Use::Welcome, left);
+            let taken = taken.map_err(|source| OpenError::Lost { rank, source })?;
+            let Some(answer) = taken else {
+                return Err(OpenError::Late {
+                    rank,
                     number: self.number,
-                })
+                    waited: since.elapsed(),
+                });
+            };
+            let Some((status, rest)) = answer.split_first() else {
+                return Err(self.different(rank));
+            };
+            let (echo, body) = rest.split_at_checked(8).unwrap_or_default();
+            if *status == 0 && echo != nonce {
+                // It answers an earlier attempt of this process.
+                continue;
             }
-            None => Err(OpenError::Different {
-                rank,
-                number: self.number,
-            }),
+            let whose = body.try_into().map_or(rank, u32::from_le_bytes);
+            return match status {
+                0 => Ok(body.to_vec()),
+                2 if whose != self.me.0 => Err(OpenError::Gone { rank: whose }),
+                // If it is this member that differs, the first one does.
+                _ if whose == self.me.0 => Err(self.different(rank)),
+                _ => Err(self.different(whose)),
+            };
         }
     }
+}
+
+fn nonce() -> Result<[u8; 8], OpenError> {
+    let mut nonce = [0; 8];
+    getrandom::fill(&mut nonce).map_err(|error| OpenError::Socket {
+        what: "no random numbers".to_owned(),
+        source: std::io::Error::other(error.to_string()),
+    })?;
+    Ok(nonce)
 }

@@ -7,6 +7,7 @@ use mgn_sys::{memory, peer, Protection};
 
 use super::links::Links;
 use super::meeting::Group;
+use super::numbers::Number;
 use super::{Joined, OpenError};
 use crate::{Id, Misuse, Reporter, Shared, SharedError, WaitError};
 
@@ -20,10 +21,14 @@ pub(super) struct InMemory {
     group: Group,
     /// The processes of the others, by place; none of this one and of those that have ended.
     processes: Vec<Option<OwnedFd>>,
+    /// The process that has opened the barrier. A forked child is no member.
+    owner: u32,
+    _number: Number,
 }
 
 impl InMemory {
-    pub fn open(job: Box<dyn Joined>, group: Group) -> Result<InMemory, OpenError> {
+    pub fn open(job: Box<dyn Joined>, mut group: Group) -> Result<InMemory, OpenError> {
+        let number = Number::take(&*job, group.number)?;
         let mut links = Links::new(job, group.number);
         let count = group.view.len();
         let me = Id(group.view.place(group.me).expect("a member of its group") as u32);
@@ -42,24 +47,28 @@ impl InMemory {
             Ok(answer)
         })?;
         let taken = take(&answer, own.as_ref(), me, &group);
-        // The first one keeps the descriptor until all have opened it.
-        group.meet(&mut links, &[], |_| Ok(Vec::new()))?;
-        let (shared, pids) = taken?;
+        // The first one keeps the descriptor until all have opened it, or one could not.
+        let met = group.meet(&mut links, &[taken.is_ok().into()], |all| {
+            match all.iter().find(|(_, words)| words[..] != [1]) {
+                Some((rank, _)) => Err((*rank, OpenError::Gone { rank: rank.0 })),
+                None => Ok(Vec::new()),
+            }
+        });
+        let (shared, processes) = taken?;
+        met?;
         let reporter = shared.reporter();
-        let mut processes = Vec::new();
-        for (place, pid) in pids.into_iter().enumerate() {
-            let is_me = place == me.0 as usize;
-            let process = peer::pidfd_of(pid).filter(|_| !is_me);
-            if process.is_none() && !is_me {
+        for (place, process) in processes.iter().enumerate() {
+            if process.is_none() && place != me.0 as usize {
                 reporter.lost(Id(place as u32));
             }
-            processes.push(process);
         }
         Ok(InMemory {
             shared,
             reporter,
             group,
             processes,
+            owner: std::process::id(),
+            _number: number,
         })
     }
 
@@ -141,6 +150,9 @@ impl InMemory {
 
 impl Drop for InMemory {
     fn drop(&mut self) {
+        if self.owner != std::process::id() {
+            return;
+        }
         let place = self.group.view.place(self.group.me);
         let place = place.expect("a member of its group");
         self.reporter.lost(Id(place as u32));
@@ -153,7 +165,7 @@ fn take(
     own: Option<&OwnedFd>,
     me: Id,
     group: &Group,
-) -> Result<(Shared, Vec<u32>), OpenError> {
+) -> Result<(Shared, Vec<Option<OwnedFd>>), OpenError> {
     let mut words = answer.chunks_exact(4).map(|word| {
         let word: [u8; 4] = word.try_into().expect("four bytes");
         u32::from_le_bytes(word)
@@ -173,5 +185,13 @@ fn take(
     if Shared::nonce(&fd)? != nonce {
         return Err(SharedError::Other.into());
     }
-    Ok((Shared::new(fd, me, group.view.len(), group.combine)?, pids))
+    let mut processes = Vec::new();
+    for (place, pid) in pids.into_iter().enumerate() {
+        processes.push(match place == me.0 as usize {
+            true => None,
+            false => peer::pidfd_of(pid).map_err(SharedError::System)?,
+        });
+    }
+    let shared = Shared::new(fd, me, group.view.len(), group.combine)?;
+    Ok((shared, processes))
 }

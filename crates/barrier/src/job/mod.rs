@@ -9,6 +9,7 @@ mod kind;
 mod links;
 mod meeting;
 mod memory;
+mod numbers;
 mod running;
 
 use std::ops::Deref;
@@ -62,8 +63,10 @@ pub enum OpenError {
     Unreachable { rank: u32, source: Error },
     #[error("rank {rank} was lost while the barrier was opened: {source}")]
     Lost { rank: u32, source: Error },
-    #[error("rank {rank} was lost while the barrier was opened")]
+    #[error("rank {rank} was lost, or could not open the barrier")]
     Gone { rank: u32 },
+    #[error("barrier {number} is open in this process: give each barrier a number of its own")]
+    InUse { number: u16 },
     #[error("rank {rank} has not opened barrier {number} after {waited:?}")]
     Late {
         rank: u32,
@@ -180,7 +183,8 @@ impl JobBarrier {
     /// that is dropped instead is lost to the others.
     ///
     /// # Errors
-    /// [`WaitError`]; [`WaitError::TimedOut`] if the others do not answer in time.
+    /// [`WaitError`]; [`WaitError::NotLeft`] if the others do not answer in time, which is ten
+    /// seconds if there is no timeout.
     pub fn leave(&mut self, timeout: Option<Duration>) -> Result<(), WaitError> {
         match &mut self.0 {
             Core::Memory(memory) => memory.leave(),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::datagrams::Datagrams;
 use super::links::{Links, Use};
 use super::meeting::Group;
+use super::numbers::Number;
 use super::{Joined, Kind, OpenError, Options};
 use crate::{
     Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Resending, Star, To,
@@ -23,6 +24,12 @@ const WATCH: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_millis(2);
 const PAUSE_MAX: Duration = Duration::from_millis(20);
 
+/// Packets that the thread takes before it lets the program in.
+const TURN: usize = 64;
+
+/// How long a wait lasts if the links have failed, before it looks again.
+const FAILED: Duration = Duration::from_millis(1);
+
 /// Leaving takes a few packets to and from each member, which answer at the latest when their
 /// threads look.
 const LEAVING: Duration = Duration::from_secs(10);
@@ -33,6 +40,9 @@ pub(super) struct Running {
     is_closing: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     kind: Kind,
+    /// The process that has opened the barrier. A forked child is no member, and has no thread.
+    owner: u32,
+    _number: Number,
 }
 
 #[derive(Debug)]
@@ -45,33 +55,38 @@ struct State {
     arrived: Option<u64>,
     outcome: Option<Result<u64, WaitError>>,
     ended: Option<Ended>,
-    broken: Option<String>,
-    watched: Instant,
+    /// Packets to these could not be sent.
+    unreachable: Vec<Id>,
+    /// When the links were last looked at; none: they are to be looked at now.
+    watched: Option<Instant>,
 }
 
 impl Running {
     pub fn open(
         job: Box<dyn Joined>,
-        group: Group,
+        mut group: Group,
         options: &Options,
     ) -> Result<Running, OpenError> {
+        let number = Number::take(&*job, group.number)?;
         let mut links = Links::new(job, group.number);
         let (barrier, datagrams): (Box<dyn Barrier + Send>, _) = match group.kind {
-            Kind::Star => (Box::new(member(&group, Star::default())?), None),
-            Kind::Tree(fan_out) => (Box::new(member(&group, Tree::new(fan_out.into()))?), None),
-            Kind::Hierarchical => {
-                let pattern = Hierarchical::new(group.hosts.clone());
-                (Box::new(member(&group, pattern)?), None)
-            }
             Kind::Udp => {
-                let (udp, datagrams) = meet_by_datagrams(&group, &mut links, options)?;
+                let (udp, datagrams) = meet_by_datagrams(&mut group, &mut links, options)?;
                 (Box::new(udp), Some(datagrams))
             }
-            _ => (Box::new(member(&group, Dissemination::default())?), None),
+            kind => {
+                group.meet(&mut links, &[], |_| Ok(Vec::new()))?;
+                let barrier: Box<dyn Barrier + Send> = match kind {
+                    Kind::Star => Box::new(member(&group, Star::default())?),
+                    Kind::Tree(fan_out) => Box::new(member(&group, Tree::new(fan_out.into()))?),
+                    Kind::Hierarchical => {
+                        Box::new(member(&group, Hierarchical::new(group.hosts.clone()))?)
+                    }
+                    _ => Box::new(member(&group, Dissemination::default())?),
+                };
+                (barrier, None)
+            }
         };
-        if datagrams.is_none() {
-            group.meet(&mut links, &[], |_| Ok(Vec::new()))?;
-        }
         let now = Instant::now();
         let state = Arc::new(Mutex::new(State {
             barrier,
@@ -81,8 +96,8 @@ impl Running {
             arrived: None,
             outcome: None,
             ended: None,
-            broken: None,
-            watched: now,
+            unreachable: Vec::new(),
+            watched: Some(now),
         }));
         let is_closing = Arc::new(AtomicBool::new(false));
         let (theirs, closing) = (state.clone(), is_closing.clone());
@@ -98,6 +113,8 @@ impl Running {
             is_closing,
             thread: Some(thread),
             kind: group.kind,
+            owner: std::process::id(),
+            _number: number,
         })
     }
 
@@ -128,9 +145,11 @@ impl Running {
 
     pub fn pass(&self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
         let mut state = self.state();
-        // One that has ended is told so when it waits.
-        let _ = state.arrive(value);
-        state.wait(timeout)
+        match state.arrive(value) {
+            // It waits for the epoch at which it has arrived, or is told that it has ended.
+            Ok(_) | Err(Misuse::Twice { .. } | Misuse::Ended(_)) => state.wait(timeout),
+            Err(_) => Err(Ended::Left.into()),
+        }
     }
 
     pub fn leave(&self, timeout: Option<Duration>) -> Result<(), WaitError> {
@@ -155,15 +174,17 @@ impl Running {
                 return Err(WaitError::NotLeft);
             }
             state.step(left);
-            if let Some(why) = &state.broken {
-                return Err(WaitError::Carrier(why.clone()));
-            }
         }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if self.owner != std::process::id() {
+            // The state may be locked for ever, by the parent's thread.
+            std::mem::forget((self.thread.take(), self.state.clone()));
+            return;
+        }
         self.is_closing.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
@@ -174,6 +195,7 @@ impl Drop for Running {
         state.barrier.abandon(now);
         // These packets are said once, so they go by links, which lose none.
         state.datagrams = None;
+        state.links.part();
         state.transmit();
     }
 }
@@ -185,7 +207,7 @@ fn member<P: crate::Pattern>(group: &Group, pattern: P) -> Result<Member<P>, Ope
 
 /// The members tell each other the addresses of their sockets.
 fn meet_by_datagrams(
-    group: &Group,
+    group: &mut Group,
     links: &mut Links,
     options: &Options,
 ) -> Result<(Udp, Datagrams), OpenError> {
@@ -247,7 +269,10 @@ fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
             Err(TryLockError::Poisoned(_)) => return,
         };
         let mut has_come = false;
-        while state.step(Duration::ZERO) {
+        for _ in 0..TURN {
+            if !state.step(Duration::ZERO) || is_closing.load(Ordering::Acquire) {
+                break;
+            }
             has_come = true;
         }
         pause = match has_come {
@@ -283,9 +308,6 @@ impl State {
             if let Some(ended) = self.ended {
                 return Err(ended.into());
             }
-            if let Some(why) = &self.broken {
-                return Err(WaitError::Carrier(why.clone()));
-            }
             if self.arrived.is_none() {
                 return Err(WaitError::NotArrived);
             }
@@ -306,6 +328,31 @@ impl State {
 
     /// Sends all that the state machine has to say, and takes note of its events.
     fn transmit(&mut self) {
+        self.transmit_once();
+        while !self.unreachable.is_empty() {
+            for member in std::mem::take(&mut self.unreachable) {
+                self.lost(member);
+            }
+            self.transmit_once();
+        }
+    }
+
+    /// The last packets of a lost member count.
+    fn lost(&mut self, member: Id) {
+        self.drain();
+        let now = self.now();
+        self.barrier.lost(now, member);
+    }
+
+    /// Takes what has come by links.
+    fn drain(&mut self) {
+        while let Ok(Some((from, packet))) = self.links.take(Duration::ZERO) {
+            let now = self.now();
+            let _ = self.barrier.receive(now, from, &packet);
+        }
+    }
+
+    fn transmit_once(&mut self) {
         while let Some(transmit) = self.barrier.poll_transmit() {
             match transmit.to {
                 To::Member(to) => self.send(to, &transmit.packet),
@@ -334,8 +381,7 @@ impl State {
             None if self.barrier.is_lost(to) && !self.links.has(to) => {}
             None => {
                 if self.links.send(to, Use::Packet, packet).is_err() {
-                    let now = self.now();
-                    self.barrier.lost(now, to);
+                    self.unreachable.push(to);
                 }
             }
         }
@@ -369,21 +415,30 @@ impl State {
                 true
             }
             Ok(None) => false,
-            Err(error) => {
-                self.broken = Some(error.to_string());
+            // All links have ended, or the program leaves too many messages unread.
+            Err(_) => {
+                self.watched = None;
+                thread::sleep(most.min(FAILED));
                 false
             }
         }
     }
 
     fn watch(&mut self) {
-        if self.watched.elapsed() < WATCH {
+        if self.watched.is_some_and(|at| at.elapsed() < WATCH) {
             return;
         }
-        self.watched = Instant::now();
-        for id in self.links.closed() {
-            let now = self.now();
-            self.barrier.lost(now, id);
+        self.watched = Some(Instant::now());
+        if self.datagrams.is_some() {
+            // Where many datagrams come, nobody else looks at the links.
+            self.drain();
+        }
+        let before = self.links.open_ones();
+        for id in before {
+            if !self.links.is_open(id) {
+                self.lost(id);
+                self.links.forget(id);
+            }
         }
         self.transmit();
     }

@@ -254,6 +254,16 @@ impl<P: Pattern> Member<P> {
         std::mem::take(&mut self.change.joining)
     }
 
+    /// All processes that may wait for this one.
+    pub(super) fn acquaintances(&self) -> BTreeSet<Id> {
+        let change = &self.change;
+        let others = change.contacts.iter().chain(&change.joining);
+        let others = others.chain(&self.left).copied();
+        let all = others.chain(self.roster.participants());
+        all.filter(|id| *id != self.me && !self.lost.contains(id))
+            .collect()
+    }
+
     pub(super) fn ask_to_join(&mut self) {
         let wish = Wish {
             joining: vec![self.me],
@@ -387,17 +397,7 @@ impl<P: Pattern> Member<P> {
     fn decide(&mut self, proposal: &Proposal) {
         let (latest, roster) = self.latest(proposal);
         let reports = &proposal.reports;
-        let mut tail = self.known();
-        let mut next = self.next;
-        for report in reports.values() {
-            next = next.max(report.next);
-            for (epoch, outcome) in &report.tail {
-                let there = tail.entry(*epoch).or_insert_with(|| outcome.clone());
-                debug_assert_eq!(there, outcome, "epoch {epoch}");
-            }
-        }
-        let known = tail.last_key_value().map_or(0, |(epoch, _)| epoch + 1);
-        next = next.max(known);
+        let (mut next, mut tail) = self.merged(latest, reports);
         let is_lost = |id: &Id| self.lost.contains(id);
         let (lost, mut members): (Vec<Id>, Vec<Id>) =
             roster.members.members().iter().partition(|id| is_lost(id));
@@ -442,6 +442,41 @@ impl<P: Pattern> Member<P> {
             }
         }
         self.install(install);
+    }
+
+    /// The epoch that has no outcome yet, and how those before it ended, as far as all know that
+    /// have reported.
+    fn merged(
+        &self,
+        latest: ViewId,
+        reports: &BTreeMap<Id, Report>,
+    ) -> (u64, BTreeMap<u64, Outcome>) {
+        let own = (self.view_id, self.next, self.known());
+        let theirs = reports.values().map(|report| {
+            let tail = report.tail.iter().cloned().collect();
+            (report.view, report.next, tail)
+        });
+        let all: Vec<_> = std::iter::once(own).chain(theirs).collect();
+        // Those that have the latest view know how all epochs before it ended. Others can have
+        // heard of a pass that the decision for this view did not know.
+        let is_latest = |view: &ViewId| *view == latest;
+        let told = all.iter().filter(|(view, ..)| is_latest(view));
+        let decided = told.map(|(_, next, _)| *next).max().unwrap_or(0);
+        let (mut next, mut merged) = (decided, BTreeMap::new());
+        for (view, _, tail) in &all {
+            for (epoch, outcome) in tail {
+                if is_latest(view) || *epoch >= decided {
+                    merged.entry(*epoch).or_insert_with(|| outcome.clone());
+                }
+            }
+        }
+        for (view, theirs, _) in &all {
+            if is_latest(view) || *theirs > decided {
+                next = next.max(*theirs);
+            }
+        }
+        let known = merged.last_key_value().map_or(0, |(epoch, _)| epoch + 1);
+        (next.max(known), merged)
     }
 
     pub(super) fn on_install(&mut self, from: Id, install: Install) -> Result<(), Refused> {

@@ -309,9 +309,18 @@ impl<P: Pattern> Member<P> {
 
     pub(crate) fn on_body(&mut self, from: Id, body: Body) -> Result<(), Refused> {
         if self.ended.is_some() {
-            // The sender must learn that this process takes part no more.
-            if matches!(body, Body::Collect { .. } | Body::Wish { .. } | Body::Probe) {
-                self.say_gone(from);
+            // Those that wait for this process must learn that it takes part no more.
+            match body {
+                Body::Collect { .. } | Body::Wish { .. } | Body::Probe => self.say_gone(from),
+                Body::Signal { .. } if self.answers_again => self.say_gone(from),
+                Body::Install(install) if install.roster.contains(self.me) => {
+                    for other in install.roster.participants() {
+                        if other != self.me {
+                            self.say_gone(other);
+                        }
+                    }
+                }
+                _ => {}
             }
             return Ok(());
         }
@@ -383,6 +392,10 @@ impl<P: Pattern> Member<P> {
         self.ended.is_none() && waits
     }
 
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// Whether the others believe that this member is lost: they listen to it no more.
     pub(crate) fn is_outside(&self) -> bool {
         matches!(self.ended, Some(Ended::Excluded | Ended::Alone))
@@ -447,14 +460,9 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn abandon(&mut self, _now: Duration) {
-        if self.ended.is_some() {
-            return;
-        }
-        let participants: Vec<Id> = self.roster.participants().collect();
-        for other in participants {
-            if other != self.me && !self.lost.contains(&other) {
-                self.say_gone(other);
-            }
+        // Also after the end: nobody answers any more.
+        for other in self.acquaintances() {
+            self.say_gone(other);
         }
         self.end(Ended::Excluded);
     }

@@ -80,8 +80,6 @@ pub enum WaitError {
     Arrived,
     #[error("the others have not answered in time: try again to leave")]
     NotLeft,
-    #[error("packets can be neither sent nor received: {0}")]
-    Carrier(String),
 }
 
 /// One member of a group on one host.

@@ -281,15 +281,16 @@ impl Barrier for Udp {
         if told != from {
             return Err(Refused::Sender { told, from });
         }
-        if body == Body::Excluded {
-            // The sender listens no more.
-            self.forget(from);
-        }
+        let is_verdict = body == Body::Excluded;
         let is_part = matches!(body, Body::Part { .. } | Body::Received { .. });
         let taken = match is_part && !self.member.is_lost(from) {
             true => self.on_part(now, from, body),
             false => self.member.on_body(from, body),
         };
+        if is_verdict && self.member.has_ended() {
+            // The sender listens no more.
+            self.forget(from);
+        }
         self.after(now);
         taken
     }
