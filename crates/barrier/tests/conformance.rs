@@ -112,6 +112,22 @@ impl Net {
         }
     }
 
+    /// Delivers the packets on their way from one member to another, or drops them.
+    fn hand_over(&mut self, from: u32, to: u32, is_delivered: bool) {
+        self.collect();
+        let (theirs, others) = std::mem::take(&mut self.flying)
+            .into_iter()
+            .partition(|(f, t, _)| (*f, *t) == (Id(from), Id(to)));
+        self.flying = others;
+        let theirs: VecDeque<(Id, Id, Vec<u8>)> = theirs;
+        for (from, to, packet) in theirs {
+            if is_delivered {
+                let _ = self.at(to.0 as usize).receive(NOW, from, &packet);
+            }
+        }
+        self.collect();
+    }
+
     fn kill(&mut self, dead: usize) {
         self.members[dead].1 = false;
         let id = Id(dead as u32);
@@ -312,6 +328,63 @@ fn a_joiner_whose_contacts_are_lost_is_alone() {
         assert_eq!(joiner.poll_event(), None, "{name}");
         joiner.lost(NOW, Id(1));
         assert_eq!(joiner.poll_event(), Some(Event::Ended(Ended::Alone)));
+    }
+}
+
+/// A member that goes tells one other that an epoch has passed. The coordinator has not heard that,
+/// and lets the epoch fail; then it dies, and the other has to decide.
+#[test]
+fn a_decision_counts_more_than_the_word_of_one_that_has_gone() {
+    let (_, new, _) = each()[0];
+    let mut net = Net::new(new, 4, Combine::Any);
+    for at in 0..4 {
+        net.at(at).arrive(NOW, 1).unwrap();
+    }
+    for from in 1..4 {
+        net.hand_over(from, 0, true);
+    }
+    assert_eq!(net.events(0), passed(0, 1));
+    for to in 1..4 {
+        net.hand_over(0, to, false);
+    }
+    net.at(0).abandon(NOW);
+    net.hand_over(0, 1, false);
+    net.hand_over(0, 3, false);
+    net.members[0].1 = false;
+    net.at(1).lost(NOW, Id(0));
+    net.hand_over(1, 2, true);
+    net.hand_over(1, 3, true);
+    net.hand_over(2, 1, true);
+    // The last word of member 0 comes after the report.
+    net.hand_over(0, 2, true);
+    net.hand_over(3, 1, true);
+    net.hand_over(1, 3, true);
+    net.hand_over(1, 2, false);
+    net.kill(1);
+    let members = vec![Id(0)];
+    let failed = Event::Failed(Lost { epoch: 0, members });
+    for at in [2, 3] {
+        assert_eq!(net.events(at).first(), Some(&failed), "{at}");
+    }
+}
+
+/// A member that has left, and whose process goes on, does not keep others waiting.
+#[test]
+fn one_that_has_left_and_closed_keeps_nobody_waiting() {
+    for (name, new, _) in each() {
+        let mut net = Net::new(new, 3, Combine::Any);
+        net.at(0).leave(NOW).unwrap();
+        net.settle();
+        assert_eq!(net.events(0), [Event::Ended(Ended::Left)], "{name}");
+        net.at(0).abandon(NOW);
+        net.settle();
+        // Nobody runs its machine any more.
+        net.members[0].1 = false;
+        for at in [1, 2] {
+            net.at(at).arrive(NOW, 1 << at).unwrap();
+        }
+        net.settle();
+        (1..3).for_each(|at| assert!(net.events(at).ends_with(&passed(0, 6)), "{name}"));
     }
 }
 

@@ -250,6 +250,16 @@ impl<P: Pattern> Member<P> {
         }
     }
 
+    /// One that is in no view of this member, and has an older view, was in the group before this
+    /// member joined: the group has gone on without it.
+    pub(super) fn refuse_stranger(&mut self, from: Id, view: ViewId) -> Refused {
+        let is_joining = self.change.joining.contains(&from);
+        if view < self.view_id && !is_joining {
+            self.send(from, Body::Excluded);
+        }
+        Refused::Stranger { member: from }
+    }
+
     pub(super) fn take_joining(&mut self) -> BTreeSet<Id> {
         std::mem::take(&mut self.change.joining)
     }
@@ -285,7 +295,7 @@ impl<P: Pattern> Member<P> {
             return Err(Refused::Unexpected { member: from });
         }
         if !self.roster.contains(from) && view <= self.view_id {
-            return Err(Refused::Stranger { member: from });
+            return Err(self.refuse_stranger(from, view));
         }
         if proposal > self.change.promised {
             self.change.promised = proposal;

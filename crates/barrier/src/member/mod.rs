@@ -246,7 +246,10 @@ impl<P: Pattern> Member<P> {
             return self.keep(signal);
         }
         let Some(place) = self.members().place(member) else {
-            return Err(Refused::Stranger { member });
+            if self.roster.contains(member) {
+                return Err(Refused::Stranger { member });
+            }
+            return Err(self.refuse_stranger(member, signal.view));
         };
         if signal.view != self.view_id || self.is_changing() {
             return Ok(());
