@@ -46,11 +46,9 @@ pub fn open(
     let opened = py.detach(|| JobBarrier::open(member, &options));
     let opened = opened.map_err(|error| match error {
         OpenError::View(_)
-            | OpenError::Rank { .. }
-            | OpenError::InUse { .. }
-            | OpenError::Interface { .. } => {
-            PyValueError::new_err(error.to_string())
-        }
+        | OpenError::Rank { .. }
+        | OpenError::InUse { .. }
+        | OpenError::Interface { .. } => PyValueError::new_err(error.to_string()),
         OpenError::Late { .. } => LateError::new_err(error.to_string()),
         OpenError::Unreachable { .. } | OpenError::Lost { .. } | OpenError::Gone { .. } => {
             LostError::new_err(error.to_string())
@@ -159,8 +157,6 @@ fn failed(error: WaitError) -> PyErr {
         WaitError::NotArrived | WaitError::Arrived | WaitError::Ended(Ended::Left) => {
             PyRuntimeError::new_err(text)
         }
-        WaitError::Lost(_) | WaitError::Ended(_) => {
-            LostError::new_err(text)
-        }
+        WaitError::Lost(_) | WaitError::Ended(_) => LostError::new_err(text),
     }
 }

@@ -1,5 +1,5 @@
 //! The part of the Python package `manganese` that is not written in Python: jobs, barriers, and
-//! compositors and outlets over plain bytes. `manganese/__init__.py` turns arrays into bytes and back.
+//! compositors and outlets over bytes. `manganese/__init__.py` turns arrays into bytes and back.
 
 mod barrier;
 mod memory;

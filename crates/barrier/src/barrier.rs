@@ -60,8 +60,8 @@ pub trait Barrier: std::fmt::Debug {
     /// The members for which this one waits, as far as it knows. Programs show it to their users.
     fn waits_for(&self) -> Vec<Id>;
 
-    /// Whether this member believes that another one is lost. A packet to a lost member is only worth
-    /// sending if there is a connection already.
+    /// Whether this member believes that another one is lost. A packet to a lost member is worth
+    /// sending only if there is a connection already.
     fn is_lost(&self, member: Id) -> bool;
 
     /// Whether the others have received everything that this member had to tell them. A member that

@@ -4,10 +4,10 @@
 //! and the time, and says which packets to send. Its owner has the connections.
 //!
 //! A [`Pattern`] is the way in which the members of one view tell each other that they have
-//! arrived: [`Star`], [`Tree`], [`Dissemination`] or [`Hierarchical`]. A [`Member`] runs a pattern over reliable
-//! links that keep packets in order, and changes the view when members are lost, leave or join.
-//! [`Udp`] does the same over datagrams. [`Shared`] is another thing: a barrier in memory that the
-//! processes of a host share, which waits itself.
+//! arrived: [`Star`], [`Tree`], [`Dissemination`] or [`Hierarchical`]. A [`Member`] runs a pattern
+//! over reliable links that keep packets in order, and changes the view when members are lost,
+//! leave or join. [`Udp`] does the same over datagrams. [`Shared`] is another thing: a barrier in
+//! memory that the processes of a host share, which waits itself.
 //!
 //! [`JobBarrier`] runs all of these among the processes of a job, over its links, datagrams or
 //! memory.

@@ -34,8 +34,8 @@ typedef enum {
     // barrier
     MGN_ERR_HANDLE = -2,
     // mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
-    // a draw or show function uses the compositor that is calling it; or calls for a barrier are in
-    // the wrong order
+    // a draw or show function uses the compositor that is calling it; or calls for a barrier are
+    // in the wrong order
     MGN_ERR_STATE = -3,
     // the timeout has expired
     MGN_ERR_TIMEOUT = -4,
@@ -612,7 +612,8 @@ int mgn_barrier_lost(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 // Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
 // timeout milliseconds for them to agree. Then close the barrier.
 //
-// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this again.
+// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this
+// again.
 int mgn_barrier_leave(mgn_barrier barrier, int timeout);
 
 // Closes a barrier. If this process has not left it, it is lost to the others.

@@ -209,7 +209,8 @@ unsafe fn store(ranks: &[u32], place: *mut u32, room: u32) -> Result<c_int, Faul
 /// Leaves the barrier: the others go on without this process, and no pass fails. Waits up to
 /// timeout milliseconds for them to agree. Then close the barrier.
 ///
-/// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this again.
+/// MGN_ERR_STATE: this process has arrived, and has to wait first. MGN_ERR_TIMEOUT: call this
+/// again.
 #[no_mangle]
 pub extern "C" fn mgn_barrier_leave(barrier: mgn_barrier, timeout: c_int) -> c_int {
     call(|| {

@@ -16,8 +16,8 @@ pub enum mgn_err {
     /// barrier
     Handle = -2,
     /// mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or
-    /// a draw or show function uses the compositor that is calling it; or calls for a barrier are in
-    /// the wrong order
+    /// a draw or show function uses the compositor that is calling it; or calls for a barrier are
+    /// in the wrong order
     State = -3,
     /// the timeout has expired
     Timeout = -4,
