@@ -25,11 +25,13 @@ use raw::{counter, flags, Datagrams};
 pub const FLAGS: &str = "flags";
 /// The raw barrier of several processes: each counts up, and yields until the last one has.
 pub const COUNTER: &str = "counter";
-/// The raw barrier by datagrams: each sends one to the first process, which sends one to each.
+/// The raw barriers by datagrams: each sends one to the first process, which sends one to each. A
+/// process sleeps until its datagram comes, or looks for it again and again.
 pub const DATAGRAMS: &str = "datagrams";
+pub const POLLED_DATAGRAMS: &str = "polled-datagrams";
 
 /// The number of batches in the time of a measurement. The 99th percentile takes 100 values.
-const BATCHES: f64 = 200.0;
+const BATCHES: f64 = 400.0;
 
 /// How long a process waits for the others in one barrier. Processes that wait in a raw barrier are
 /// ended together with the run.
@@ -151,8 +153,11 @@ impl Member {
                 counter(page.arrived(), page.passed(), count as u64, epoch);
                 Ok(())
             })?,
-            DATAGRAMS => {
-                let datagrams = Datagrams::meet(&page, self.rank, &self.hosts)?;
+            kind @ (DATAGRAMS | POLLED_DATAGRAMS) => {
+                let mut datagrams = Datagrams::meet(&page, self.rank, &self.hosts)?;
+                if kind == POLLED_DATAGRAMS {
+                    datagrams.poll()?;
+                }
                 self.measure(&page, |epoch| datagrams.pass(epoch))?
             }
             kind => self.measure_ours(kind, &page)?,

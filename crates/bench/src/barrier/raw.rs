@@ -1,10 +1,12 @@
 //! Raw barriers, which can do nothing else: the limits of the machine.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
+use mgn_sys::cpu::cores;
 use socket2::SockRef;
 
 use super::page::Page;
@@ -12,6 +14,8 @@ use super::page::Page;
 /// How long a process waits for the others' sockets, and for a datagram.
 const PATIENCE: Duration = Duration::from_secs(30);
 const DATAGRAM_TIMEOUT: Duration = Duration::from_secs(5);
+
+const LOST: &str = "a datagram was lost";
 
 /// The service class and the priority that `mgn-barrier` gives its datagrams, so that both take the
 /// same queue of a congested link.
@@ -34,12 +38,13 @@ pub fn counter(arrived: &AtomicU64, passed: &AtomicU64, count: u64, epoch: u64) 
     }
 }
 
-/// Blocking sockets: each process sends a datagram to the first one, which sends one to each.
+/// Sockets without a protocol: each process sends a datagram to the first one, which sends one to each.
 #[derive(Debug)]
 pub struct Datagrams {
     socket: UdpSocket,
     rank: usize,
     addresses: Vec<SocketAddr>,
+    is_polled: bool,
 }
 
 impl Datagrams {
@@ -72,7 +77,16 @@ impl Datagrams {
             socket,
             rank,
             addresses,
+            is_polled: false,
         })
+    }
+
+    /// From now on, the process does not sleep while it waits. It yields if there are more processes
+    /// than processors.
+    pub fn poll(&mut self) -> Result<()> {
+        self.is_polled = true;
+        self.socket.set_nonblocking(true)?;
+        Ok(())
     }
 
     pub fn pass(&self, epoch: u64) -> Result<()> {
@@ -93,8 +107,23 @@ impl Datagrams {
 
     fn receive(&self) -> Result<()> {
         let mut packet = [0; 8];
-        let received = self.socket.recv(&mut packet);
-        received.map(|_| ()).context("a datagram was lost")
+        let is_crowded = self.addresses.len() > cores();
+        let mut since = None;
+        loop {
+            match self.socket.recv(&mut packet) {
+                Ok(_) => return Ok(()),
+                Err(error) if self.is_polled && error.kind() == ErrorKind::WouldBlock => {
+                    let since: &Instant = since.get_or_insert_with(Instant::now);
+                    if since.elapsed() > DATAGRAM_TIMEOUT {
+                        return Err(error).context(LOST);
+                    }
+                }
+                Err(error) => return Err(error).context(LOST),
+            }
+            if is_crowded {
+                std::thread::yield_now();
+            }
+        }
     }
 }
 
@@ -130,7 +159,7 @@ mod tests {
             counter(page.arrived(), page.passed(), 5, epoch);
         });
         let hosts = [IpAddr::from([127, 0, 0, 1]); 4];
-        let all: Vec<Datagrams> = std::thread::scope(|scope| {
+        let mut all: Vec<Datagrams> = std::thread::scope(|scope| {
             let meet = |rank| {
                 let (page, hosts) = (&page, &hosts);
                 scope.spawn(move || Datagrams::meet(page, rank, hosts).unwrap())
@@ -138,6 +167,8 @@ mod tests {
             let all: Vec<_> = (0..4).map(meet).collect();
             all.into_iter().map(|one| one.join().unwrap()).collect()
         });
+        check(4, |rank, epoch| all[rank].pass(epoch).unwrap());
+        all.iter_mut().for_each(|one| one.poll().unwrap());
         check(4, |rank, epoch| all[rank].pass(epoch).unwrap());
     }
 }

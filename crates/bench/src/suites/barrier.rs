@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::barrier_link;
 use crate::argv::Argv;
-use crate::barrier::{batches, microseconds, Group, COUNTER, DATAGRAMS, FLAGS};
+use crate::barrier::{batches, microseconds, Group, COUNTER, DATAGRAMS, FLAGS, POLLED_DATAGRAMS};
 use crate::format::number;
 use crate::net::crowd::raise_limits;
 use crate::net::peers::{
@@ -31,7 +31,8 @@ const MPI_MOST: usize = 16;
 const KINDS: [&str; 5] = ["shm", "star", "tree-8", "dissemination", UDP];
 pub const UDP: &str = "udp";
 
-pub const DATAGRAMS_LINE: &str = "datagrams";
+pub const POLLED_LINE: &str = "datagrams, polling";
+const DATAGRAMS_LINE: &str = "datagrams, sleeping";
 const FLAGS_LINE: &str = "two flags";
 const COUNTER_LINE: &str = "a counter, yielding";
 
@@ -76,6 +77,7 @@ pub fn plan(options: &BenchOptions) -> Result<Vec<Experiment>> {
     methods.extend([
         here(FLAGS_LINE, Kind::Limit, FLAGS, vec![2]),
         here(COUNTER_LINE, Kind::Limit, COUNTER, more),
+        here(POLLED_LINE, Kind::Limit, POLLED_DATAGRAMS, counts.to_vec()),
         here(DATAGRAMS_LINE, Kind::Limit, DATAGRAMS, counts.to_vec()),
     ]);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -203,6 +205,7 @@ fn verdicts(outcome: &Outcome) -> Vec<String> {
     let limits = [
         (KINDS[0], FLAGS_LINE),
         (KINDS[0], COUNTER_LINE),
+        (UDP, POLLED_LINE),
         (UDP, DATAGRAMS_LINE),
     ];
     let peers = ["Open MPI", "Open MPI, yielding", "MPICH"].map(|peer| (KINDS[0], peer));
@@ -265,7 +268,7 @@ mod tests {
             };
             assert_eq!(of(Kind::Ours), KINDS);
             assert_eq!(of(Kind::Peer), ["Open MPI", "Open MPI, yielding", "MPICH"]);
-            let limits = [FLAGS_LINE, COUNTER_LINE, DATAGRAMS_LINE];
+            let limits = [FLAGS_LINE, COUNTER_LINE, POLLED_LINE, DATAGRAMS_LINE];
             assert_eq!(of(Kind::Limit), limits);
         }
         for kind in KINDS {
@@ -328,7 +331,7 @@ mod tests {
         let expected = [
             "shm, times the time of two flags: 1.20 at 2 processes",
             "shm, times the time of a counter, yielding: 1.20 at 9 processes",
-            "udp, times the time of datagrams: 1.50 at 2 processes",
+            "udp, times the time of datagrams, sleeping: 1.50 at 2 processes",
             "shm, times the time of Open MPI: 0.50 at 2 processes, 0.50 at 9 processes",
         ];
         assert_eq!(verdicts(&outcome), expected);

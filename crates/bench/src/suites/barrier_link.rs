@@ -8,12 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use mgn_fabric::Token;
 
-use super::barrier::{figure, verdict, DATAGRAMS_LINE, UDP};
+use super::barrier::{figure, verdict, POLLED_LINE, UDP};
 use super::unavailable::unavailable;
 use crate::argv::Argv;
-use crate::barrier::{batches, Group, Load, DATAGRAMS};
+use crate::barrier::{batches, Group, Load, POLLED_DATAGRAMS};
 use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link, INTERFACE};
-use crate::net::peers::{task, MpiLibrary, MpiSettings, PeerPrograms, BARRIERS, DEFAULT_SETTINGS};
+use crate::net::peers::{MpiLibrary, PeerPrograms, BARRIERS, DEFAULT_SETTINGS};
 use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot};
 use crate::suite::Suite;
@@ -55,7 +55,7 @@ const LINES: [Line; 5] = [
     Line::Here(DISSEMINATION, Kind::Ours, "dissemination"),
     Line::Mpi(OPEN_MPI, MpiLibrary::OpenMpi),
     Line::Mpi(MPICH, MpiLibrary::Mpich),
-    Line::Here(DATAGRAMS_LINE, Kind::Limit, DATAGRAMS),
+    Line::Here(POLLED_LINE, Kind::Limit, POLLED_DATAGRAMS),
 ];
 
 const DISSEMINATION: &str = "dissemination, tcp";
@@ -180,7 +180,7 @@ impl Method for OverLink {
                 let program = self.peers.path_of(library, BARRIERS);
                 let program = program.display().to_string();
                 let argv = over_link(library, enter, &[program, self.seconds.to_string()]);
-                let task = task(BARRIERS, &MpiSettings::default());
+                let task = format!("{BARRIERS}, {}", self.name());
                 let limit = MPI_TIMEOUT + Duration::from_secs_f64(self.seconds);
                 batches(&self.peers.run(&argv, &task, limit)?.stdout)?
             }
@@ -252,7 +252,7 @@ fn over_link(library: MpiLibrary, enter: [Vec<String>; 2], words: &[String]) -> 
 fn verdicts(outcome: &Outcome) -> Vec<String> {
     let mut verdicts = Vec::new();
     for (plot, load) in [(IDLE, "idle"), (CONGESTED, "congested")] {
-        for other in [DATAGRAMS_LINE, DISSEMINATION, OPEN_MPI, MPICH] {
+        for other in [POLLED_LINE, DISSEMINATION, OPEN_MPI, MPICH] {
             let verdict = verdict(outcome, plot, UDP, other, "Mbit/s");
             verdicts.extend(verdict.map(|words| format!("{load}: {words}")));
         }
