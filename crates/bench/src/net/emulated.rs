@@ -260,6 +260,32 @@ mod tests {
     }
 
     #[test]
+    fn a_link_can_prefer_packets() {
+        if let Some(why) = missing_requirement() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let link = Link::with_priorities(Conditions { mbit: 10, loss: 0 }).unwrap();
+        for end in [0, 1] {
+            let enter = link.enter_command(end);
+            let mut command = Command::new(&enter[0]);
+            command.args(&enter[1..]);
+            command.args(["ip", "-d", "addr", "show", INTERFACE]);
+            let finished = child::output(&mut command, COMMAND_TIMEOUT).unwrap();
+            // 62500 bytes, in packets.
+            assert!(finished.stdout.contains("qlen 42"), "{finished:?}");
+            let mut command = Command::new(&enter[0]);
+            command.args(&enter[1..]);
+            command.args(["tc", "qdisc", "show", "dev", INTERFACE]);
+            let finished = child::output(&mut command, COMMAND_TIMEOUT).unwrap();
+            assert!(
+                finished.stdout.contains("pfifo_fast 10: parent 1:1"),
+                "{finished:?}"
+            );
+        }
+    }
+
+    #[test]
     fn a_link_goes_with_its_owner() {
         if let Some(why) = missing_requirement() {
             eprintln!("SKIPPED: {why}");
