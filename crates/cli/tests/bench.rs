@@ -303,8 +303,8 @@ fn barriers_are_measured_although_programs_are_missing() {
         ("udp", 2),
         ("two flags", 1),
         ("a counter, yielding", 1),
-        ("datagrams, polling", 2),
-        ("datagrams, sleeping", 2),
+        ("plain udp, polling", 2),
+        ("plain udp, sleeping", 2),
     ] {
         let points = of(name)["points"].as_array().unwrap();
         assert_eq!(points.len(), counts, "{}", of(name));

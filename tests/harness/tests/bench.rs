@@ -161,7 +161,7 @@ fn barriers_come_to_their_end() {
     let place = Place::new("barrier");
     let outcomes = place.outcomes(&["barrier", "--quick"]);
     let (measured, left) = lines(&outcomes[0]);
-    for name in ["shm", "udp", "two flags", "datagrams, polling"] {
+    for name in ["shm", "udp", "two flags", "plain udp, polling"] {
         assert!(measured.contains(name), "{measured:?}, {left:?}");
     }
     let (_, left) = lines(&outcomes[1]);
@@ -171,7 +171,7 @@ fn barriers_come_to_their_end() {
         return;
     }
     for plot in ["barrier-link-idle", "barrier-link-congested"] {
-        for name in ["udp", "dissemination, tcp", "datagrams, polling"] {
+        for name in ["udp", "dissemination, tcp", "plain udp, polling"] {
             let mut series = outcomes[1]["series"].as_array().unwrap().iter();
             let is_there = series.any(|one| {
                 let has_points = one["points"].as_array().is_some_and(|all| !all.is_empty());

@@ -31,8 +31,8 @@ const MPI_MOST: usize = 16;
 const KINDS: [&str; 5] = ["shm", "star", "tree-8", "dissemination", UDP];
 pub const UDP: &str = "udp";
 
-pub const POLLED_LINE: &str = "datagrams, polling";
-const DATAGRAMS_LINE: &str = "datagrams, sleeping";
+pub const POLLED_LINE: &str = "plain udp, polling";
+const DATAGRAMS_LINE: &str = "plain udp, sleeping";
 const FLAGS_LINE: &str = "two flags";
 const COUNTER_LINE: &str = "a counter, yielding";
 
@@ -331,7 +331,7 @@ mod tests {
         let expected = [
             "shm, times the time of two flags: 1.20 at 2 processes",
             "shm, times the time of a counter, yielding: 1.20 at 9 processes",
-            "udp, times the time of datagrams, sleeping: 1.50 at 2 processes",
+            "udp, times the time of plain udp, sleeping: 1.50 at 2 processes",
             "shm, times the time of Open MPI: 0.50 at 2 processes, 0.50 at 9 processes",
         ];
         assert_eq!(verdicts(&outcome), expected);

@@ -100,8 +100,8 @@ pub fn plan(options: &BenchOptions) -> Result<Experiment> {
         budget: Duration::from_secs(options.full_or_quick(180, 10)),
         rounds: ROUNDS,
         notes: vec![
-            "links are emulated: 50 ms of queue at either end, which sends packets of a high priority before others; a TCP stream in either direction fills it (congestion control: reno)".to_string(),
-            format!("udp and datagrams have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
+            "links are emulated: 50 ms of queue at either end, which sends packets of a high priority before others; on a congested link, a TCP stream in either direction takes all of the rate (congestion control: reno)".to_string(),
+            format!("both kinds of udp have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
         ],
         conclude: verdicts,
     })
