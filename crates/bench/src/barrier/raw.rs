@@ -38,7 +38,8 @@ pub fn counter(arrived: &AtomicU64, passed: &AtomicU64, count: u64, epoch: u64) 
     }
 }
 
-/// Sockets without a protocol: each process sends a datagram to the first one, which sends one to each.
+/// Sockets without a protocol: each process sends a datagram to the first one, which sends one to
+/// each.
 #[derive(Debug)]
 pub struct Datagrams {
     socket: UdpSocket,
@@ -81,8 +82,8 @@ impl Datagrams {
         })
     }
 
-    /// From now on, the process does not sleep while it waits. It yields if there are more processes
-    /// than processors.
+    /// From now on, the process does not sleep while it waits. It yields if there are more
+    /// processes than processors.
     pub fn poll(&mut self) -> Result<()> {
         self.is_polled = true;
         self.socket.set_nonblocking(true)?;
