@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 pub mod argv;
+pub mod barrier;
 pub mod child;
 pub mod compare;
 pub mod composite;
@@ -37,6 +38,10 @@ pub enum Part {
     Member(net::member::Member),
     /// One of many processes that composite their pictures
     Compositor(composite::Compositor),
+    /// One of the processes of a barrier
+    Barrier(barrier::Member),
+    /// One of two processes that fill a link
+    Bulk(barrier::Bulk),
 }
 
 impl Part {
@@ -45,6 +50,8 @@ impl Part {
             Part::End(end) => net::end::run(end),
             Part::Member(member) => member.run(),
             Part::Compositor(compositor) => compositor.run(),
+            Part::Barrier(member) => member.run(),
+            Part::Bulk(bulk) => bulk.run(),
         }
     }
 }

@@ -287,6 +287,42 @@ fn messages_are_measured_although_programs_are_missing_or_broken() {
 }
 
 #[test]
+fn barriers_are_measured_although_programs_are_missing() {
+    let folder = Folder::new("barriers");
+    let json = folder.at("json");
+    folder.succeeds(&["barrier", "--quick", "--json", json.to_str().unwrap()]);
+    let record = read(&json);
+    let outcomes = record["outcomes"].as_array().unwrap();
+    let series = outcomes[0]["series"].as_array().unwrap();
+    let of = |name: &str| series.iter().find(|one| one["name"] == name).unwrap();
+    for (name, counts) in [
+        ("shm", 2),
+        ("star", 2),
+        ("tree-8", 2),
+        ("dissemination", 2),
+        ("udp", 2),
+        ("two flags", 1),
+        ("a counter, yielding", 1),
+        ("plain udp, polling", 2),
+        ("plain udp, sleeping", 2),
+    ] {
+        let points = of(name)["points"].as_array().unwrap();
+        assert_eq!(points.len(), counts, "{}", of(name));
+        for point in points {
+            assert!(point["value"].as_f64().unwrap() > 0.0, "{point}");
+            assert!(point["percentiles"]["p50"].is_number(), "{point}");
+        }
+    }
+    for name in ["Open MPI", "Open MPI, yielding", "MPICH"] {
+        let note = of(name)["note"].as_str().unwrap();
+        assert!(note.contains("not installed"), "{note}");
+    }
+    // Emulated links need programs, or root.
+    let note = outcomes[1]["series"][0]["note"].as_str().unwrap();
+    assert!(note.contains("emulated links need"), "{note}");
+}
+
+#[test]
 fn unwritable_files_are_reported_at_once() {
     let folder = Folder::new("unwritable");
     for flag in ["--json", "--csv"] {

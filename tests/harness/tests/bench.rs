@@ -156,6 +156,32 @@ fn link_comes_to_its_end() {
     assert!(notes.contains("congestion control"), "{notes}");
 }
 
+#[test]
+fn barriers_come_to_their_end() {
+    let place = Place::new("barrier");
+    let outcomes = place.outcomes(&["barrier", "--quick"]);
+    let (measured, left) = lines(&outcomes[0]);
+    for name in ["shm", "udp", "two flags", "plain udp, polling"] {
+        assert!(measured.contains(name), "{measured:?}, {left:?}");
+    }
+    let (_, left) = lines(&outcomes[1]);
+    if let Some((_, why)) = left.iter().find(|(name, _)| name == "barrier") {
+        assert!(why.starts_with("emulated links need"), "{why}");
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    for plot in ["barrier-link-idle", "barrier-link-congested"] {
+        for name in ["udp", "dissemination, tcp", "plain udp, polling"] {
+            let mut series = outcomes[1]["series"].as_array().unwrap().iter();
+            let is_there = series.any(|one| {
+                let has_points = one["points"].as_array().is_some_and(|all| !all.is_empty());
+                one["plot"] == plot && one["name"] == name && has_points
+            });
+            assert!(is_there, "{name} in {plot}: {left:?}");
+        }
+    }
+}
+
 /// In the middle of a run, with networks and a server in one of them.
 #[test]
 fn an_interrupted_run_leaves_nothing() {

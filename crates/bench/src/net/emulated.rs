@@ -34,7 +34,8 @@ pub struct Link {
 /// The addresses of the two ends.
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
 
-const INTERFACE: &str = "wire";
+/// The name of both ends.
+pub const INTERFACE: &str = "wire";
 
 /// The capacity of the queue before the link, in milliseconds.
 const QUEUE_MS: u32 = 50;
@@ -42,6 +43,9 @@ const QUEUE_MS: u32 = 50;
 /// The minimum size in bytes of the burst for one timer interrupt, and of the queue: a few packets.
 const BURST_MIN: u32 = 6_000;
 const QUEUE_MIN: u32 = 30_000;
+
+/// The length of a full packet on the link.
+const PACKET: u32 = 1514;
 
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -128,7 +132,7 @@ impl Link {
     fn set_up(&self, end: usize, conditions: Conditions) -> Result<()> {
         let bytes = conditions.mbit * 125_000;
         let burst = (bytes / 250).max(BURST_MIN);
-        let queue = (bytes / 1000 * QUEUE_MS).max(QUEUE_MIN);
+        let queue = queue_bytes(conditions);
         let (mbit, address) = (conditions.mbit, ADDRESSES[end]);
         let mut lines = vec![
             format!("ip addr add {address}/24 dev {INTERFACE}"),
@@ -138,7 +142,7 @@ impl Link {
             // of them.
             format!("ethtool -K {INTERFACE} tso off gso off gro off"),
             format!(
-                "tc qdisc add dev {INTERFACE} root tbf rate {mbit}mbit burst {burst} limit {queue}"
+                "tc qdisc add dev {INTERFACE} root handle 1: tbf rate {mbit}mbit burst {burst} limit {queue}"
             ),
         ];
         if conditions.loss > 0 {
@@ -149,6 +153,28 @@ impl Link {
                 format!("nft add rule netdev lossy in meta l4proto {{ tcp, udp, icmp }} numgen random mod 1000 < {per_mille} drop"),
             ]);
         }
+        self.run_at(end, &lines)
+    }
+
+    /// As [`Link::new`]. Each end sends packets of a high priority before all others, as a router
+    /// does that knows service classes.
+    pub fn with_priorities(conditions: Conditions) -> Result<Link> {
+        let link = Link::new(conditions)?;
+        // This queue counts packets. Those that fill it are of full length.
+        let packets = queue_bytes(conditions).div_ceil(PACKET);
+        for end in [0, 1] {
+            let lines = [
+                format!("ip link set {INTERFACE} txqueuelen {packets}"),
+                format!("tc qdisc add dev {INTERFACE} parent 1:1 handle 10: pfifo_fast"),
+            ];
+            link.run_at(end, &lines)
+                .with_context(|| format!("a link of {conditions} with priorities"))?;
+        }
+        Ok(link)
+    }
+
+    /// Runs commands at one of the ends.
+    fn run_at(&self, end: usize, lines: &[String]) -> Result<()> {
         let before = self.enter_command(end).join(" ");
         lines.iter().try_for_each(|line| {
             run(
@@ -176,6 +202,11 @@ impl Drop for Link {
             let _ = holder.wait();
         }
     }
+}
+
+/// The capacity of the queue before the link, in bytes.
+fn queue_bytes(conditions: Conditions) -> u32 {
+    (conditions.mbit * 125 * QUEUE_MS).max(QUEUE_MIN)
 }
 
 /// Starts a process in a new network namespace.
@@ -226,6 +257,32 @@ mod tests {
         // A package is named once.
         let why = missing(|tool| tool != "ip" && tool != "tc").unwrap();
         assert!(why.ends_with("apt-get install iproute2"), "{why}");
+    }
+
+    #[test]
+    fn a_link_can_prefer_packets() {
+        if let Some(why) = missing_requirement() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        let link = Link::with_priorities(Conditions { mbit: 10, loss: 0 }).unwrap();
+        for end in [0, 1] {
+            let enter = link.enter_command(end);
+            let mut command = Command::new(&enter[0]);
+            command.args(&enter[1..]);
+            command.args(["ip", "-d", "addr", "show", INTERFACE]);
+            let finished = child::output(&mut command, COMMAND_TIMEOUT).unwrap();
+            // 62500 bytes, in packets.
+            assert!(finished.stdout.contains("qlen 42"), "{finished:?}");
+            let mut command = Command::new(&enter[0]);
+            command.args(&enter[1..]);
+            command.args(["tc", "qdisc", "show", "dev", INTERFACE]);
+            let finished = child::output(&mut command, COMMAND_TIMEOUT).unwrap();
+            assert!(
+                finished.stdout.contains("pfifo_fast 10: parent 1:1"),
+                "{finished:?}"
+            );
+        }
     }
 
     #[test]

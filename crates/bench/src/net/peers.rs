@@ -15,9 +15,10 @@ use crate::net::measure::{Sample, Test};
 
 /// Names and texts of the C programs that exchange messages by MPI. The compiler of each library
 /// compiles them on demand.
-const SOURCES: [(&str, &str); 2] = [
+const SOURCES: [(&str, &str); 3] = [
     (MESSAGES, include_str!("../../programs/messages.c")),
     (PATTERNS, include_str!("../../programs/patterns.c")),
+    (BARRIERS, include_str!("../../programs/barriers.c")),
 ];
 
 /// The program for two processes that exchange messages.
@@ -25,6 +26,9 @@ pub const MESSAGES: &str = "messages";
 
 /// The program for patterns of messages among many processes.
 pub const PATTERNS: &str = "patterns";
+
+/// The program for barriers of many processes.
+pub const BARRIERS: &str = "barriers";
 
 /// The time limit of a run of two processes, in addition to the time for which it measures.
 pub const PAIR_TIMEOUT: Duration = Duration::from_secs(20);
@@ -155,7 +159,7 @@ impl PeerPrograms {
     }
 
     /// The path of a program for a library.
-    fn path_of(&self, library: MpiLibrary, which: &str) -> PathBuf {
+    pub fn path_of(&self, library: MpiLibrary, which: &str) -> PathBuf {
         self.file(&format!("{which}-{}", library.compiler()))
     }
 
@@ -271,6 +275,19 @@ pub const OPEN_MPI_NO_CMA: MpiSettings = MpiSettings {
 };
 pub const OPEN_MPI_MEMORY: MpiSettings = MpiSettings {
     arguments: &["--mca", "btl", "self,vader"],
+    environment: &[],
+};
+/// Processes that wait let others run, also if each has a processor.
+pub const OPEN_MPI_YIELDING: MpiSettings = MpiSettings {
+    arguments: &[
+        "--oversubscribe",
+        "--mca",
+        "btl",
+        "self,vader",
+        "--mca",
+        "mpi_yield_when_idle",
+        "1",
+    ],
     environment: &[],
 };
 pub const OPEN_MPI_TCP: MpiSettings = MpiSettings {

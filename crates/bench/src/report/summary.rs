@@ -152,7 +152,7 @@ fn counterpart<'r>(other: &Series, ours: impl Iterator<Item = &'r Series>) -> Op
 /// The kind of socket that the name of a series contains.
 fn socket(line: &Series) -> Option<&str> {
     let mut words = line.name.split(|c: char| !c.is_alphanumeric());
-    words.find(|word| ["tcp", "unix", "tls"].contains(word))
+    words.find(|word| ["tcp", "unix", "tls", "udp"].contains(word))
 }
 
 /// How many times better one number is than another. `None` if that is undefined.

@@ -1,5 +1,7 @@
 //! The experiments of each suite. Each file plans those of one suite.
 
+mod barrier;
+mod barrier_link;
 mod composite;
 mod demo;
 mod gl;
@@ -26,6 +28,7 @@ pub fn plan(suite: Suite, options: &BenchOptions) -> Result<Vec<Experiment>> {
         Suite::Overlap => overlap::plan(options),
         Suite::Noise => noise::plan(options),
         Suite::Pattern => pattern::plan(options),
+        Suite::Barrier => barrier::plan(options),
         Suite::Memory => memory::plan(options),
         Suite::Composite => composite::plan(options),
         Suite::Gl => gl::plan(options),

@@ -8,7 +8,7 @@ use mgn_bench::suite::Suite;
 
 /// Measure this machine's communication and rendering, in comparison with other installed software.
 ///
-/// Without a suite, the command runs all suites, in about 35 minutes. Nothing else should run
+/// Without a suite, the command runs all suites, in about 45 minutes. Nothing else should run
 /// during that time. Results are saved in a folder as they are measured; to continue an interrupted
 /// run, give the same command again. `mgn bench report` makes a page of a run, and `mgn bench
 /// compare` compares two runs.
@@ -25,7 +25,7 @@ pub struct Bench {
     #[arg(value_enum)]
     pub suites: Vec<Suite>,
 
-    /// Measure fewer sizes in fewer rounds: all suites take a minute and a half
+    /// Measure fewer sizes in fewer rounds: all suites take two minutes
     #[arg(long)]
     pub quick: bool,
 

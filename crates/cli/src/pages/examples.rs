@@ -100,7 +100,7 @@ pub fn of(page: &str) -> &'static [(&'static str, &'static str)] {
         ],
         "mgn-bench" => &[
             (
-                "Measure everything in a minute and a half, and save it in folder today",
+                "Measure everything in two minutes, and save it in folder today",
                 "mgn bench --quick --dir today",
             ),
             ("Measure drawing with a program of your choice", "mgn bench gl -- glxgears"),

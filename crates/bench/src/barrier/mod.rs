@@ -1,0 +1,292 @@
+//! The processes of a barrier that is measured, and what they measure.
+
+mod bulk;
+mod page;
+mod raw;
+
+use std::net::IpAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use mgn_barrier::{JobBarrier, Options};
+use mgn_fabric::job::Job;
+
+use crate::child::{self, PART};
+use crate::probe::{pin, processor, processors};
+use crate::statistics::{histogram, median, percentile};
+pub use bulk::{Bulk, Load};
+use page::Page;
+use raw::{counter, flags, Datagrams};
+
+/// The raw barrier of two processes: each sets a flag and waits for the other's.
+pub const FLAGS: &str = "flags";
+/// The raw barrier of several processes: each counts up, and yields until the last one has.
+pub const COUNTER: &str = "counter";
+/// The raw barriers by datagrams: each sends one to the first process, which sends one to each. A
+/// process sleeps until its datagram comes, or looks for it again and again.
+pub const DATAGRAMS: &str = "datagrams";
+pub const POLLED_DATAGRAMS: &str = "polled-datagrams";
+
+/// The number of batches in the time of a measurement, at least half of which are measured unless a
+/// barrier takes longer. Batches are short, so that other processes meanwhile interrupt few of
+/// them.
+const BATCHES: f64 = 2000.0;
+
+/// A batch is long enough if it takes its time so often in succession. A single one may have been
+/// interrupted.
+const TRIES: u32 = 3;
+
+/// How long a process waits for the others in one barrier. Processes that wait in a raw barrier are
+/// ended together with the run.
+const PASS_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The limit of a run in addition to the time for which it measures: many processes on few
+/// processors take a while to start and to meet.
+const RUN_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// A process of a barrier.
+#[derive(Debug, clap::Args)]
+pub struct Member {
+    /// A kind of [`JobBarrier`], or one of the raw barriers.
+    kind: String,
+    job: String,
+    rank: usize,
+    /// The address of each rank. Ranks with the same one are on one host.
+    #[arg(long, value_delimiter = ',', required = true)]
+    hosts: Vec<IpAddr>,
+    /// The process that has the [`Page`], and its descriptor there.
+    owner: u32,
+    page: u32,
+    seconds: f64,
+}
+
+/// A group of processes and their barrier.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    pub kind: &'a str,
+    /// The address of each rank. Ranks with the same one are on one host.
+    pub hosts: Vec<IpAddr>,
+    /// The command that starts each rank, in front of its own; none if there are fewer of these.
+    pub prefixes: Vec<Vec<String>>,
+    pub environment: Vec<(&'static str, String)>,
+    /// For how long barriers are measured.
+    pub seconds: f64,
+}
+
+impl Group<'_> {
+    /// Starts the processes. Returns the seconds of a barrier in each batch, as the first process
+    /// has measured them.
+    pub fn run(&self) -> Result<Vec<f64>> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let job = format!("bench-barrier-{}-{number}", std::process::id());
+        let page = Page::create()?;
+        let hosts: Vec<String> = self.hosts.iter().map(IpAddr::to_string).collect();
+        let hosts = hosts.join(",");
+        let command = |rank: usize| -> Result<Command> {
+            let program = std::env::current_exe()?.to_string_lossy().into_owned();
+            let mut words = self.prefixes.get(rank).cloned().unwrap_or_default();
+            words.push(program);
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]).args([PART, "barrier", self.kind]);
+            command.args([&job, &rank.to_string(), "--hosts", &hosts]);
+            command.args([std::process::id(), page.descriptor()].map(|n| n.to_string()));
+            command.arg(self.seconds.to_string());
+            command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+            Ok(command)
+        };
+        let start = |rank| Ok(Running(child::start(command(rank)?.stdout(Stdio::null()))?));
+        // When the first one has its values, the others have no more to do.
+        let _others: Vec<Running> = (1..self.hosts.len()).map(start).collect::<Result<_>>()?;
+        let limit = RUN_TIMEOUT + Duration::from_secs_f64(self.seconds);
+        let first = child::output(&mut command(0)?, limit)?.success("a process of a barrier")?;
+        batches(&first.stdout)
+    }
+}
+
+/// A process that is ended with its owner.
+#[derive(Debug)]
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Parses the output of a run: the seconds of a barrier in each batch.
+pub fn batches(text: &str) -> Result<Vec<f64>> {
+    let numbers = text.split_whitespace().map(str::parse);
+    let numbers: Vec<f64> = numbers
+        .collect::<Result<_, _>>()
+        .with_context(|| format!("a run says {:?}", text.trim()))?;
+    if numbers.is_empty() {
+        bail!("a run has measured nothing");
+    }
+    Ok(numbers)
+}
+
+/// The median of batches in microseconds, and the percentiles of [`Percentiles`].
+///
+/// [`Percentiles`]: crate::record::Percentiles
+pub fn microseconds(batches: &[f64]) -> (f64, [Option<f64>; 5]) {
+    let mut all = histogram();
+    // In picoseconds, because a batch's average has a finer resolution than a clock.
+    batches.iter().for_each(|one| all += (one * 1e12) as u64);
+    let of = |percent| percentile(&all, percent).map(|value| value / 1e6);
+    let (middle, ..) = median(batches);
+    (middle * 1e6, [50.0, 90.0, 99.0, 99.9, 100.0].map(of))
+}
+
+impl Member {
+    pub fn run(&self) -> Result<()> {
+        let count = self.hosts.len();
+        if count <= processors()?.len() {
+            pin(processor(self.rank)?)?;
+        }
+        let page = Page::of(self.owner, self.page)?;
+        let found = match &self.kind[..] {
+            FLAGS if count != 2 => bail!("two flags are a barrier of two processes"),
+            FLAGS => self.measure(&page, |epoch| {
+                flags(page.flag(self.rank), page.flag(1 - self.rank), epoch);
+                Ok(())
+            })?,
+            COUNTER => self.measure(&page, |epoch| {
+                counter(page.arrived(), page.passed(), count as u64, epoch);
+                Ok(())
+            })?,
+            kind @ (DATAGRAMS | POLLED_DATAGRAMS) => {
+                let mut datagrams = Datagrams::meet(&page, self.rank, &self.hosts)?;
+                if kind == POLLED_DATAGRAMS {
+                    datagrams.poll()?;
+                }
+                self.measure(&page, |epoch| datagrams.pass(epoch))?
+            }
+            kind => self.measure_ours(kind, &page)?,
+        };
+        if self.rank == 0 {
+            let words: Vec<String> = found.iter().map(f64::to_string).collect();
+            println!("{}", words.join(" "));
+        }
+        Ok(())
+    }
+
+    fn measure_ours(&self, kind: &str, page: &Page) -> Result<Vec<f64>> {
+        let hosts = self.hosts.iter().map(IpAddr::to_string).collect();
+        let job = Job::new(&self.job, self.rank as u32, hosts)?.configured()?;
+        let job = Arc::new(job.join()?);
+        let options = Options {
+            kind: kind.parse()?,
+            ..Options::default()
+        };
+        let mut barrier = JobBarrier::open(job.clone(), &options)?;
+        let found = self.measure(page, |_| {
+            barrier.pass(0, Some(PASS_TIMEOUT))?;
+            Ok(())
+        })?;
+        // All others end at the same time, and need not be told that this member is gone.
+        std::mem::forget(barrier);
+        job.leave();
+        Ok(found)
+    }
+
+    /// Passes barriers in batches until the first process has enough of them. It says in the page
+    /// how long the next batch is, before the barrier in front of that batch.
+    fn measure(&self, page: &Page, mut pass: impl FnMut(u64) -> Result<()>) -> Result<Vec<f64>> {
+        let batch = self.seconds / BATCHES;
+        let (mut found, mut next, mut begun) = (Vec::new(), 1, None);
+        let mut tries = 0;
+        let mut epoch = 0;
+        loop {
+            if self.rank == 0 {
+                page.next().store(next, Ordering::Release);
+            }
+            epoch += 1;
+            pass(epoch)?;
+            let length = page.next().load(Ordering::Acquire);
+            if length == 0 {
+                return Ok(found);
+            }
+            let start = Instant::now();
+            for epoch in epoch + 1..=epoch + length {
+                pass(epoch)?;
+            }
+            epoch += length;
+            let took = start.elapsed().as_secs_f64();
+            if begun.is_none() {
+                tries = if took < batch { 0 } else { tries + 1 };
+                if tries == 0 {
+                    next = 2 * length;
+                }
+                if tries < TRIES {
+                    continue;
+                }
+            }
+            let begun = begun.get_or_insert(start);
+            found.push(took / length as f64);
+            if begun.elapsed().as_secs_f64() >= self.seconds {
+                next = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_parsed() {
+        assert_eq!(batches("0.5 0.000001\n").unwrap(), [0.5, 1e-6]);
+        assert!(batches("").is_err() && batches("0.5 x").is_err());
+    }
+
+    #[test]
+    fn batches_have_a_median_and_percentiles() {
+        let all: Vec<f64> = (1..=100).map(|n| f64::from(n) * 1e-7).collect();
+        let (middle, percentiles) = microseconds(&all);
+        assert!((middle - 5.05).abs() < 1e-9, "{middle}");
+        let [p50, _, p99, p999, most] = percentiles;
+        let is_near = |one: Option<f64>, other: f64| (one.unwrap() - other).abs() < 0.01;
+        assert!(is_near(p50, 5.0) && is_near(p99, 9.9) && is_near(most, 10.0));
+        assert_eq!(p999, None);
+    }
+
+    /// The batches of all members have the same lengths, so all end together.
+    #[test]
+    fn members_pass_the_same_barriers() {
+        let page = Page::create().unwrap();
+        let member = |rank| Member {
+            kind: COUNTER.into(),
+            job: String::new(),
+            rank,
+            hosts: vec![[127, 0, 0, 1].into(); 3],
+            owner: 0,
+            page: 0,
+            seconds: 0.001,
+        };
+        let passed: Vec<u64> = std::thread::scope(|scope| {
+            let run = |rank: usize| {
+                let (page, member) = (&page, member(rank));
+                scope.spawn(move || {
+                    let mut last = 0;
+                    let found = member.measure(page, |epoch| {
+                        assert_eq!(epoch, last + 1);
+                        last = epoch;
+                        counter(page.arrived(), page.passed(), 3, epoch);
+                        Ok(())
+                    });
+                    assert!(!found.unwrap().is_empty() || rank > 0);
+                    last
+                })
+            };
+            let all: Vec<_> = (0..3).map(run).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert!(passed[0] > 2 && passed.iter().all(|last| *last == passed[0]));
+    }
+}

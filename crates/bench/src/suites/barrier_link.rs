@@ -1,0 +1,312 @@
+//! Barriers of two hosts over a slow link, while nothing else uses it and while bulk transfers fill
+//! it in both directions.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use mgn_fabric::Token;
+
+use super::barrier::{figure, verdict, POLLED_LINE, UDP};
+use super::unavailable::unavailable;
+use crate::argv::Argv;
+use crate::barrier::{batches, Group, Load, POLLED_DATAGRAMS};
+use crate::net::emulated::{congestion_control, missing_requirement, Conditions, Link, INTERFACE};
+use crate::net::peers::{MpiLibrary, PeerPrograms, BARRIERS, DEFAULT_SETTINGS};
+use crate::plan::{BenchOptions, Experiment, Figure, Method, ROUNDS};
+use crate::record::{Axis, Better, Kind, Outcome, Plot};
+use crate::suite::Suite;
+
+const LINKS: [Conditions; 2] = [
+    Conditions { mbit: 100, loss: 0 },
+    Conditions {
+        mbit: 1000,
+        loss: 0,
+    },
+];
+
+const IDLE: &str = "barrier-link-idle";
+const CONGESTED: &str = "barrier-link-congested";
+
+const MPI_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Programs that look for network interfaces in /sys find those of the namespace in which it was
+/// mounted.
+const WITH_OWN_SYS: [&str; 6] = [
+    "unshare",
+    "-m",
+    "sh",
+    "-c",
+    "mount -t sysfs none /sys && exec \"$@\"",
+    "sh",
+];
+
+/// A line of both plots.
+#[derive(Clone, Copy, Debug)]
+enum Line {
+    /// Processes of this program, with this kind of barrier.
+    Here(&'static str, Kind, &'static str),
+    Mpi(&'static str, MpiLibrary),
+}
+
+const LINES: [Line; 5] = [
+    Line::Here(UDP, Kind::Ours, UDP),
+    Line::Here(DISSEMINATION, Kind::Ours, "dissemination"),
+    Line::Mpi(OPEN_MPI, MpiLibrary::OpenMpi),
+    Line::Mpi(MPICH, MpiLibrary::Mpich),
+    Line::Here(POLLED_LINE, Kind::Limit, POLLED_DATAGRAMS),
+];
+
+const DISSEMINATION: &str = "dissemination, tcp";
+const OPEN_MPI: &str = "Open MPI, tcp";
+const MPICH: &str = "MPICH, tcp";
+
+pub fn plan(options: &BenchOptions) -> Result<Experiment> {
+    if let Some(why) = missing_requirement() {
+        return Ok(unavailable(Suite::Barrier, why));
+    }
+    let mut methods: Vec<Box<dyn Method>> = Vec::new();
+    for conditions in options.full_or_quick(&LINKS[..], &LINKS[..1]) {
+        let link = Rc::new(LazyLink {
+            conditions: *conditions,
+            link: RefCell::default(),
+        });
+        for plot in [IDLE, CONGESTED] {
+            for line in LINES {
+                methods.push(Box::new(OverLink {
+                    link: link.clone(),
+                    line,
+                    plot,
+                    peers: options.peers.clone(),
+                    seconds: options.full_or_quick(0.5, 0.1),
+                }));
+            }
+        }
+    }
+    let plot = |id, title: &str| {
+        let x = Axis::log("rate of the link", "Mbit/s");
+        Plot::new(id, title, x, Axis::log("time", "us"), Better::Less)
+    };
+    Ok(Experiment {
+        suite: Suite::Barrier,
+        key: "barrier link".to_string(),
+        plots: vec![
+            plot(IDLE, "One barrier of two processes over a link"),
+            plot(CONGESTED, "The same, while bulk transfers fill the link"),
+        ],
+        methods,
+        depends_on_distance: false,
+        budget: Duration::from_secs(options.full_or_quick(180, 10)),
+        rounds: ROUNDS,
+        notes: vec![
+            "links are emulated: 50 ms of queue at either end, which sends packets of a high priority before others; on a congested link, a TCP stream in either direction takes all of the rate (congestion control: reno)".to_string(),
+            format!("both kinds of udp have the service class EF and priority 6; congestion control of the barriers' TCP: {}", congestion_control()?),
+        ],
+        conclude: verdicts,
+    })
+}
+
+/// A link that is made on first use.
+struct LazyLink {
+    conditions: Conditions,
+    link: RefCell<Option<Rc<Link>>>,
+}
+
+impl LazyLink {
+    fn get(&self) -> Result<Rc<Link>> {
+        let mut link = self.link.borrow_mut();
+        if link.is_none() {
+            *link = Some(Rc::new(Link::with_priorities(self.conditions)?));
+        }
+        Ok(link.clone().expect("it is there now"))
+    }
+}
+
+struct OverLink {
+    link: Rc<LazyLink>,
+    line: Line,
+    plot: &'static str,
+    peers: Rc<PeerPrograms>,
+    seconds: f64,
+}
+
+impl Line {
+    fn name(self) -> &'static str {
+        match self {
+            Line::Here(name, ..) | Line::Mpi(name, _) => name,
+        }
+    }
+}
+
+impl Method for OverLink {
+    fn name(&self) -> String {
+        let load = match self.plot {
+            IDLE => "idle",
+            _ => "congested",
+        };
+        format!("{}, {}, {load}", self.line.name(), self.link.conditions)
+    }
+
+    fn kind(&self) -> Kind {
+        match self.line {
+            Line::Here(_, kind, _) => kind,
+            Line::Mpi(..) => Kind::Peer,
+        }
+    }
+
+    fn command(&self) -> String {
+        "mgn bench barrier --only link".to_string()
+    }
+
+    fn missing(&self) -> Option<String> {
+        match self.line {
+            Line::Here(..) => None,
+            // The settings are those of the link, which no other run has.
+            Line::Mpi(_, library) => self.peers.missing(library, &DEFAULT_SETTINGS, BARRIERS),
+        }
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let link = self.link.get()?;
+        let enter = [0, 1].map(|end| link.enter_command(end));
+        let _load = match self.plot {
+            IDLE => None,
+            _ => Some(Load::start(enter.clone(), Link::address(1))?),
+        };
+        let found = match self.line {
+            Line::Here(_, _, kind) => ours(kind, enter, self.seconds)?,
+            Line::Mpi(_, library) => {
+                let program = self.peers.path_of(library, BARRIERS);
+                let program = program.display().to_string();
+                let argv = over_link(library, enter, &[program, self.seconds.to_string()]);
+                let task = format!("{BARRIERS}, {}", self.name());
+                let limit = MPI_TIMEOUT + Duration::from_secs_f64(self.seconds);
+                batches(&self.peers.run(&argv, &task, limit)?.stdout)?
+            }
+        };
+        let x = f64::from(self.link.conditions.mbit);
+        let figure = figure(self.plot, x, &found);
+        Ok(vec![figure.of(self.line.name().to_string())])
+    }
+}
+
+/// Two processes of this program, one at each end.
+fn ours(kind: &str, enter: [Vec<String>; 2], seconds: f64) -> Result<Vec<f64>> {
+    let folder = tempfile::tempdir().context("no folder for a secret")?;
+    let token = folder.path().join("token");
+    Token::generate().write(&token)?;
+    let group = Group {
+        kind,
+        hosts: vec![Link::address(0), Link::address(1)],
+        prefixes: enter.to_vec(),
+        environment: vec![
+            ("MGN_INTERFACES", INTERFACE.to_string()),
+            ("MGN_TOKEN_FILE", token.to_string_lossy().into_owned()),
+        ],
+        seconds,
+    };
+    group.run()
+}
+
+/// The command that starts two processes of a library, one at each end. The library's starter runs
+/// at the first end, and starts the second process as it would start any program.
+fn over_link(library: MpiLibrary, enter: [Vec<String>; 2], words: &[String]) -> Argv {
+    let [first, second] = enter;
+    let starter = [library.starter()];
+    let one = ["-np", "1"];
+    match library {
+        MpiLibrary::OpenMpi => Argv::new(first)
+            .env("HWLOC_COMPONENTS", "-gl")
+            // The second process reaches the starter over the link.
+            .env("PMIX_MCA_ptl_tcp_if_include", INTERFACE)
+            .env("PMIX_MCA_ptl_tcp_remote_connections", "1")
+            .args(starter)
+            .args(["--allow-run-as-root", "--oversubscribe"])
+            .args(["--bind-to", "none", "--mca", "btl", "self,tcp"])
+            .args(["--mca", "btl_tcp_if_include", INTERFACE])
+            .args(one)
+            .args(words)
+            .args([":"])
+            .args(one)
+            .args(second)
+            .args(words),
+        MpiLibrary::Mpich => Argv::new(first)
+            .env("HWLOC_COMPONENTS", "-gl")
+            .env("MPIR_CVAR_NOLOCAL", "1")
+            .env("UCX_TLS", "tcp,self")
+            .env("UCX_NET_DEVICES", INTERFACE)
+            .env("FI_PROVIDER", "tcp")
+            .args(WITH_OWN_SYS)
+            .args(starter)
+            .args(one)
+            .args(words)
+            .args([":"])
+            .args(one)
+            .args(second)
+            .args(WITH_OWN_SYS)
+            .args(words),
+    }
+}
+
+fn verdicts(outcome: &Outcome) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    for (plot, load) in [(IDLE, "idle"), (CONGESTED, "congested")] {
+        for other in [POLLED_LINE, DISSEMINATION, OPEN_MPI, MPICH] {
+            let verdict = verdict(outcome, plot, UDP, other, "Mbit/s");
+            verdicts.extend(verdict.map(|words| format!("{load}: {words}")));
+        }
+    }
+    verdicts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(is_quick: bool) -> BenchOptions {
+        BenchOptions {
+            is_quick,
+            iterations: 10,
+            program: Vec::new(),
+            mgn: "/nowhere/bin/mgn".into(),
+            peers: Rc::new(PeerPrograms::new("run/programs".into())),
+        }
+    }
+
+    #[test]
+    fn every_link_is_planned_idle_and_congested() {
+        let planned = plan(&options(false)).unwrap();
+        if let Some(why) = missing_requirement() {
+            assert_eq!(planned.methods[0].missing(), Some(why));
+            return;
+        }
+        let methods = &planned.methods;
+        assert_eq!(methods.len(), LINKS.len() * 2 * LINES.len());
+        let names: Vec<String> = methods.iter().map(|method| method.name()).collect();
+        assert_eq!(names[0], "udp, 100 Mbit/s, idle");
+        assert!(names.contains(&"MPICH, tcp, 1 Gbit/s, congested".to_string()));
+        let quick = plan(&options(true)).unwrap();
+        assert_eq!(quick.methods.len(), 2 * LINES.len());
+    }
+
+    #[test]
+    fn each_process_of_mpi_runs_at_its_end() {
+        let enter = ["1", "2"].map(|pid| ["nsenter", "-t", pid, "-n"].map(String::from).to_vec());
+        let words = ["program".to_string(), "0.5".to_string()];
+        let of = |library| over_link(library, enter.clone(), &words).to_string();
+        let open = of(MpiLibrary::OpenMpi);
+        assert!(
+            open.contains("PMIX_MCA_ptl_tcp_remote_connections=1 nsenter -t 1 -n mpirun.openmpi ")
+                && open.ends_with("-np 1 program 0.5 : -np 1 nsenter -t 2 -n program 0.5"),
+            "{open}"
+        );
+        let mpich = of(MpiLibrary::Mpich);
+        assert!(
+            mpich.contains(" nsenter -t 1 -n unshare -m sh -c ")
+                && mpich.contains(" : -np 1 nsenter -t 2 -n unshare -m sh -c ")
+                && mpich.ends_with(" sh program 0.5"),
+            "{mpich}"
+        );
+    }
+}
