@@ -280,6 +280,21 @@ fn many_barriers_one_after_the_other() {
     });
 }
 
+/// Many links are made at once, some from both ends.
+#[test]
+fn many_members() {
+    for kind in [Kind::Dissemination, Kind::Tree(2)] {
+        ranks(48, |job| {
+            let bit = 1 << job.rank();
+            let mut barrier = JobBarrier::open(job, &options(kind)).unwrap();
+            for epoch in 0..5 {
+                let passed = barrier.pass(bit, LONG);
+                assert_eq!(passed, Ok((1 << 48) - 1), "{kind}, epoch {epoch}");
+            }
+        });
+    }
+}
+
 #[test]
 fn impossible_groups_are_refused() {
     ranks(1, |job| {

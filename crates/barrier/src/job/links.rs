@@ -164,9 +164,18 @@ impl Links {
         self.links.keys().copied().collect()
     }
 
-    pub fn is_open(&self, rank: Id) -> bool {
-        let link = self.links.get(&rank);
-        link.is_some_and(|link| self.job.endpoint().is_open(*link))
+    /// Whether there is a link to a member. If both ends have made one, one of the two is closed.
+    pub fn is_open(&mut self, rank: Id) -> bool {
+        let Some(link) = self.links.get_mut(&rank) else {
+            return false;
+        };
+        if !self.job.endpoint().is_open(*link) {
+            match self.job.link(rank.0) {
+                Some(other) => *link = other,
+                None => return false,
+            }
+        }
+        true
     }
 
     /// The link to a member has closed, and all its packets have been taken.

@@ -231,6 +231,12 @@ impl Member {
         Some(at as u32)
     }
 
+    /// The link to a rank, if there is one that is open.
+    pub fn link(&self, rank: u32) -> Option<LinkId> {
+        let peers = self.shared.peers();
+        self.shared.come(peers.get(rank as usize)?)
+    }
+
     /// The link to a rank, which is made if there is none, from whichever end. Waits for the
     /// process to start. The own rank's link is there always.
     ///
