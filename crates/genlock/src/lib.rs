@@ -1,0 +1,25 @@
+//! Software genlock: the displays of several tiles refresh in step, and swap each frame together.
+//!
+//! One tile is the *reference*. The others compare their clocks with its clock ([`Clock`]), so that
+//! all have a common time. Each tile estimates when its own display refreshes ([`Vblanks`]). The
+//! reference announces its display's vertical blanks in common time ([`Timing`]), and the others
+//! steer their displays until these refresh at the same moments ([`PhaseLock`]). A display that
+//! cannot be steered only reports its phase error.
+//!
+//! For each frame, every tile brings to a barrier the number of the first vertical blank at which
+//! it can show the frame ([`Timing::first_after`]). All swap at the largest of these numbers: so a
+//! frame is shown by all tiles at the same vertical blank, or by none.
+//!
+//! Nothing here does I/O. Times are in nanoseconds, counted from any moment. They are exact for 104
+//! days from it (2^53 ns), and then lose precision.
+#![forbid(unsafe_code)]
+
+mod clock;
+mod lock;
+mod timing;
+mod vblanks;
+
+pub use clock::{Clock, Sample};
+pub use lock::PhaseLock;
+pub use timing::{Fields, Timing};
+pub use vblanks::Vblanks;

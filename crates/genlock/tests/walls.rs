@@ -1,0 +1,339 @@
+//! Walls of emulated displays on a virtual clock: their refreshes drift and jitter, some are
+//! missed, and their clocks differ. All frames must appear at the same vertical blank on all tiles.
+
+use mgn_fuzzing::Random;
+use mgn_genlock::{Clock, Fields, PhaseLock, Sample, Timing, Vblanks};
+
+/// What a network is like, in ns.
+#[derive(Clone, Copy)]
+struct Network {
+    least: f64,
+    /// Packets take up to this much longer.
+    jitter: f64,
+    /// Of 100 packets, those which wait in a queue, and for how long at most.
+    queued: u64,
+    queue: f64,
+}
+
+/// Loopback on one host.
+const HOST: Network = Network {
+    least: 15_000.0,
+    jitter: 15_000.0,
+    queued: 2,
+    queue: 3e6,
+};
+
+/// A link of 100 Mbit/s that other traffic fills: a packet with priority waits for one that is
+/// being sent (120 us), and some wait in queues that know no priority.
+const FULL: Network = Network {
+    least: 150_000.0,
+    jitter: 120_000.0,
+    queued: 30,
+    queue: 8e6,
+};
+
+/// How often a tile asks the reference for the time, and the reference announces its timing.
+const ASK: f64 = 25e6;
+const ANNOUNCE: f64 = 100e6;
+
+struct Tile {
+    /// The own clock: true time times `rate` plus `offset`.
+    rate: f64,
+    offset: f64,
+    clock: Option<Clock>,
+    /// The display: its period in true ns if it is not steered, and the next refresh.
+    period: f64,
+    factor: f64,
+    next: f64,
+    refreshes: u64,
+    vblanks: Vblanks,
+    lock: PhaseLock,
+    steered: i64,
+    timing: Option<Timing>,
+    /// The frame that was handed over for the next refresh.
+    handed: Option<u64>,
+    /// When each frame appeared, in true time.
+    shown: Vec<f64>,
+}
+
+impl Tile {
+    fn local(&self, now: f64) -> i64 {
+        (now * self.rate + self.offset) as i64
+    }
+
+    fn common(&self, now: f64) -> Option<i64> {
+        let local = self.local(now);
+        match &self.clock {
+            Some(clock) => clock.common(local),
+            None => Some(local),
+        }
+    }
+
+    /// The true time of a common time.
+    fn true_time(&self, common: i64) -> Option<f64> {
+        let local = match &self.clock {
+            Some(clock) => clock.local(common)?,
+            None => common,
+        };
+        Some((local as f64 - self.offset) / self.rate)
+    }
+}
+
+struct Wall {
+    random: Random,
+    network: Network,
+    fields: Fields,
+    tiles: Vec<Tile>,
+    now: f64,
+}
+
+impl Wall {
+    /// The reference's display has 59.94 Hz, the others up to 60 Hz.
+    fn new(count: usize, network: Network, fields: Fields, reach: f64, seed: u64) -> Wall {
+        let mut random = Random::new(seed);
+        let tiles = (0..count).map(|tile| {
+            let mut part = || random.below(1_000_001) as f64 / 1e6;
+            let period = 1e9 / (59.94 + 0.06 * if tile == 0 { 0.0 } else { part() });
+            Tile {
+                rate: 1.0 + 1e-4 * (part() - 0.5),
+                offset: 1e10 * part(),
+                clock: (tile > 0).then(Clock::default),
+                period,
+                factor: 1.0,
+                next: period * part(),
+                refreshes: 0,
+                vblanks: Vblanks::new(16_666_667),
+                lock: PhaseLock::new(reach),
+                steered: 0,
+                timing: None,
+                handed: None,
+                shown: Vec::new(),
+            }
+        });
+        let tiles = tiles.collect();
+        Wall {
+            random,
+            network,
+            fields,
+            tiles,
+            now: 0.0,
+        }
+    }
+
+    fn below(&mut self, end: f64) -> f64 {
+        self.random.below(1_000_001) as f64 / 1e6 * end
+    }
+
+    fn delay(&mut self) -> f64 {
+        let mut delay = self.network.least + self.below(self.network.jitter);
+        if (self.random.below(100) as u64) < self.network.queued {
+            delay += self.below(self.network.queue);
+        }
+        delay
+    }
+
+    fn exchange(&mut self, tile: usize) {
+        let (out, back) = (self.delay(), self.delay());
+        let (there, now) = (&self.tiles[0], self.now);
+        let sample = Sample {
+            sent: self.tiles[tile].local(now),
+            received_there: there.local(now + out),
+            sent_there: there.local(now + out + 5e3),
+            received: self.tiles[tile].local(now + out + 5e3 + back),
+        };
+        if let Some(clock) = &mut self.tiles[tile].clock {
+            clock.add(sample);
+        }
+    }
+
+    fn announce(&mut self) {
+        let reference = &self.tiles[0];
+        let timing = Timing::of_reference(&reference.vblanks, reference.timing.as_ref());
+        for tile in &mut self.tiles {
+            tile.timing = timing.and_then(Timing::checked);
+        }
+    }
+
+    /// A display refreshes: shows the frame that it has got, and the tile steers it.
+    fn refresh(&mut self, tile: usize) {
+        let (late, is_missed) = (self.below(60e3), self.random.below(200) == 0);
+        let jitter = self.below(4e3) - 2e3;
+        let at = &mut self.tiles[tile];
+        let now = at.next;
+        at.next += at.period * at.factor + jitter;
+        at.refreshes += 1;
+        if let Some(frame) = at.handed.take() {
+            assert_eq!(
+                frame as usize,
+                at.shown.len(),
+                "tile {tile} left frames out"
+            );
+            at.shown.push(now);
+        }
+        // The time is taken a little late, and not of every refresh.
+        let Some(common) = at.common(now + late) else {
+            return;
+        };
+        if is_missed {
+            return;
+        }
+        at.vblanks.observe(common);
+        let last = at.vblanks.last();
+        if let (Some(timing), Some(last), true) = (at.timing, last, tile > 0) {
+            if at.clock.as_ref().is_some_and(Clock::is_settled) {
+                let before = at.factor;
+                let error = timing.phase_error(last);
+                at.factor = at.lock.steer(error, common - at.steered);
+                at.steered = common;
+                at.vblanks.scale(at.factor / before);
+            }
+        }
+    }
+
+    /// All that happens until then, except frames.
+    fn run(&mut self, until: f64) {
+        let (mut ask, mut announce) = (self.now, self.now);
+        loop {
+            let displays = self.tiles.iter().map(|tile| tile.next).enumerate();
+            let (tile, next) = displays.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+            let now = next.min(ask).min(announce);
+            if now >= until {
+                self.now = until;
+                return;
+            }
+            self.now = now;
+            if now == next {
+                self.refresh(tile);
+            } else if now == ask {
+                (1..self.tiles.len()).for_each(|tile| self.exchange(tile));
+                ask += ASK;
+            } else {
+                self.announce();
+                announce += ANNOUNCE;
+            }
+        }
+    }
+
+    /// Shows a frame, which the tiles have drawn at different times.
+    fn show(&mut self, frame: u64) {
+        let start = self.now;
+        let mut number = 0;
+        let mut agreed = start;
+        for tile in 0..self.tiles.len() {
+            let drawn = start + self.below(12e6);
+            let at = &self.tiles[tile];
+            let (timing, common) = (at.timing.unwrap(), at.common(drawn).unwrap());
+            // The barrier and the hand-over take some time.
+            let lead = common + 4_000_000 + (timing.period / 2.0) as i64;
+            number = number.max(timing.first_after(lead, self.fields));
+            agreed = f64::max(agreed, drawn);
+        }
+        agreed += 2.0 * self.network.least + 2.0 * self.network.jitter;
+        self.run(agreed);
+        // Each tile waits until it is time to hand the frame over.
+        let mut times: Vec<(f64, usize)> = Vec::new();
+        for (tile, at) in self.tiles.iter().enumerate() {
+            let time = at.true_time(at.timing.unwrap().hand_over(number)).unwrap();
+            assert!(time > agreed, "frame {frame} was agreed on late");
+            times.push((time, tile));
+        }
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (time, tile) in times {
+            self.run(time.max(self.now));
+            self.tiles[tile].handed = Some(frame);
+        }
+        let last = self.tiles[0].timing.unwrap().time_of(number);
+        let last = self.tiles[0].true_time(last).unwrap();
+        self.run(last + 3e6);
+    }
+
+    /// How far apart the tiles have shown each frame, in ns, sorted.
+    fn spreads(&self, from: usize) -> Vec<f64> {
+        let frames = self.tiles[0].shown.len();
+        let spread = |frame: usize| {
+            let times = self.tiles.iter().map(|tile| tile.shown[frame]);
+            let (first, last) = times.fold((f64::MAX, 0.0), |(first, last), time| {
+                (f64::min(first, time), f64::max(last, time))
+            });
+            last - first
+        };
+        let mut spreads: Vec<f64> = (from..frames).map(spread).collect();
+        spreads.sort_by(f64::total_cmp);
+        spreads
+    }
+}
+
+fn frames() -> u64 {
+    let set = std::env::var("MGN_FRAMES").ok();
+    set.map_or(3000, |set| set.parse().expect("MGN_FRAMES is a number"))
+}
+
+/// Lets the displays come into step, shows frames, and gives the 99th percentile of the spread
+/// and the largest.
+fn show_frames(mut wall: Wall) -> (f64, f64) {
+    wall.run(60e9);
+    let count = frames();
+    for frame in 0..count {
+        wall.show(frame);
+    }
+    for (number, tile) in wall.tiles.iter().enumerate() {
+        assert_eq!(
+            tile.shown.len() as u64,
+            count,
+            "tile {number} has not shown all frames"
+        );
+    }
+    let spreads = wall.spreads(0);
+    (
+        spreads[spreads.len() * 99 / 100],
+        spreads[spreads.len() - 1],
+    )
+}
+
+#[test]
+fn tiles_of_one_host_swap_together() {
+    for seed in 0..3 {
+        let (most, all) = show_frames(Wall::new(4, HOST, Fields::Mono, 0.003, seed));
+        println!(
+            "one host: 99 % within {:.0} us, all within {:.0} us",
+            most / 1e3,
+            all / 1e3
+        );
+        assert!(most <= 200e3, "{most}");
+        // No frame a refresh later on one tile than on another.
+        assert!(all < 8e6, "{all}");
+    }
+}
+
+#[test]
+fn tiles_behind_a_full_link_swap_together() {
+    for seed in 0..3 {
+        let (most, all) = show_frames(Wall::new(4, FULL, Fields::Mono, 0.003, seed));
+        println!(
+            "full link: 99 % within {:.0} us, all within {:.0} us",
+            most / 1e3,
+            all / 1e3
+        );
+        assert!(most <= 1e6, "{most}");
+        assert!(all < 8e6, "{all}");
+    }
+}
+
+/// In stereo, frames begin at even vertical blanks of the reference.
+#[test]
+fn left_and_right_stay_in_step() {
+    let mut wall = Wall::new(3, HOST, Fields::Stereo, 0.003, 9);
+    wall.run(60e9);
+    for frame in 0..300 {
+        wall.show(frame);
+    }
+    for tile in &wall.tiles {
+        let timing = tile.timing.unwrap();
+        for shown in &tile.shown[290..] {
+            let number = timing.nearest(tile.common(*shown).unwrap());
+            assert_eq!(number % 2, 0);
+        }
+    }
+    let spreads = wall.spreads(0);
+    assert!(spreads[spreads.len() - 1] < 1e6);
+}
