@@ -17,8 +17,8 @@ pub struct PhaseLock {
 }
 
 impl PhaseLock {
-    /// `reach` is the most by which the display's period can be made longer or shorter, as a part of
-    /// it: 0.002 for displays whose mode can be changed a little while they run.
+    /// `reach` is the most by which the display's period can be made longer or shorter, as a part
+    /// of it: 0.002 for displays whose mode can be changed a little while they run.
     pub fn new(reach: f64) -> PhaseLock {
         PhaseLock {
             reach: reach.clamp(0.0, 0.1),
@@ -27,8 +27,8 @@ impl PhaseLock {
         }
     }
 
-    /// The display refreshes `error` ns later than the reference, as seen `passed` ns after the last
-    /// call. Gives the factor for the period of the display's mode.
+    /// The display refreshes `error` ns later than the reference, as seen `passed` ns after the
+    /// last call. Gives the factor for the period of the display's mode.
     pub fn steer(&mut self, error: i64, passed: i64) -> f64 {
         let (error, passed) = (error as f64, passed.max(0) as f64);
         let sum = self.sum + error * passed;

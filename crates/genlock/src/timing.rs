@@ -12,8 +12,8 @@ pub enum Fields {
     Stereo,
 }
 
-/// The reference's vertical blanks in common time. The reference announces it again and again, since
-/// its display drifts.
+/// The reference's vertical blanks in common time. The reference announces them again and again,
+/// since its display drifts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// A vertical blank, and when it is.

@@ -60,8 +60,8 @@ impl Vblanks {
         self.far = 0;
         self.seen += 1;
         // The first ones count more.
-        let gain = (2.0 / self.seen as f64).max(ALPHA).min(0.7);
-        let slower = (1.0 / self.seen as f64).max(BETA).min(0.5);
+        let gain = (2.0 / self.seen as f64).clamp(ALPHA, 0.7);
+        let slower = (1.0 / self.seen as f64).clamp(BETA, 0.5);
         self.last = Some(expected + gain * residual);
         self.period += slower * residual / count;
         self.period = self.period.clamp(0.9 * self.nominal, 1.1 * self.nominal);
