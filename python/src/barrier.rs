@@ -46,6 +46,8 @@ pub fn open(
     let opened = py.detach(|| JobBarrier::open(member, &options));
     let opened = opened.map_err(|error| match error {
         OpenError::View(_)
+        | OpenError::Lines(_)
+        | OpenError::NoLines
         | OpenError::Rank { .. }
         | OpenError::InUse { .. }
         | OpenError::Interface { .. } => PyValueError::new_err(error.to_string()),
@@ -157,6 +159,7 @@ fn failed(error: WaitError) -> PyErr {
         WaitError::NotArrived | WaitError::Arrived | WaitError::Ended(Ended::Left) => {
             PyRuntimeError::new_err(text)
         }
+        WaitError::Lines(_) => Error::new_err(text),
         WaitError::Lost(_) | WaitError::Ended(_) => LostError::new_err(text),
     }
 }

@@ -15,6 +15,9 @@ pub enum ViewError {
 
 /// Members, as they are named to users.
 pub(crate) fn list(members: &[Id]) -> String {
+    if members.is_empty() {
+        return "others".to_owned();
+    }
     let names: Vec<String> = members.iter().map(Id::to_string).collect();
     names.join(", ")
 }

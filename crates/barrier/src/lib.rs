@@ -22,6 +22,7 @@ mod pattern;
 mod shared;
 mod udp;
 mod view;
+mod wired;
 
 pub use barrier::{Barrier, Event, To, Transmit};
 pub use error::{Ended, Lost, Misuse, Refused, ViewError};
@@ -33,3 +34,4 @@ pub use shared::page::MEMBERS_MAX as SHARED_MAX;
 pub use shared::{Reporter, Shared, SharedError, WaitError};
 pub use udp::{Resending, Udp};
 pub use view::{Combine, Group, Id, View};
+pub use wired::{Device, Lines, UnknownLines, Wired, LINES};

@@ -305,6 +305,18 @@ fn impossible_groups_are_refused() {
             ..Options::default()
         });
         assert!(matches!(error, OpenError::Rank { rank: 4, size: 1 }));
+        for (interface, words) in [
+            (None, "needs to know its lines"),
+            (Some("eth0"), "names no lines"),
+            (Some("gpiochip987:1,2,3"), "no lines"),
+        ] {
+            let interface = interface.map(str::to_owned);
+            let error = open(&Options {
+                interface,
+                ..options(Kind::Wired)
+            });
+            assert!(error.to_string().contains(words), "{error}");
+        }
         let interface = Some("nothing0".to_owned());
         let error = open(&Options {
             interface,

@@ -560,7 +560,7 @@ int mgn_front_to_back(const double *eye, int is_direction, const mgn_brick *bric
 // barrier of all processes of the job.
 typedef struct {
     // How members tell each other that they have arrived: shm, star, tree, tree-N with N children
-    // for each member, dissemination, hierarchical, udp, or auto. Null means auto: shm if all
+    // for each member, dissemination, hierarchical, udp, wired, or auto. Null means auto: shm if all
     // members are on one host, dissemination if each is on a host of its own, and otherwise
     // hierarchical.
     const char *kind;
@@ -572,6 +572,7 @@ typedef struct {
     const uint32_t *ranks;
     uint32_t rank_count;
     // For udp: the network interface for the datagrams. Null means the first one of the job.
+    // For wired: the lines, such as gpiochip0:17,27,22 or parport0.
     const char *interface;
 } mgn_barrier_options;
 

@@ -32,7 +32,7 @@ pub const MGN_COMBINE_MAX: c_int = 3;
 #[repr(C)]
 pub struct mgn_barrier_options {
     /// How members tell each other that they have arrived: shm, star, tree, tree-N with N children
-    /// for each member, dissemination, hierarchical, udp, or auto. Null means auto: shm if all
+    /// for each member, dissemination, hierarchical, udp, wired, or auto. Null means auto: shm if all
     /// members are on one host, dissemination if each is on a host of its own, and otherwise
     /// hierarchical.
     pub kind: *const c_char,
@@ -44,6 +44,7 @@ pub struct mgn_barrier_options {
     pub ranks: *const u32,
     pub rank_count: u32,
     /// For udp: the network interface for the datagrams. Null means the first one of the job.
+    /// For wired: the lines, such as gpiochip0:17,27,22 or parport0.
     pub interface: *const c_char,
 }
 

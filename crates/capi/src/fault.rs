@@ -105,7 +105,10 @@ impl From<OpenError> for Fault {
             | OpenError::Rank { .. }
             | OpenError::InUse { .. }
             | OpenError::Interface { .. } => Code::Argument,
-            OpenError::Hosts { .. } | OpenError::Shared(SharedError::Count(_)) => Code::Argument,
+            OpenError::Hosts { .. }
+            | OpenError::Lines(_)
+            | OpenError::NoLines
+            | OpenError::Shared(SharedError::Count(_)) => Code::Argument,
             OpenError::Late { .. } => Code::Timeout,
             OpenError::Unreachable { source, .. } => match source {
                 Error::TimedOut(_) => Code::Timeout,
@@ -128,6 +131,7 @@ impl From<WaitError> for Fault {
                 Code::State
             }
             WaitError::Lost(_) | WaitError::Ended(_) => Code::Closed,
+            WaitError::Lines(_) => Code::System,
         };
         Fault::new(code, error.to_string())
     }

@@ -11,6 +11,7 @@ pub mod futex;
 pub mod host;
 pub mod interfaces;
 pub mod memory;
+pub mod parport;
 pub mod passing;
 pub mod peer;
 pub mod process;

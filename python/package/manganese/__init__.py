@@ -114,12 +114,13 @@ class Job:
         """Opens a barrier, which all its members have to call with the same arguments.
 
         `kind` is "shm", "star", "tree", "tree-N" with N children for each member, "dissemination",
-        "hierarchical", "udp", or "auto": shared memory if all members are on one host,
+        "hierarchical", "udp", "wired", or "auto": shared memory if all members are on one host,
         dissemination if each is on a host of its own, and otherwise hierarchical. `combine` says
         how the members' numbers are combined: "any" or "all" bits, "min" or "max". No two barriers
         of a job may have the same `number`, also one after the other. `ranks` are the members; by
         default all ranks of the job. `interface` is the network interface for the datagrams of
-        "udp", and may differ. The others may take `timeout` seconds to open it.
+        "udp", or the lines of "wired" such as "gpiochip0:17,27,22", and may differ. The others may
+        take `timeout` seconds to open it.
         """
         described = (kind, combine, number, None if ranks is None else list(ranks), interface)
         return Barrier(self._native.barrier(described, timeout))

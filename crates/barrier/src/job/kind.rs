@@ -22,17 +22,19 @@ pub enum Kind {
     Hierarchical,
     /// A star over datagrams.
     Udp,
+    /// Over three wires that all members share.
+    Wired,
 }
 
 /// A name that is no kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no kind of barrier{hint}: auto, shm, star, tree, tree-N, dissemination, hierarchical, udp")]
+#[error("{name:?} is no kind of barrier{hint}: auto, shm, star, tree, tree-N, dissemination, hierarchical, udp, wired")]
 pub struct UnknownKind {
     name: String,
     hint: String,
 }
 
-const NAMES: [(&str, Kind); 7] = [
+const NAMES: [(&str, Kind); 8] = [
     ("auto", Kind::Auto),
     ("shm", Kind::Shared),
     ("star", Kind::Star),
@@ -40,6 +42,7 @@ const NAMES: [(&str, Kind); 7] = [
     ("dissemination", Kind::Dissemination),
     ("hierarchical", Kind::Hierarchical),
     ("udp", Kind::Udp),
+    ("wired", Kind::Wired),
 ];
 
 impl FromStr for Kind {
@@ -86,6 +89,7 @@ impl Kind {
             Kind::Dissemination => 3,
             Kind::Udp => 4,
             Kind::Hierarchical => 5,
+            Kind::Wired => 6,
             Kind::Tree(fan_out) => 1 << 16 | u32::from(fan_out),
         }
     }

@@ -11,6 +11,7 @@ mod meeting;
 mod memory;
 mod numbers;
 mod running;
+mod wires;
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use crate::{Combine, Misuse, SharedError, ViewError, WaitError};
 pub use kind::{Kind, UnknownKind};
 use memory::InMemory;
 use running::Running;
+use wires::OverWires;
 
 /// How a barrier is opened. All its members pass the same.
 #[derive(Clone, Debug)]
@@ -35,7 +37,8 @@ pub struct Options {
     /// How long members wait for each other when the barrier is opened.
     pub patience: Duration,
     /// For datagrams: the name of the network interface that they take, if they are not to take the
-    /// first one of the job.
+    /// first one of the job. For wires: the device that has the lines, as [`crate::Device`] is
+    /// written. Members may pass different ones.
     pub interface: Option<String>,
 }
 
@@ -90,6 +93,13 @@ pub enum OpenError {
         what: String,
         source: std::io::Error,
     },
+    #[error(transparent)]
+    Lines(#[from] crate::UnknownLines),
+    #[error(
+        "a barrier over wires needs to know its lines: as interface, name gpiochip0:17,27,22 (a \
+         chip and three of its lines) or parport0"
+    )]
+    NoLines,
     #[error("no network interface {name} is up: there are {there}")]
     Interface { name: String, there: String },
     #[error(transparent)]
@@ -109,6 +119,7 @@ pub struct JobBarrier(Core);
 enum Core {
     Memory(Box<InMemory>),
     Running(Box<Running>),
+    Wires(Box<OverWires>),
 }
 
 impl JobBarrier {
@@ -123,6 +134,10 @@ impl JobBarrier {
         let group = meeting::Group::of(&job, options)?;
         Ok(JobBarrier(match group.kind {
             Kind::Shared => Core::Memory(Box::new(InMemory::open(Box::new(job), group)?)),
+            Kind::Wired => {
+                let device = options.interface.as_deref();
+                Core::Wires(Box::new(OverWires::open(Box::new(job), group, device)?))
+            }
             _ => Core::Running(Box::new(Running::open(Box::new(job), group, options)?)),
         }))
     }
@@ -132,6 +147,7 @@ impl JobBarrier {
         match &self.0 {
             Core::Memory(_) => Kind::Shared,
             Core::Running(running) => running.kind(),
+            Core::Wires(_) => Kind::Wired,
         }
     }
 
@@ -140,6 +156,7 @@ impl JobBarrier {
         match &self.0 {
             Core::Memory(memory) => memory.members(),
             Core::Running(running) => running.members(),
+            Core::Wires(wires) => wires.members(),
         }
     }
 
@@ -152,10 +169,12 @@ impl JobBarrier {
         match &mut self.0 {
             Core::Memory(memory) => memory.arrive(value),
             Core::Running(running) => running.arrive(value),
+            Core::Wires(wires) => wires.arrive(),
         }
     }
 
-    /// Waits until all members have arrived, and gives their combined numbers.
+    /// Waits until all members have arrived, and gives their combined numbers. Wires carry no
+    /// numbers: 0.
     ///
     /// # Errors
     /// [`WaitError`]. After [`WaitError::Lost`] the next epoch is without the lost members; after
@@ -164,6 +183,7 @@ impl JobBarrier {
         match &mut self.0 {
             Core::Memory(memory) => memory.wait(timeout),
             Core::Running(running) => running.wait(timeout),
+            Core::Wires(wires) => wires.wait(timeout),
         }
     }
 
@@ -176,6 +196,11 @@ impl JobBarrier {
         match &mut self.0 {
             Core::Memory(memory) => memory.pass(value, timeout),
             Core::Running(running) => running.pass(value, timeout),
+            Core::Wires(wires) => {
+                // One that has arrived waits, and one that has left is told so.
+                let _ = wires.arrive();
+                wires.wait(timeout)
+            }
         }
     }
 
@@ -189,6 +214,7 @@ impl JobBarrier {
         match &mut self.0 {
             Core::Memory(memory) => memory.leave(),
             Core::Running(running) => running.leave(timeout),
+            Core::Wires(wires) => wires.leave(),
         }
     }
 }

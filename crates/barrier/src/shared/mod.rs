@@ -80,6 +80,8 @@ pub enum WaitError {
     Arrived,
     #[error("the others have not answered in time: try again to leave")]
     NotLeft,
+    #[error("the lines of the barrier cannot be read: {0}")]
+    Lines(String),
 }
 
 /// One member of a group on one host.

@@ -1,0 +1,127 @@
+//! A barrier over wires. The job's links only serve to begin together.
+
+use std::time::{Duration, Instant};
+
+use super::links::Links;
+use super::meeting::Group;
+use super::numbers::Number;
+use super::{Joined, OpenError};
+use crate::wired::{Device, Lines, Wired};
+use crate::{Ended, Misuse, WaitError};
+
+/// Longer than an open drain with a pull-up of 10 kOhm takes to rise over some metres of cable.
+const SETTLING: Duration = Duration::from_micros(5);
+
+/// How long a member that waits spins, and how long it lets others run in between, before it sleeps
+/// for moments.
+const SPIN: Duration = Duration::from_micros(100);
+const YIELD: Duration = Duration::from_millis(5);
+const NAP: Duration = Duration::from_micros(200);
+
+#[derive(Debug)]
+pub(super) struct OverWires {
+    wired: Wired<Box<dyn Lines>>,
+    group: Group,
+    owner: u32,
+    _number: Number,
+}
+
+impl OverWires {
+    /// `device` is where the lines are, as [`Device`] is written.
+    pub fn open(
+        job: Box<dyn Joined>,
+        mut group: Group,
+        device: Option<&str>,
+    ) -> Result<OverWires, OpenError> {
+        let number = Number::take(&*job, group.number)?;
+        let mut links = Links::new(job, group.number);
+        let device = device.ok_or(OpenError::NoLines)?.parse::<Device>();
+        let failed = |source: std::io::Error| OpenError::Socket {
+            what: "no lines".to_owned(),
+            source,
+        };
+        let opened = match device {
+            Ok(device) => device
+                .open()
+                .and_then(|lines| Wired::new(lines, SETTLING))
+                .map_err(failed),
+            Err(error) => Err(error.into()),
+        };
+        // Nobody arrives before all hold their lines.
+        let met = group.meet(&mut links, &[opened.is_ok().into()], |all| {
+            match all.iter().find(|(_, words)| words[..] != [1]) {
+                Some((rank, _)) => Err((*rank, OpenError::Gone { rank: rank.0 })),
+                None => Ok(Vec::new()),
+            }
+        });
+        let wired = opened?;
+        met?;
+        Ok(OverWires {
+            wired,
+            group,
+            owner: std::process::id(),
+            _number: number,
+        })
+    }
+
+    pub fn members(&self) -> Vec<u32> {
+        let members = self.group.view.members().iter();
+        members.map(|id| id.0).collect()
+    }
+
+    pub fn arrive(&mut self) -> Result<u64, Misuse> {
+        let epoch = self.wired.epoch();
+        if self.wired.has_left() {
+            return Err(Ended::Left.into());
+        }
+        if self.wired.has_arrived() {
+            return Err(Misuse::Twice { epoch });
+        }
+        // A line that cannot be driven is told by the wait.
+        let _ = self.wired.arrive();
+        Ok(epoch)
+    }
+
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
+        if self.wired.has_left() {
+            return Err(Ended::Left.into());
+        }
+        if !self.wired.has_arrived() {
+            return Err(WaitError::NotArrived);
+        }
+        let since = Instant::now();
+        loop {
+            match self.wired.has_passed() {
+                Ok(true) => return Ok(0),
+                Ok(false) => {}
+                Err(error) => return Err(WaitError::Lines(error.to_string())),
+            }
+            let spent = since.elapsed();
+            if timeout.is_some_and(|timeout| spent >= timeout) {
+                let missing = Vec::new();
+                return Err(WaitError::TimedOut { missing });
+            }
+            match spent {
+                spent if spent < SPIN => std::hint::spin_loop(),
+                spent if spent < YIELD => std::thread::yield_now(),
+                _ => std::thread::sleep(NAP),
+            }
+        }
+    }
+
+    pub fn leave(&mut self) -> Result<(), WaitError> {
+        if self.wired.has_arrived() {
+            return Err(WaitError::Arrived);
+        }
+        let left = self.wired.leave();
+        left.map_err(|error| WaitError::Lines(error.to_string()))
+    }
+}
+
+impl Drop for OverWires {
+    fn drop(&mut self) {
+        if self.owner == std::process::id() {
+            let _ = self.wired.leave();
+        }
+    }
+}
