@@ -560,8 +560,8 @@ int mgn_front_to_back(const double *eye, int is_direction, const mgn_brick *bric
 // barrier of all processes of the job.
 typedef struct {
     // How members tell each other that they have arrived: shm, star, tree, tree-N with N children
-    // for each member, dissemination, hierarchical, udp, wired, or auto. Null means auto: shm if all
-    // members are on one host, dissemination if each is on a host of its own, and otherwise
+    // for each member, dissemination, hierarchical, udp, wired, or auto. Null means auto: shm if
+    // all members are on one host, dissemination if each is on a host of its own, and otherwise
     // hierarchical.
     const char *kind;
     // How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX.

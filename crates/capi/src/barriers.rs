@@ -32,8 +32,8 @@ pub const MGN_COMBINE_MAX: c_int = 3;
 #[repr(C)]
 pub struct mgn_barrier_options {
     /// How members tell each other that they have arrived: shm, star, tree, tree-N with N children
-    /// for each member, dissemination, hierarchical, udp, wired, or auto. Null means auto: shm if all
-    /// members are on one host, dissemination if each is on a host of its own, and otherwise
+    /// for each member, dissemination, hierarchical, udp, wired, or auto. Null means auto: shm if
+    /// all members are on one host, dissemination if each is on a host of its own, and otherwise
     /// hierarchical.
     pub kind: *const c_char,
     /// How the members' numbers are combined: MGN_COMBINE_ANY, _ALL, _MIN or _MAX.
