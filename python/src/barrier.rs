@@ -51,7 +51,7 @@ pub fn open(
         | OpenError::Rank { .. }
         | OpenError::InUse { .. }
         | OpenError::Interface { .. } => PyValueError::new_err(error.to_string()),
-        OpenError::Late { .. } => LateError::new_err(error.to_string()),
+        OpenError::Late { .. } | OpenError::TooLate { .. } => LateError::new_err(error.to_string()),
         OpenError::Unreachable { .. } | OpenError::Lost { .. } | OpenError::Gone { .. } => {
             LostError::new_err(error.to_string())
         }

@@ -617,7 +617,8 @@ int mgn_barrier_lost(mgn_barrier barrier, uint32_t *ranks, uint32_t room);
 // again.
 int mgn_barrier_leave(mgn_barrier barrier, int timeout);
 
-// Closes a barrier. If this process has not left it, it is lost to the others.
+// Closes a barrier. If this process has not left it, it is lost to the others. A thread that waits
+// at the barrier gets MGN_ERR_CLOSED.
 int mgn_barrier_close(mgn_barrier barrier);
 
 #ifdef __cplusplus

@@ -72,7 +72,7 @@ pub unsafe extern "C" fn mgn_barrier_open(
             unsafe { fill(&mut wanted, &options.read_unaligned()) }?;
         }
         let opened = JobBarrier::open(&library.member, &wanted)?;
-        *barrier = library.add_barrier(OpenBarrier::new(opened));
+        *barrier = library.add_barrier(OpenBarrier::new(opened))?;
         Ok(0)
     })
 }
@@ -118,7 +118,7 @@ unsafe fn fill(wanted: &mut Options, options: &mgn_barrier_options) -> Result<()
 pub extern "C" fn mgn_barrier_arrive(barrier: mgn_barrier, number: u64) -> c_int {
     call(|| {
         let barrier = Library::current()?.barrier(barrier)?;
-        barrier.lock().barrier.arrive(number)?;
+        barrier.with(|barrier| Ok(barrier.arrive(number)?))?;
         Ok(0)
     })
 }
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn mgn_barrier_wait(
 ) -> c_int {
     call(|| {
         let barrier = Library::current()?.barrier(barrier)?;
-        let passed = barrier.lock().wait(duration(timeout))?;
+        let passed = barrier.wait(None, duration(timeout))?;
         // SAFETY: as the caller promises.
         unsafe { write_optional(combined, Some(passed)) };
         Ok(0)
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn mgn_barrier_pass(
 ) -> c_int {
     call(|| {
         let barrier = Library::current()?.barrier(barrier)?;
-        let passed = barrier.lock().pass(number, duration(timeout))?;
+        let passed = barrier.wait(Some(number), duration(timeout))?;
         // SAFETY: as the caller promises.
         unsafe { write_optional(combined, Some(passed)) };
         Ok(0)
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn mgn_barrier_members(
 ) -> c_int {
     call(|| {
         let barrier = Library::current()?.barrier(barrier)?;
-        let members = barrier.lock().barrier.members();
+        let members = barrier.with(|barrier| Ok(barrier.members()))?;
         // SAFETY: as the caller promises.
         unsafe { store(&members, ranks, room) }
     })
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn mgn_barrier_lost(
 ) -> c_int {
     call(|| {
         let barrier = Library::current()?.barrier(barrier)?;
-        let lost = barrier.lock().lost.clone();
+        let lost = barrier.lost()?;
         // SAFETY: as the caller promises.
         unsafe { store(&lost, ranks, room) }
     })
@@ -216,12 +216,13 @@ unsafe fn store(ranks: &[u32], place: *mut u32, room: u32) -> Result<c_int, Faul
 pub extern "C" fn mgn_barrier_leave(barrier: mgn_barrier, timeout: c_int) -> c_int {
     call(|| {
         let barrier = Library::current()?.barrier(barrier)?;
-        barrier.lock().barrier.leave(duration(timeout))?;
+        barrier.with(|barrier| Ok(barrier.leave(duration(timeout))?))?;
         Ok(0)
     })
 }
 
-/// Closes a barrier. If this process has not left it, it is lost to the others.
+/// Closes a barrier. If this process has not left it, it is lost to the others. A thread that waits
+/// at the barrier gets MGN_ERR_CLOSED.
 #[no_mangle]
 pub extern "C" fn mgn_barrier_close(barrier: mgn_barrier) -> c_int {
     call(|| Library::current()?.remove_barrier(barrier).map(|()| 0))

@@ -109,7 +109,7 @@ impl From<OpenError> for Fault {
             | OpenError::Lines(_)
             | OpenError::NoLines
             | OpenError::Shared(SharedError::Count(_)) => Code::Argument,
-            OpenError::Late { .. } => Code::Timeout,
+            OpenError::Late { .. } | OpenError::TooLate { .. } => Code::Timeout,
             OpenError::Unreachable { source, .. } => match source {
                 Error::TimedOut(_) => Code::Timeout,
                 _ => Code::Closed,

@@ -77,7 +77,9 @@ impl Library {
             broadcast.close();
         }
         // The others are told while there are connections.
-        lock(&library.barriers).clear();
+        for (_, barrier) in lock(&library.barriers).drain() {
+            barrier.close();
+        }
         library.member.leave();
         lock(&library.compositors).clear();
         lock(&library.outlets).clear();
@@ -221,10 +223,13 @@ impl Library {
             .ok_or_else(|| Fault::no_such("outlet", number))
     }
 
-    pub(crate) fn add_barrier(&self, barrier: OpenBarrier) -> u64 {
+    pub(crate) fn add_barrier(&self, barrier: OpenBarrier) -> Result<u64, Fault> {
         let number = self.number();
-        lock(&self.barriers).insert(number, Arc::new(barrier));
-        number
+        let mut barriers = lock(&self.barriers);
+        // If this succeeds, `end` has not closed the barriers yet, and will close this one.
+        Library::current()?;
+        barriers.insert(number, Arc::new(barrier));
+        Ok(number)
     }
 
     pub(crate) fn barrier(&self, number: u64) -> Result<Arc<OpenBarrier>, Fault> {
@@ -234,10 +239,9 @@ impl Library {
 
     pub(crate) fn remove_barrier(&self, number: u64) -> Result<(), Fault> {
         let found = lock(&self.barriers).remove(&number);
-        // Closing tells the others, without the lock.
-        found
-            .map(drop)
-            .ok_or_else(|| Fault::no_such("barrier", number))
+        let barrier = found.ok_or_else(|| Fault::no_such("barrier", number))?;
+        barrier.close();
+        Ok(())
     }
 
     fn number(&self) -> u64 {

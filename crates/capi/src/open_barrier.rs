@@ -1,52 +1,102 @@
 //! A barrier of this process, and the members for which its last pass failed.
 
-use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use mgn_barrier::{JobBarrier, WaitError};
 
+use crate::fault::{Code, Fault};
 use crate::sync::lock;
 
-pub(crate) struct OpenBarrier(Mutex<State>);
+/// How long a thread waits at a time. In between, other threads get their turn, and it notices that
+/// the barrier is closed.
+const SLICE: Duration = Duration::from_millis(50);
 
-pub(crate) struct State {
-    pub(crate) barrier: JobBarrier,
+pub(crate) struct OpenBarrier {
+    /// None once it is closed.
+    state: Mutex<Option<State>>,
+    is_closing: AtomicBool,
+}
+
+struct State {
+    barrier: JobBarrier,
     /// Ranks.
-    pub(crate) lost: Vec<u32>,
+    lost: Vec<u32>,
+}
+
+fn closed() -> Fault {
+    Fault::new(Code::Closed, "the barrier has been closed")
 }
 
 impl OpenBarrier {
     pub(crate) fn new(barrier: JobBarrier) -> OpenBarrier {
-        OpenBarrier(Mutex::new(State {
-            barrier,
-            lost: Vec::new(),
-        }))
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.0)
-    }
-}
-
-impl State {
-    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        let passed = self.barrier.wait(timeout);
-        self.note(passed)
-    }
-
-    pub(crate) fn pass(
-        &mut self,
-        number: u64,
-        timeout: Option<Duration>,
-    ) -> Result<u64, WaitError> {
-        let passed = self.barrier.pass(number, timeout);
-        self.note(passed)
-    }
-
-    fn note(&mut self, passed: Result<u64, WaitError>) -> Result<u64, WaitError> {
-        if let Err(WaitError::Lost(lost)) = &passed {
-            self.lost = lost.members.iter().map(|id| id.0).collect();
+        OpenBarrier {
+            state: Mutex::new(Some(State {
+                barrier,
+                lost: Vec::new(),
+            })),
+            is_closing: AtomicBool::new(false),
         }
-        passed
+    }
+
+    /// Calls a function that does not wait for long.
+    pub(crate) fn with<T>(
+        &self,
+        call: impl FnOnce(&mut JobBarrier) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if self.is_closing.load(Ordering::Acquire) {
+            return Err(closed());
+        }
+        let mut state = lock(&self.state);
+        call(&mut state.as_mut().ok_or_else(closed)?.barrier)
+    }
+
+    pub(crate) fn lost(&self) -> Result<Vec<u32>, Fault> {
+        let state = lock(&self.state);
+        state
+            .as_ref()
+            .map(|state| state.lost.clone())
+            .ok_or_else(closed)
+    }
+
+    /// Waits, and before that arrives if there is a number.
+    pub(crate) fn wait(
+        &self,
+        mut number: Option<u64>,
+        timeout: Option<Duration>,
+    ) -> Result<u64, Fault> {
+        let mut since = None;
+        loop {
+            if self.is_closing.load(Ordering::Acquire) {
+                return Err(closed());
+            }
+            let left = timeout.map(|timeout| {
+                let since: &mut Instant = since.get_or_insert_with(Instant::now);
+                timeout.saturating_sub(since.elapsed())
+            });
+            let slice = Some(left.map_or(SLICE, |left| left.min(SLICE)));
+            let mut state = lock(&self.state);
+            let open = state.as_mut().ok_or_else(closed)?;
+            let passed = match number.take() {
+                Some(number) => open.barrier.pass(number, slice),
+                None => open.barrier.wait(slice),
+            };
+            match passed {
+                Err(WaitError::TimedOut { .. }) if left != Some(Duration::ZERO) => {}
+                Err(WaitError::Lost(lost)) => {
+                    open.lost = lost.members.iter().map(|id| id.0).collect();
+                    return Err(WaitError::Lost(lost).into());
+                }
+                passed => return Ok(passed?),
+            }
+        }
+    }
+
+    /// Tells the other members, also if a thread waits here.
+    pub(crate) fn close(&self) {
+        self.is_closing.store(true, Ordering::Release);
+        let state = lock(&self.state).take();
+        drop(state);
     }
 }

@@ -5,6 +5,7 @@
 #include "../examples/check.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +36,43 @@ static void wrong_arguments(void)
     assert(refused(mgn_barrier_open(&options, 0, &barrier), MGN_ERR_ARGUMENT));
     assert(refused(mgn_barrier_pass(12345, 0, 0, NULL), MGN_ERR_HANDLE));
     assert(refused(mgn_barrier_close(12345), MGN_ERR_HANDLE));
+}
+
+static void *wait_for_ever(void *barrier)
+{
+    static int result;
+    result = mgn_barrier_pass(*(mgn_barrier *)barrier, 0, -1, NULL);
+    return &result;
+}
+
+/* A thread waits at a barrier that another one closes. */
+static void closing(const char *kind)
+{
+    int rank = CHECK(mgn_rank());
+    if (rank > 1)
+        return;
+    uint32_t ranks[] = {0, 1};
+    mgn_barrier barrier;
+    mgn_barrier_options options = {.kind = kind, .number = 9, .ranks = ranks, .rank_count = 2};
+    CHECK(mgn_barrier_open(&options, 20000, &barrier));
+    if (rank == 0) {
+        pthread_t thread;
+        void *result;
+        assert(!pthread_create(&thread, NULL, wait_for_ever, &barrier));
+        usleep(20000);
+        assert(mgn_barrier_members(barrier, NULL, 0) == 2);
+        CHECK(mgn_barrier_close(barrier));
+        assert(!pthread_join(thread, &result));
+        /* Unless rank 1 was quick enough. */
+        assert(*(int *)result == MGN_OK || refused(*(int *)result, MGN_ERR_CLOSED));
+        assert(refused(mgn_barrier_wait(barrier, 0, NULL), MGN_ERR_HANDLE));
+    } else {
+        usleep(50000);
+        /* Either rank 0 has gone before this one arrives, or it passes first. */
+        int result = mgn_barrier_pass(barrier, 0, 20000, NULL);
+        assert(result == MGN_OK || refused(result, MGN_ERR_CLOSED));
+        CHECK(mgn_barrier_close(barrier));
+    }
 }
 
 static void work(const char *kind)
@@ -92,6 +130,7 @@ int main(int argc, char **argv)
     }
     CHECK(mgn_init());
     wrong_arguments();
+    closing(argv[1]);
     work(argv[1]);
     mgn_finalize();
     return 0;

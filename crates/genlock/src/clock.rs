@@ -3,7 +3,11 @@
 //! As in NTP (RFC 5905), the reference's clock is read by exchanges of packets, and from each few
 //! exchanges the one with the shortest round trip counts: its packets have waited least in queues.
 //! A line through the last of these gives offset and drift. The common time follows the line by
-//! running a little faster or slower. It never goes backwards.
+//! running a little faster or slower for a while. Once the clock is settled, it never goes
+//! backwards.
+//!
+//! A tile that becomes the reference keeps its clock and adds no more exchanges: its common time
+//! goes on, and the others follow it.
 
 use std::collections::VecDeque;
 
@@ -15,6 +19,9 @@ const POINTS: usize = 32;
 
 /// Points before drift is believed, and before the clock counts as settled.
 const FEW: usize = 4;
+
+/// The largest error with which it counts as settled, in ns.
+const SETTLED: f64 = 1e6;
 
 /// The time in which an error is made good.
 const HORIZON: f64 = 0.5e9;
@@ -55,12 +62,32 @@ struct Point {
     round_trip: f64,
 }
 
-/// How the common time goes on from a moment.
+/// How the common time goes on from a moment: with a correction until another one, and then as the
+/// reference's clock does.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     local: i64,
     common: i64,
+    corrected: f64,
+    until: i64,
     rate: f64,
+}
+
+impl Course {
+    fn common(&self, local: i64) -> i64 {
+        let corrected = local.min(self.until).saturating_sub(self.local) as f64 * self.corrected;
+        let after = local.saturating_sub(self.until).max(0) as f64 * self.rate;
+        self.common.saturating_add((corrected + after) as i64)
+    }
+
+    fn local(&self, common: i64) -> i64 {
+        let at_end = self.common(self.until);
+        let (from, start, rate) = match common < at_end {
+            true => (self.common, self.local, self.corrected),
+            false => (at_end, self.until, self.rate),
+        };
+        start.saturating_add((common.saturating_sub(from) as f64 / rate) as i64)
+    }
 }
 
 /// The common time of a tile that is not the reference.
@@ -69,6 +96,9 @@ pub struct Clock {
     batch: Vec<Point>,
     points: VecDeque<Point>,
     course: Option<Course>,
+    is_settled: bool,
+    /// The latest moment for which the common time was told.
+    now: i64,
 }
 
 impl Sample {
@@ -95,24 +125,20 @@ impl Sample {
 }
 
 impl Clock {
-    /// The common time at a moment of the own clock. None before the first exchange.
+    /// The common time at a moment of the own clock. None before the first exchange. It can jump
+    /// until the clock is settled.
     pub fn common(&self, local: i64) -> Option<i64> {
-        let course = self.course?;
-        let passed = local.saturating_sub(course.local) as f64 * course.rate;
-        // Between two adjustments the time of an earlier moment may be asked for.
-        Some(course.common.saturating_add(passed as i64))
+        self.course.map(|course| course.common(local))
     }
 
     /// The moment of the own clock at which it is this common time.
     pub fn local(&self, common: i64) -> Option<i64> {
-        let course = self.course?;
-        let passed = common.saturating_sub(course.common) as f64 / course.rate;
-        Some(course.local.saturating_add(passed as i64))
+        self.course.map(|course| course.local(common))
     }
 
-    /// Whether offset and drift are known well.
+    /// Whether offset and drift are known well, and the common time agrees with them.
     pub fn is_settled(&self) -> bool {
-        self.points.len() >= FEW
+        self.is_settled
     }
 
     /// The most by which the common time can be wrong because of different ways to and from the
@@ -123,15 +149,16 @@ impl Clock {
         shortest.map(|shortest| (shortest / 2.0) as i64)
     }
 
-    /// Takes an exchange into account at the moment at which its answer has come. Exchanges with
-    /// times that cannot be are ignored.
-    pub fn add(&mut self, sample: Sample) {
+    /// Takes an exchange into account at a moment of the own clock, which is none before those for
+    /// which the common time was asked. Exchanges with times that cannot be are ignored.
+    pub fn add(&mut self, sample: Sample, now: i64) {
         let Some(point) = sample.point() else {
             return;
         };
+        self.now = now.max(sample.received).max(self.now);
         self.batch.push(point);
         if self.course.is_none() {
-            self.steer(sample.received);
+            self.steer();
         }
         if self.batch.len() < BATCH {
             return;
@@ -141,7 +168,7 @@ impl Clock {
             self.keep(best);
         }
         self.batch.clear();
-        self.steer(sample.received);
+        self.steer();
     }
 
     fn keep(&mut self, point: Point) {
@@ -195,30 +222,43 @@ impl Clock {
     }
 
     /// From now on the common time approaches the line.
-    fn steer(&mut self, now: i64) {
+    fn steer(&mut self) {
         let Some((offset, drift, at)) = self.line() else {
             return;
         };
+        let now = self.now;
         let target = now as f64 + offset + drift * (now as f64 - at);
-        let Some(before) = self.common(now) else {
-            self.course = Some(Course {
-                local: now,
-                common: target as i64,
-                rate: 1.0 + drift,
-            });
-            return;
+        let before = self.common(now).filter(|_| self.is_settled);
+        let (common, correction, span) = match before {
+            // Nobody relies on it yet.
+            None => (target as i64, 0.0, 0.0),
+            Some(before) => {
+                let error = target - before as f64;
+                match error {
+                    error if error > JUMP => (target as i64, 0.0, 0.0),
+                    error if error < -JUMP => (before, -0.5, error / -0.5),
+                    error => {
+                        let correction = (error / HORIZON).clamp(-SLEW, SLEW);
+                        let span = if correction == 0.0 {
+                            0.0
+                        } else {
+                            error / correction
+                        };
+                        (before, correction, span)
+                    }
+                }
+            }
         };
-        let error = target - before as f64;
-        let (common, correction) = match error {
-            error if error > JUMP => (target as i64, 0.0),
-            error if error < -JUMP => (before, -0.5),
-            error => (before, (error / HORIZON).clamp(-SLEW, SLEW)),
-        };
+        let rate = 1.0 + drift;
         self.course = Some(Course {
             local: now,
             common,
-            rate: 1.0 + drift + correction,
+            corrected: rate + correction,
+            until: now.saturating_add(span as i64),
+            rate,
         });
+        let few = self.points.len() < FEW;
+        self.is_settled |= !few && (target - common as f64).abs() < SETTLED;
     }
 }
 
@@ -269,15 +309,30 @@ mod tests {
                 let received_there = self.there(sent + out);
                 let sent_there = self.there(sent + out + 3000);
                 let received = sent + out + 3000 + back;
-                self.clock.add(Sample {
+                // It is looked at in between, and the answer is found a little late.
+                let late = received + self.random.below(1_000_000) as i64;
+                let was_settled = self.clock.is_settled();
+                for now in [sent, received, late] {
+                    let common = self.clock.common(now);
+                    assert!(
+                        !was_settled || common >= last,
+                        "backwards from {last:?} to {common:?}"
+                    );
+                    last = common;
+                }
+                let sample = Sample {
                     sent,
                     received_there,
                     sent_there,
                     received,
-                });
-                self.now = received.max(sent + 10_000_000);
+                };
+                self.clock.add(sample, late);
+                self.now = late.max(sent + 10_000_000);
                 let common = self.clock.common(self.now);
-                assert!(common >= last, "backwards from {last:?} to {common:?}");
+                assert!(
+                    !was_settled || common >= last,
+                    "backwards from {last:?} to {common:?}"
+                );
                 last = common;
             }
         }
@@ -327,6 +382,24 @@ mod tests {
         }
     }
 
+    /// If the reference is silent, a correction ends when it has done its work.
+    #[test]
+    fn corrections_end() {
+        for jump in [-4e6, 4e6, -3e8] {
+            let mut world = World::new(0.0, 30e-6);
+            world.run(400, 20_000, 40_000);
+            world.offset += jump;
+            // The points before it count for a while, and then a correction is under way.
+            world.run(280, 20_000, 40_000);
+            for _ in 0..60 {
+                world.now += 1_000_000_000;
+                let bound = if jump < -JUMP { 2_000_000 } else { 500_000 };
+                assert!(world.error() < bound, "{jump}: {}", world.error());
+            }
+            assert!(world.error().abs() < 500_000, "{jump}: {}", world.error());
+        }
+    }
+
     #[test]
     fn impossible_exchanges_are_ignored() {
         let mut world = World::new(1e6, 0.0);
@@ -341,15 +414,16 @@ mod tests {
                     sent_there: received_there.saturating_sub(1),
                     received: sent,
                 };
-                world.clock.add(sample);
+                world.clock.add(sample, world.now);
             }
         }
-        world.clock.add(Sample {
+        let sample = Sample {
             sent: 10,
             received_there: 0,
             sent_there: i64::MAX,
             received: 20,
-        });
+        };
+        world.clock.add(sample, world.now);
         assert_eq!(format!("{:?}", world.clock), before);
     }
 

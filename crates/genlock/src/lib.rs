@@ -10,6 +10,9 @@
 //! it can show the frame ([`Timing::first_after`]). All swap at the largest of these numbers: so a
 //! frame is shown by all tiles at the same vertical blank, or by none.
 //!
+//! If the reference is lost, the next tile becomes the reference: with its [`Clock`], to which it
+//! adds no more exchanges, and with the last [`Timing`] that it knows. So time and numbers go on.
+//!
 //! Nothing here does I/O. Times are in nanoseconds, counted from any moment. They are exact for 104
 //! days from it (2^53 ns), and then lose precision.
 #![forbid(unsafe_code)]

@@ -14,22 +14,37 @@ pub struct PhaseLock {
     /// The sum of errors over time, in ns^2.
     sum: f64,
     factor: f64,
+    /// Small errors one after the other.
+    small: u32,
 }
+
+/// An error below this, in ns, is small; after so many the display is in step.
+const SMALL: i64 = 500_000;
+const ENOUGH: u32 = 60;
 
 impl PhaseLock {
     /// `reach` is the most by which the display's period can be made longer or shorter, as a part
     /// of it: 0.002 for displays whose mode can be changed a little while they run.
     pub fn new(reach: f64) -> PhaseLock {
         PhaseLock {
-            reach: reach.clamp(0.0, 0.1),
+            reach: if reach.is_finite() {
+                reach.clamp(0.0, 0.1)
+            } else {
+                0.0
+            },
             sum: 0.0,
             factor: 1.0,
+            small: 0,
         }
     }
 
     /// The display refreshes `error` ns later than the reference, as seen `passed` ns after the
     /// last call. Gives the factor for the period of the display's mode.
     pub fn steer(&mut self, error: i64, passed: i64) -> f64 {
+        self.small = match error.unsigned_abs() < SMALL.unsigned_abs() {
+            true => self.small.saturating_add(1),
+            false => 0,
+        };
         let (error, passed) = (error as f64, passed.max(0) as f64);
         let sum = self.sum + error * passed;
         let wanted = error / TIME + INTEGRAL * sum;
@@ -41,6 +56,12 @@ impl PhaseLock {
         // A display that is late needs shorter periods.
         self.factor = 1.0 - change;
         self.factor
+    }
+
+    /// Whether the display has refreshed in step for some time. Until then it can show frames a
+    /// refresh earlier or later than others.
+    pub fn is_in_step(&self) -> bool {
+        self.small >= ENOUGH
     }
 
     /// The factor at present.
@@ -67,6 +88,7 @@ mod tests {
                     factor = lock.steer(error as i64, period as i64);
                     assert!((factor - 1.0).abs() < 0.002 + 1e-9);
                     if refresh > 1500 {
+                        assert!(lock.is_in_step());
                         assert!(error.abs() < 1_000.0, "{mismatch} {start}: {error}");
                     }
                 }

@@ -7,8 +7,8 @@ use crate::Vblanks;
 pub enum Fields {
     #[default]
     Mono,
-    /// The display shows the left eye's picture after even vertical blanks, and the right one's
-    /// after odd ones. A frame begins with the left one.
+    /// A frame begins at an even vertical blank: with the left eye's picture, if the reference's
+    /// numbers are even for it. Displays that show the other eye at that moment are not noticed.
     Stereo,
 }
 
@@ -59,7 +59,7 @@ impl Timing {
     pub fn first_after(&self, time: i64, fields: Fields) -> u64 {
         let mut number = self.nearest(time);
         if self.time_of(number) < time {
-            number += 1;
+            number = number.saturating_add(1);
         }
         match fields {
             Fields::Stereo if number % 2 == 1 => number + 1,

@@ -13,6 +13,8 @@ struct Network {
     /// Of 100 packets, those which wait in a queue, and for how long at most.
     queued: u64,
     queue: f64,
+    /// The time between the moment when a tile has drawn a frame and the earliest hand-over.
+    lead: f64,
 }
 
 /// Loopback on one host.
@@ -21,6 +23,7 @@ const HOST: Network = Network {
     jitter: 15_000.0,
     queued: 2,
     queue: 3e6,
+    lead: 7e6,
 };
 
 /// A link of 100 Mbit/s that other traffic fills: a packet with priority waits for one that is
@@ -30,6 +33,7 @@ const FULL: Network = Network {
     jitter: 120_000.0,
     queued: 30,
     queue: 8e6,
+    lead: 18e6,
 };
 
 /// How often a tile asks the reference for the time, and the reference announces its timing.
@@ -79,12 +83,23 @@ impl Tile {
     }
 }
 
+/// What arrives at a tile.
+enum Arrival {
+    Answer(Sample),
+    Timing(Timing),
+}
+
 struct Wall {
     random: Random,
     network: Network,
     fields: Fields,
     tiles: Vec<Tile>,
+    /// Those before it have died.
+    reference: usize,
+    arrivals: Vec<(f64, usize, Arrival)>,
     now: f64,
+    ask: f64,
+    announce: f64,
 }
 
 impl Wall {
@@ -116,7 +131,11 @@ impl Wall {
             network,
             fields,
             tiles,
+            reference: 0,
+            arrivals: Vec::new(),
             now: 0.0,
+            ask: 0.0,
+            announce: 0.0,
         }
     }
 
@@ -134,23 +153,57 @@ impl Wall {
 
     fn exchange(&mut self, tile: usize) {
         let (out, back) = (self.delay(), self.delay());
-        let (there, now) = (&self.tiles[0], self.now);
+        let (there, now) = (&self.tiles[self.reference], self.now);
+        let (Some(received_there), Some(sent_there)) =
+            (there.common(now + out), there.common(now + out + 5e3))
+        else {
+            return;
+        };
+        let received = now + out + 5e3 + back;
         let sample = Sample {
             sent: self.tiles[tile].local(now),
-            received_there: there.local(now + out),
-            sent_there: there.local(now + out + 5e3),
-            received: self.tiles[tile].local(now + out + 5e3 + back),
+            received_there,
+            sent_there,
+            received: self.tiles[tile].local(received),
         };
-        if let Some(clock) = &mut self.tiles[tile].clock {
-            clock.add(sample);
-        }
+        self.arrivals
+            .push((received, tile, Arrival::Answer(sample)));
     }
 
     fn announce(&mut self) {
-        let reference = &self.tiles[0];
+        let reference = &mut self.tiles[self.reference];
         let timing = Timing::of_reference(&reference.vblanks, reference.timing.as_ref());
-        for tile in &mut self.tiles {
-            tile.timing = timing.and_then(Timing::checked);
+        reference.timing = timing;
+        let Some(timing) = timing.and_then(Timing::checked) else {
+            return;
+        };
+        for tile in self.reference + 1..self.tiles.len() {
+            // Some are lost.
+            if self.random.below(50) > 0 {
+                let due = self.now + self.delay();
+                self.arrivals.push((due, tile, Arrival::Timing(timing)));
+            }
+        }
+    }
+
+    fn arrive(&mut self, at: usize) {
+        let (_, tile, arrival) = self.arrivals.swap_remove(at);
+        let is_follower = tile > self.reference;
+        let at = &mut self.tiles[tile];
+        let now = at.local(self.now);
+        match arrival {
+            Arrival::Answer(sample) if is_follower => {
+                if let Some(clock) = &mut at.clock {
+                    clock.add(sample, now);
+                }
+            }
+            // An older one can come after a newer one.
+            Arrival::Timing(timing)
+                if is_follower && at.timing.is_none_or(|known| known.time < timing.time) =>
+            {
+                at.timing = Some(timing);
+            }
+            _ => {}
         }
     }
 
@@ -158,6 +211,7 @@ impl Wall {
     fn refresh(&mut self, tile: usize) {
         let (late, is_missed) = (self.below(60e3), self.random.below(200) == 0);
         let jitter = self.below(4e3) - 2e3;
+        let reference = self.reference;
         let at = &mut self.tiles[tile];
         let now = at.next;
         at.next += at.period * at.factor + jitter;
@@ -179,7 +233,7 @@ impl Wall {
         }
         at.vblanks.observe(common);
         let last = at.vblanks.last();
-        if let (Some(timing), Some(last), true) = (at.timing, last, tile > 0) {
+        if let (Some(timing), Some(last), true) = (at.timing, last, tile > reference) {
             if at.clock.as_ref().is_some_and(Clock::is_settled) {
                 let before = at.factor;
                 let error = timing.phase_error(last);
@@ -192,24 +246,29 @@ impl Wall {
 
     /// All that happens until then, except frames.
     fn run(&mut self, until: f64) {
-        let (mut ask, mut announce) = (self.now, self.now);
         loop {
-            let displays = self.tiles.iter().map(|tile| tile.next).enumerate();
+            let living = self.tiles.iter().enumerate().skip(self.reference);
+            let displays = living.map(|(tile, at)| (tile, at.next));
             let (tile, next) = displays.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-            let now = next.min(ask).min(announce);
+            let arrivals = self.arrivals.iter().map(|(due, ..)| *due).enumerate();
+            let arrival = arrivals.min_by(|a, b| a.1.total_cmp(&b.1));
+            let due = arrival.map_or(f64::MAX, |(_, due)| due);
+            let now = next.min(due).min(self.ask).min(self.announce);
             if now >= until {
                 self.now = until;
                 return;
             }
             self.now = now;
-            if now == next {
+            if now == due {
+                self.arrive(arrival.unwrap().0);
+            } else if now == next {
                 self.refresh(tile);
-            } else if now == ask {
-                (1..self.tiles.len()).for_each(|tile| self.exchange(tile));
-                ask += ASK;
+            } else if now == self.ask {
+                (self.reference + 1..self.tiles.len()).for_each(|tile| self.exchange(tile));
+                self.ask += ASK;
             } else {
                 self.announce();
-                announce += ANNOUNCE;
+                self.announce += ANNOUNCE;
             }
         }
     }
@@ -218,23 +277,22 @@ impl Wall {
     fn show(&mut self, frame: u64) {
         let start = self.now;
         let mut number = 0;
-        let mut agreed = start;
-        for tile in 0..self.tiles.len() {
+        let mut gathered = start;
+        for tile in self.reference..self.tiles.len() {
             let drawn = start + self.below(12e6);
             let at = &self.tiles[tile];
             let (timing, common) = (at.timing.unwrap(), at.common(drawn).unwrap());
-            // The barrier and the hand-over take some time.
-            let lead = common + 4_000_000 + (timing.period / 2.0) as i64;
+            let lead = common + (self.network.lead + timing.period / 2.0) as i64;
             number = number.max(timing.first_after(lead, self.fields));
-            agreed = f64::max(agreed, drawn);
+            gathered = f64::max(gathered, drawn + self.delay());
         }
-        agreed += 2.0 * self.network.least + 2.0 * self.network.jitter;
-        self.run(agreed);
-        // Each tile waits until it is time to hand the frame over.
+        // Each tile learns the number, and waits until it is time to hand the frame over.
         let mut times: Vec<(f64, usize)> = Vec::new();
-        for (tile, at) in self.tiles.iter().enumerate() {
+        for tile in self.reference..self.tiles.len() {
+            let released = gathered + self.delay();
+            let at = &self.tiles[tile];
             let time = at.true_time(at.timing.unwrap().hand_over(number)).unwrap();
-            assert!(time > agreed, "frame {frame} was agreed on late");
+            assert!(time > released, "frame {frame} was agreed on too late");
             times.push((time, tile));
         }
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -242,16 +300,18 @@ impl Wall {
             self.run(time.max(self.now));
             self.tiles[tile].handed = Some(frame);
         }
-        let last = self.tiles[0].timing.unwrap().time_of(number);
-        let last = self.tiles[0].true_time(last).unwrap();
+        let reference = &self.tiles[self.reference];
+        let last = reference.timing.unwrap().time_of(number);
+        let last = reference.true_time(last).unwrap();
         self.run(last + 3e6);
     }
 
     /// How far apart the tiles have shown each frame, in ns, sorted.
     fn spreads(&self, from: usize) -> Vec<f64> {
-        let frames = self.tiles[0].shown.len();
+        let living = &self.tiles[self.reference..];
+        let frames = living[0].shown.len();
         let spread = |frame: usize| {
-            let times = self.tiles.iter().map(|tile| tile.shown[frame]);
+            let times = living.iter().map(|tile| tile.shown[frame]);
             let (first, last) = times.fold((f64::MAX, 0.0), |(first, last), time| {
                 (f64::min(first, time), f64::max(last, time))
             });
@@ -317,6 +377,29 @@ fn tiles_behind_a_full_link_swap_together() {
         assert!(most <= 1e6, "{most}");
         assert!(all < 8e6, "{all}");
     }
+}
+
+/// When the reference dies, the next tile takes its place. The common time and the numbers of
+/// vertical blanks go on.
+#[test]
+fn another_tile_becomes_the_reference() {
+    let mut wall = Wall::new(4, HOST, Fields::Mono, 0.003, 5);
+    wall.run(60e9);
+    (0..300).for_each(|frame| wall.show(frame));
+    let before = wall.tiles[1].timing.unwrap().number;
+    wall.reference = 1;
+    (300..1500).for_each(|frame| wall.show(frame));
+    let after = wall.tiles[3].timing.unwrap().number;
+    assert!(
+        (before + 1200..before + 6000).contains(&after),
+        "{before} {after}"
+    );
+    let spreads = wall.spreads(300);
+    assert!(
+        spreads[spreads.len() - 1] < 1e6,
+        "{}",
+        spreads[spreads.len() - 1]
+    );
 }
 
 /// In stereo, frames begin at even vertical blanks of the reference.

@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 /// Numbers of linux/ppdev.h.
 const GROUP: u8 = b'p';
+const EXCLUSIVE: libc::Ioctl = none(0x8f);
 const CLAIM: libc::Ioctl = none(0x8b);
 const RELEASE: libc::Ioctl = none(0x8c);
 const READ_STATUS: libc::Ioctl = read_byte(0x81);
@@ -30,12 +31,15 @@ pub struct ParallelPort(File);
 
 impl ParallelPort {
     /// # Errors
-    /// What the kernel says: there is no such port, this user may not use it, or another program
-    /// does.
+    /// What the kernel says: there is no such port, this user may not use it, or another program or
+    /// the printer driver `lp` does.
     pub fn claim(path: &Path) -> io::Result<ParallelPort> {
         let file = File::options().read(true).write(true).open(path)?;
-        // SAFETY: this command has no argument.
-        check(unsafe { libc::ioctl(file.as_fd().as_raw_fd(), CLAIM) })?;
+        // Without the first, the second waits for another program, and stops that one as well.
+        for command in [EXCLUSIVE, CLAIM] {
+            // SAFETY: these commands have no argument.
+            check(unsafe { libc::ioctl(file.as_raw_fd(), command) })?;
+        }
         Ok(ParallelPort(file))
     }
 
@@ -88,7 +92,8 @@ mod tests {
     /// As C's macros _IO, _IOR and _IOW make them.
     #[test]
     fn commands_have_the_kernels_numbers() {
-        let commands = [CLAIM, RELEASE, READ_STATUS, WRITE_DATA].map(|command| command as u32);
-        assert_eq!(commands, [0x708b, 0x708c, 0x8001_7081, 0x4001_7086]);
+        let commands =
+            [EXCLUSIVE, CLAIM, RELEASE, READ_STATUS, WRITE_DATA].map(|command| command as u32);
+        assert_eq!(commands, [0x708f, 0x708b, 0x708c, 0x8001_7081, 0x4001_7086]);
     }
 }

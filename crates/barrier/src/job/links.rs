@@ -38,6 +38,8 @@ pub(super) struct Links {
     links: BTreeMap<Id, LinkId>,
     /// Members whose links have closed.
     closed: BTreeSet<Id>,
+    /// Links that were replaced by others.
+    old: Vec<(LinkId, Id)>,
     /// Packets of links whose ranks the job does not tell yet.
     unknown: Vec<(LinkId, Vec<u8>)>,
     /// How long a member may take to let this one in.
@@ -63,6 +65,7 @@ impl Links {
             number,
             links: BTreeMap::new(),
             closed: BTreeSet::new(),
+            old: Vec::new(),
             unknown: Vec::new(),
             patience: OPENING,
         }
@@ -82,8 +85,9 @@ impl Links {
     }
 
     pub fn open(&mut self, rank: Id, patience: Duration) -> Result<LinkId, Error> {
-        if let Some(link) = self.links.get(&rank) {
-            return Ok(*link);
+        if let Some(link) = self.links.get(&rank).copied() {
+            // One that has closed says so when it is used.
+            return Ok(self.replaced(rank, link).unwrap_or(link));
         }
         let link = self.job.open(rank.0, patience)?;
         self.links.insert(rank, link);
@@ -126,17 +130,24 @@ impl Links {
             let (link, packet) = self.unknown.remove(at);
             return Ok(self.of(link, packet));
         }
-        let endpoint = self.job.endpoint();
         let wanted = Wanted {
             from: None,
-            ..Wanted::new(endpoint.own(), tag(self.number, Use::Packet))
+            ..Wanted::new(self.job.endpoint().own(), tag(self.number, Use::Packet))
         };
-        let Some(taken) = endpoint.take(&wanted, Some(timeout))? else {
-            return Ok(None);
-        };
-        let (link, packet) = (taken.status.link, taken.to_vec());
-        drop(taken);
-        Ok(self.of(link, packet))
+        let mut timeout = timeout;
+        loop {
+            let Some(taken) = self.job.endpoint().take(&wanted, Some(timeout))? else {
+                return Ok(None);
+            };
+            let (link, packet) = (taken.status.link, taken.to_vec());
+            drop(taken);
+            let known = self.of(link, packet);
+            if known.is_some() {
+                return Ok(known);
+            }
+            // It waits for the job to note the rank; others can be taken.
+            timeout = Duration::ZERO;
+        }
     }
 
     fn of(&mut self, link: LinkId, packet: Vec<u8>) -> Option<(Id, Vec<u8>)> {
@@ -155,7 +166,8 @@ impl Links {
 
     fn rank_of(&self, link: LinkId) -> Option<Id> {
         let known = self.links.iter().find(|(_, known)| **known == link);
-        let known = known.map(|(id, _)| *id);
+        let old = self.old.iter().find(|(known, _)| *known == link);
+        let known = known.map(|(id, _)| *id).or(old.map(|(_, id)| *id));
         known.or_else(|| self.job.rank_of(link).map(Id))
     }
 
@@ -166,16 +178,21 @@ impl Links {
 
     /// Whether there is a link to a member. If both ends have made one, one of the two is closed.
     pub fn is_open(&mut self, rank: Id) -> bool {
-        let Some(link) = self.links.get_mut(&rank) else {
-            return false;
-        };
-        if !self.job.endpoint().is_open(*link) {
-            match self.job.link(rank.0) {
-                Some(other) => *link = other,
-                None => return false,
-            }
+        let link = self.links.get(&rank).copied();
+        link.is_some_and(|link| {
+            self.job.endpoint().is_open(link) || self.replaced(rank, link).is_some()
+        })
+    }
+
+    /// The link that has taken the place of one that has closed.
+    fn replaced(&mut self, rank: Id, link: LinkId) -> Option<LinkId> {
+        if self.job.endpoint().is_open(link) {
+            return None;
         }
-        true
+        let other = self.job.link(rank.0)?;
+        self.links.insert(rank, other);
+        self.old.push((link, rank));
+        Some(other)
     }
 
     /// The link to a member has closed, and all its packets have been taken.

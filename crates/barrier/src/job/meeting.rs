@@ -133,7 +133,13 @@ impl Group {
         let mut nonces = Vec::new();
         let mut failed = None;
         for other in &self.view.members()[1..] {
-            let said = self.hear(links, *other, Use::Hello, since);
+            let mut said = self.hear(links, *other, Use::Hello, since);
+            // Those before the last are of attempts that the member has given up.
+            while let (Ok(_), Ok(Some(later))) =
+                (&said, links.take_from(*other, Use::Hello, Duration::ZERO))
+            {
+                said = Ok(later);
+            }
             match said.and_then(|said| self.check(*other, &said)) {
                 Ok((nonce, words)) => {
                     nonces.push((*other, nonce));
@@ -223,7 +229,8 @@ impl Group {
                 return Err(self.different(rank));
             };
             let (echo, body) = rest.split_at_checked(8).unwrap_or_default();
-            if *status == 0 && echo != nonce {
+            let is_unheard = *status != 0 && echo == [0; 8];
+            if echo != nonce && !is_unheard {
                 // It answers an earlier attempt of this process.
                 continue;
             }
@@ -231,6 +238,9 @@ impl Group {
             return match status {
                 0 => Ok(body.to_vec()),
                 2 if whose != self.me.0 => Err(OpenError::Gone { rank: whose }),
+                2 => Err(OpenError::TooLate {
+                    number: self.number,
+                }),
                 // If it is this member that differs, the first one does.
                 _ if whose == self.me.0 => Err(self.different(rank)),
                 _ => Err(self.different(whose)),

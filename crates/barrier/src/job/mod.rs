@@ -18,8 +18,9 @@ use std::time::Duration;
 
 use mgn_fabric::job::Member;
 use mgn_fabric::Error;
+use mgn_sys::fork;
 
-use crate::{Combine, Misuse, SharedError, ViewError, WaitError};
+use crate::{Combine, Ended, Misuse, SharedError, ViewError, WaitError};
 pub use kind::{Kind, UnknownKind};
 use memory::InMemory;
 use running::Running;
@@ -76,6 +77,8 @@ pub enum OpenError {
         number: u16,
         waited: Duration,
     },
+    #[error("the others had stopped waiting when this process opened barrier {number}")]
+    TooLate { number: u16 },
     #[error(
         "rank {rank} opens barrier {number} with other members, of another kind, with another way \
          to combine numbers, or with another release of Manganese"
@@ -111,9 +114,14 @@ trait Joined: Deref<Target = Member> + Send + Sync {}
 
 impl<J: Deref<Target = Member> + Send + Sync> Joined for J {}
 
-/// One member's barriers.
+/// One member's barriers. A child that the process forks is no member: all its calls give
+/// [`Ended::Excluded`].
 #[derive(Debug)]
-pub struct JobBarrier(Core);
+pub struct JobBarrier {
+    core: Core,
+    /// [`fork::generation`] of the process that has opened it.
+    owner: u32,
+}
 
 #[derive(Debug)]
 enum Core {
@@ -132,19 +140,29 @@ impl JobBarrier {
         J: Deref<Target = Member> + Send + Sync + 'static,
     {
         let group = meeting::Group::of(&job, options)?;
-        Ok(JobBarrier(match group.kind {
+        let core = match group.kind {
             Kind::Shared => Core::Memory(Box::new(InMemory::open(Box::new(job), group)?)),
             Kind::Wired => {
                 let device = options.interface.as_deref();
                 Core::Wires(Box::new(OverWires::open(Box::new(job), group, device)?))
             }
             _ => Core::Running(Box::new(Running::open(Box::new(job), group, options)?)),
-        }))
+        };
+        let owner = fork::generation();
+        Ok(JobBarrier { core, owner })
+    }
+
+    #[inline]
+    fn check_owner(&self) -> Result<(), Ended> {
+        match fork::generation() == self.owner {
+            true => Ok(()),
+            false => Err(Ended::Excluded),
+        }
     }
 
     /// The kind that was opened. It is never [`Kind::Auto`].
     pub fn kind(&self) -> Kind {
-        match &self.0 {
+        match &self.core {
             Core::Memory(_) => Kind::Shared,
             Core::Running(running) => running.kind(),
             Core::Wires(_) => Kind::Wired,
@@ -153,7 +171,10 @@ impl JobBarrier {
 
     /// The ranks that are members, as far as this one knows.
     pub fn members(&self) -> Vec<u32> {
-        match &self.0 {
+        if self.check_owner().is_err() {
+            return Vec::new();
+        }
+        match &self.core {
             Core::Memory(memory) => memory.members(),
             Core::Running(running) => running.members(),
             Core::Wires(wires) => wires.members(),
@@ -166,7 +187,8 @@ impl JobBarrier {
     /// # Errors
     /// [`Misuse`]
     pub fn arrive(&mut self, value: u64) -> Result<u64, Misuse> {
-        match &mut self.0 {
+        self.check_owner()?;
+        match &mut self.core {
             Core::Memory(memory) => memory.arrive(value),
             Core::Running(running) => running.arrive(value),
             Core::Wires(wires) => wires.arrive(),
@@ -180,7 +202,8 @@ impl JobBarrier {
     /// [`WaitError`]. After [`WaitError::Lost`] the next epoch is without the lost members; after
     /// [`WaitError::TimedOut`] the program can wait again.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        match &mut self.0 {
+        self.check_owner()?;
+        match &mut self.core {
             Core::Memory(memory) => memory.wait(timeout),
             Core::Running(running) => running.wait(timeout),
             Core::Wires(wires) => wires.wait(timeout),
@@ -193,7 +216,8 @@ impl JobBarrier {
     /// As for [`JobBarrier::wait`].
     #[inline]
     pub fn pass(&mut self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
-        match &mut self.0 {
+        self.check_owner()?;
+        match &mut self.core {
             Core::Memory(memory) => memory.pass(value, timeout),
             Core::Running(running) => running.pass(value, timeout),
             Core::Wires(wires) => {
@@ -211,7 +235,8 @@ impl JobBarrier {
     /// [`WaitError`]; [`WaitError::NotLeft`] if the others do not answer in time, which is ten
     /// seconds if there is no timeout.
     pub fn leave(&mut self, timeout: Option<Duration>) -> Result<(), WaitError> {
-        match &mut self.0 {
+        self.check_owner()?;
+        match &mut self.core {
             Core::Memory(memory) => memory.leave(),
             Core::Running(running) => running.leave(timeout),
             Core::Wires(wires) => wires.leave(),

@@ -22,6 +22,8 @@ const NAP: Duration = Duration::from_micros(200);
 pub(super) struct OverWires {
     wired: Wired<Box<dyn Lines>>,
     group: Group,
+    /// Why this member could not arrive.
+    failed: Option<String>,
     owner: u32,
     _number: Number,
 }
@@ -59,6 +61,7 @@ impl OverWires {
         Ok(OverWires {
             wired,
             group,
+            failed: None,
             owner: std::process::id(),
             _number: number,
         })
@@ -78,13 +81,16 @@ impl OverWires {
             return Err(Misuse::Twice { epoch });
         }
         // A line that cannot be driven is told by the wait.
-        let _ = self.wired.arrive();
+        self.failed = self.wired.arrive().err().map(|error| error.to_string());
         Ok(epoch)
     }
 
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<u64, WaitError> {
         if self.wired.has_left() {
             return Err(Ended::Left.into());
+        }
+        if let Some(why) = self.failed.take() {
+            return Err(WaitError::Lines(why));
         }
         if !self.wired.has_arrived() {
             return Err(WaitError::NotArrived);

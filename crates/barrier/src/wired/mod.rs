@@ -120,6 +120,11 @@ impl<L: Lines> Wired<L> {
         if !self.has_arrived || !self.lines.is_high(self.line(0))? {
             return Ok(false);
         }
+        // It may have been a spike.
+        self.settle();
+        if !self.lines.is_high(self.line(0))? {
+            return Ok(false);
+        }
         self.has_arrived = false;
         self.epoch += 1;
         Ok(true)
