@@ -25,6 +25,9 @@ pub fn open(
     patience: Duration,
 ) -> PyResult<Barrier> {
     let kind = kind.parse::<Kind>();
+    let number = u16::try_from(number).map_err(|_| {
+        PyValueError::new_err(format!("number is {number}, and must be from 0 to 65535"))
+    })?;
     let options = Options {
         number,
         ranks,
@@ -62,7 +65,7 @@ pub fn open(
 }
 
 /// The kind, how numbers are combined, the barrier's number, its ranks, and the interface.
-pub type Described = (String, String, u16, Option<Vec<u32>>, Option<String>);
+pub type Described = (String, String, i64, Option<Vec<u32>>, Option<String>);
 
 #[pymethods]
 impl Barrier {

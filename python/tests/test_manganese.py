@@ -661,6 +661,7 @@ class Arguments(unittest.TestCase):
             "named twice": {"ranks": [0, 0]},
             "no network interface nothing0": {"kind": "udp", "interface": "nothing0"},
             "timeout is -1": {"timeout": -1},
+            "number is 70000": {"number": 70000},
         }.items():
             with self.subTest(words), self.assertRaisesRegex(ValueError, words):
                 self.job.barrier(**arguments)

@@ -9,7 +9,7 @@ pub enum ViewError {
     Empty,
     #[error("member {member} is named twice in a group: name each once")]
     Twice { member: Id },
-    #[error("member {member} is not in its own group: add it, or let it join")]
+    #[error("member {member} is not among the members that it names: only members open a barrier")]
     Outside { member: Id },
 }
 

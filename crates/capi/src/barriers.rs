@@ -90,7 +90,11 @@ unsafe fn fill(wanted: &mut Options, options: &mgn_barrier_options) -> Result<()
         MGN_COMBINE_ALL => Combine::All,
         MGN_COMBINE_MIN => Combine::Min,
         MGN_COMBINE_MAX => Combine::Max,
-        other => return Err(Fault::argument(format!("combine is {other}"))),
+        other => {
+            return Err(Fault::argument(format!(
+                "combine is {other}, and must be one of MGN_COMBINE_ANY, _ALL, _MIN and _MAX"
+            )))
+        }
     };
     let number = u16::try_from(options.number);
     wanted.number = number.map_err(|_| {

@@ -111,9 +111,11 @@ fn a_process_that_dies_while_compositing() {
 fn barriers() {
     let program = compile("tests/barriers.c", &[], "barriers");
     for kind in ["auto", "shm", "star", "tree-2", "dissemination", "udp"] {
-        let said = job(&program, &[kind], 4);
-        for rank in [0, 1, 3] {
-            assert_eq!(said[rank], "all is right\n", "{kind}, rank {rank}");
+        for arguments in [&[kind][..], &[kind, "early"]] {
+            let said = job(&program, arguments, 4);
+            for rank in [0, 1, 3] {
+                assert_eq!(said[rank], "all is right\n", "{arguments:?}, rank {rank}");
+            }
         }
         let said = job(&example("barrier"), &[kind, "200"], 3);
         assert!(said[0].starts_with("3 processes: "), "{kind}: {said:?}");

@@ -140,7 +140,8 @@ class Barrier:
     """A barrier among processes of a job: no member passes it before all have arrived.
 
     If a member ends, or closes the barrier without leaving it, one pass fails for all others with
-    LostError, and `lost` names the ranks. The next pass is without them.
+    LostError, and the attribute `lost` of the barrier names the ranks. The next pass is without
+    them.
     """
 
     def __init__(self, native: _native.Barrier) -> None:

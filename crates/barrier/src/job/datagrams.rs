@@ -136,6 +136,7 @@ fn address_of(name: &str) -> Result<IpAddr, OpenError> {
         Some(interface) => Ok(interface.address),
         None => {
             let mut there: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+            there.sort_unstable();
             there.dedup();
             Err(OpenError::Interface {
                 name: name.to_owned(),

@@ -94,12 +94,29 @@ impl Links {
         Ok(link)
     }
 
+    /// The same for a member that has met this one, so that it has ended if it is not there.
+    fn reopen(&mut self, rank: Id) -> Result<LinkId, Error> {
+        match self.has(rank) {
+            true => self.open(rank, self.patience),
+            false => {
+                let link = self.job.open_joined(rank.0, self.patience)?;
+                self.links.insert(rank, link);
+                Ok(link)
+            }
+        }
+    }
+
+    /// Whether a member can be reached.
+    pub fn reach(&mut self, rank: Id) -> bool {
+        !self.closed.contains(&rank) && self.reopen(rank).is_ok()
+    }
+
     /// Does not wait for the receiver.
     pub fn send(&mut self, to: Id, usage: Use, bytes: &[u8]) -> Result<(), Error> {
         if self.closed.contains(&to) {
             return Err(Error::NoPeer);
         }
-        let link = self.open(to, self.patience)?;
+        let link = self.reopen(to)?;
         let endpoint = self.job.endpoint();
         let mut message = endpoint.reserve(link, bytes.len())?;
         message.write(0, bytes);

@@ -27,6 +27,9 @@ const PAUSE_MAX: Duration = Duration::from_millis(20);
 /// Packets that the thread takes before it lets the program in.
 const TURN: u32 = 64;
 
+/// Links that are made to members only to notice their end, at each look.
+const AT_ONCE: usize = 4;
+
 /// How long a wait lasts if the links have failed, before it looks again.
 const FAILED: Duration = Duration::from_millis(1);
 
@@ -88,7 +91,7 @@ impl Running {
             }
         };
         let now = Instant::now();
-        let state = Arc::new(Mutex::new(State {
+        let mut state = State {
             barrier,
             links,
             datagrams,
@@ -98,7 +101,25 @@ impl Running {
             ended: None,
             unreachable: Vec::new(),
             watched: Some(now),
-        }));
+        };
+        // The first epoch makes the links that the barrier needs, and shows that datagrams arrive.
+        // The program counts from the next one.
+        let _ = state.arrive(0);
+        state.wait(Some(group.patience)).map_err(|error| {
+            let first = |members: &[Id]| members.first().map_or(group.me.0, |id| id.0);
+            match error {
+                WaitError::TimedOut { missing } => OpenError::Late {
+                    rank: first(&missing),
+                    number: group.number,
+                    waited: group.patience,
+                },
+                WaitError::Lost(lost) => OpenError::Gone {
+                    rank: first(&lost.members),
+                },
+                _ => OpenError::Gone { rank: group.me.0 },
+            }
+        })?;
+        let state = Arc::new(Mutex::new(state));
         let is_closing = Arc::new(AtomicBool::new(false));
         let (theirs, closing) = (state.clone(), is_closing.clone());
         let thread = thread::Builder::new()
@@ -292,7 +313,7 @@ impl State {
             return Err(Misuse::Twice { epoch });
         }
         let now = self.now();
-        let epoch = self.barrier.arrive(now, value)?;
+        let epoch = self.barrier.arrive(now, value)?.saturating_sub(1);
         self.arrived = Some(epoch);
         Ok(epoch)
     }
@@ -371,7 +392,10 @@ impl State {
         while let Some(event) = self.barrier.poll_event() {
             match event {
                 Event::Passed { value, .. } => self.outcome = Some(Ok(value)),
-                Event::Failed(lost) => self.outcome = Some(Err(lost.into())),
+                Event::Failed(mut lost) => {
+                    lost.epoch = lost.epoch.saturating_sub(1);
+                    self.outcome = Some(Err(lost.into()));
+                }
                 Event::Ended(ended) => self.ended = Some(ended),
                 Event::Joined { .. } | Event::Changed { .. } => {}
             }
@@ -436,8 +460,14 @@ impl State {
             // Where many datagrams come, nobody else looks at the links.
             self.drain();
         }
-        let before = self.links.open_ones();
-        for id in before {
+        // The end of a member is noticed by its link. The first members that this one waits for
+        // may have none yet.
+        for id in self.barrier.waits_for().into_iter().take(AT_ONCE) {
+            if !self.barrier.is_lost(id) && !self.links.reach(id) {
+                self.lost(id);
+            }
+        }
+        for id in self.links.open_ones() {
             if !self.links.is_open(id) {
                 self.lost(id);
                 self.links.forget(id);

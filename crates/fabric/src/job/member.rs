@@ -5,6 +5,7 @@
 //! has a link already refuses another one until it knows the old one's end. Whoever is refused
 //! tries again until its time has passed.
 
+use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -245,6 +246,19 @@ impl Member {
     /// [`Error::Closed`] once this process leaves; [`Error::Job`] for one that the job does not
     /// have; [`Error::Auth`] and the like for one on another host that does not belong to it.
     pub fn open(&self, rank: u32, timeout: Duration) -> Result<LinkId, Error> {
+        self.open_to(rank, timeout, false)
+    }
+
+    /// Likewise for a process that is known to have joined: if nothing listens any more where it
+    /// did, it has ended, and nobody waits.
+    ///
+    /// # Errors
+    /// As for [`Member::open`], and [`Error::Closed`].
+    pub fn open_joined(&self, rank: u32, timeout: Duration) -> Result<LinkId, Error> {
+        self.open_to(rank, timeout, true)
+    }
+
+    fn open_to(&self, rank: u32, timeout: Duration, has_joined: bool) -> Result<LinkId, Error> {
         let shared = &*self.shared;
         self.check(rank)?;
         if rank == shared.rank {
@@ -269,7 +283,7 @@ impl Member {
         }
         peers[rank as usize].is_opening = true;
         drop(peers);
-        let result = self.connect(rank, &deadline);
+        let result = self.connect(rank, &deadline, has_joined);
         let mut peers = shared.peers();
         let peer = &mut peers[rank as usize];
         peer.is_opening = false;
@@ -286,7 +300,7 @@ impl Member {
     }
 
     /// Tries to connect until it works, or the peer has come in.
-    fn connect(&self, rank: u32, deadline: &Deadline) -> Result<LinkId, Error> {
+    fn connect(&self, rank: u32, deadline: &Deadline, has_joined: bool) -> Result<LinkId, Error> {
         let shared = &*self.shared;
         let place = self.place(rank)?;
         let opening = shared.opening();
@@ -309,6 +323,12 @@ impl Member {
             let peers = shared.peers();
             if let Some(link) = shared.come(&peers[rank as usize]) {
                 return Ok(link);
+            }
+            if let (true, Some(Error::Unreachable { source, .. })) = (has_joined, &last) {
+                let kind = source.kind();
+                if [io::ErrorKind::ConnectionRefused, io::ErrorKind::NotFound].contains(&kind) {
+                    return Err(Error::Closed(format!("rank {rank}")));
+                }
             }
             let peers = shared.wait(peers, deadline.left(pause));
             if let Some(link) = shared.come(&peers[rank as usize]) {
