@@ -49,6 +49,7 @@ pub fn open(
     let opened = py.detach(|| JobBarrier::open(member, &options));
     let opened = opened.map_err(|error| match error {
         OpenError::View(_)
+        | OpenError::NoInterface { .. }
         | OpenError::Lines(_)
         | OpenError::NoLines
         | OpenError::Rank { .. }

@@ -317,6 +317,12 @@ fn impossible_groups_are_refused() {
             });
             assert!(error.to_string().contains(words), "{error}");
         }
+        let interface = Some("lo".to_owned());
+        let error = open(&Options {
+            interface,
+            ..options(Kind::Star)
+        });
+        assert!(matches!(error, OpenError::NoInterface { kind: Kind::Star }));
         let interface = Some("nothing0".to_owned());
         let error = open(&Options {
             interface,

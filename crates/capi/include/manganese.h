@@ -39,7 +39,8 @@ typedef enum {
     MGN_ERR_STATE = -3,
     // the timeout has expired
     MGN_ERR_TIMEOUT = -4,
-    // the other process has closed the connection or ended
+    // the other process has closed the connection or ended; or the object was closed in the
+    // meantime
     MGN_ERR_CLOSED = -5,
     // the message is longer than the memory for it; the part that fits was received
     MGN_ERR_TRUNCATED = -6,

@@ -21,7 +21,8 @@ pub enum mgn_err {
     State = -3,
     /// the timeout has expired
     Timeout = -4,
-    /// the other process has closed the connection or ended
+    /// the other process has closed the connection or ended; or the object was closed in the
+    /// meantime
     Closed = -5,
     /// the message is longer than the memory for it; the part that fits was received
     Truncated = -6,
@@ -68,12 +69,12 @@ const MEANINGS: [(mgn_err, &CStr); 15] = [
     ),
     (
         mgn_err::State,
-        c"mgn_init has not been called, or has been called twice; or mgn_finalize has been called; or a draw or show function uses the compositor that is calling it; or calls for a barrier are in the wrong order",
+        c"the call is not possible at this time",
     ),
     (mgn_err::Timeout, c"the timeout has expired"),
     (
         mgn_err::Closed,
-        c"the other process has closed the connection or ended",
+        c"another process has ended or has closed the connection, or the object is closed",
     ),
     (
         mgn_err::Truncated,

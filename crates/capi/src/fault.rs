@@ -108,6 +108,7 @@ impl From<OpenError> for Fault {
             OpenError::Hosts { .. }
             | OpenError::Lines(_)
             | OpenError::NoLines
+            | OpenError::NoInterface { .. }
             | OpenError::Shared(SharedError::Count(_)) => Code::Argument,
             OpenError::Late { .. } | OpenError::TooLate { .. } => Code::Timeout,
             OpenError::Unreachable { source, .. } => match source {

@@ -103,6 +103,8 @@ pub enum OpenError {
          chip and three of its lines) or parport0"
     )]
     NoLines,
+    #[error("a barrier of kind {kind} takes no interface: leave it out, or take udp or wired")]
+    NoInterface { kind: Kind },
     #[error("no network interface {name} is up: there are {there}")]
     Interface { name: String, there: String },
     #[error(transparent)]
@@ -139,6 +141,11 @@ impl JobBarrier {
     where
         J: Deref<Target = Member> + Send + Sync + 'static,
     {
+        let takes_interface = matches!(options.kind, Kind::Udp | Kind::Wired);
+        if options.interface.is_some() && !takes_interface {
+            let kind = options.kind;
+            return Err(OpenError::NoInterface { kind });
+        }
         let group = meeting::Group::of(&job, options)?;
         let core = match group.kind {
             Kind::Shared => Core::Memory(Box::new(InMemory::open(Box::new(job), group)?)),
