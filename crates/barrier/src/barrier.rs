@@ -57,7 +57,7 @@ pub trait Barrier: std::fmt::Debug {
 
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// The members for which this one waits, as far as it knows. Programs show it to their users.
+    /// This member waits for these members, as far as it knows. Programs show them to their users.
     fn waits_for(&self) -> Vec<Id>;
 
     /// Whether this member believes that another one is lost. A packet to a lost member is worth

@@ -34,6 +34,11 @@ pub enum Combine {
 impl Combine {
     pub const EACH: [Combine; 4] = [Combine::Any, Combine::All, Combine::Min, Combine::Max];
 
+    /// What a sum becomes with one more number; without a sum, the number.
+    pub(crate) fn add(self, sum: Option<u64>, value: u64) -> u64 {
+        sum.map_or(value, |sum| self.of(sum, value))
+    }
+
     pub fn of(self, one: u64, other: u64) -> u64 {
         match self {
             Combine::Any => one | other,

@@ -118,7 +118,7 @@ impl From<OpenError> for Fault {
             OpenError::Lost { .. } | OpenError::Gone { .. } => Code::Closed,
             OpenError::Different { .. } => Code::Composite,
             OpenError::Job(_) => Code::Job,
-            OpenError::Shared(_) | OpenError::Socket { .. } => Code::System,
+            OpenError::Shared(_) | OpenError::System { .. } => Code::System,
         };
         Fault::new(code, error.to_string())
     }

@@ -52,8 +52,8 @@ impl Datagrams {
         };
         let bound = bind(SocketAddr::new(address, 0));
         Ok(Datagrams {
-            socket: bound.map_err(|source| OpenError::Socket {
-                what: format!("no socket at {address}"),
+            socket: bound.map_err(|source| OpenError::System {
+                what: format!("no socket for datagrams at {address}"),
                 source,
             })?,
             addresses: BTreeMap::new(),
@@ -127,7 +127,7 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 fn address_of(name: &str) -> Result<IpAddr, OpenError> {
-    let all = interfaces().map_err(|source| OpenError::Socket {
+    let all = interfaces().map_err(|source| OpenError::System {
         what: "no list of network interfaces".to_owned(),
         source,
     })?;

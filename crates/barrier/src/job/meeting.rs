@@ -74,8 +74,6 @@ impl Group {
         for id in view.members() {
             hasher.update(&id.0.to_le_bytes());
         }
-        let mut name = [0; 8];
-        hasher.finalize_xof().fill(&mut name);
         Ok(Group {
             me,
             view,
@@ -83,7 +81,7 @@ impl Group {
             hosts,
             combine: options.combine,
             number: options.number,
-            name: crate::Group(u64::from_le_bytes(name)),
+            name: named(&hasher),
             patience: options.patience,
         })
     }
@@ -96,8 +94,8 @@ impl Group {
         self.first() == self.me
     }
 
-    /// All members meet. The first one makes of the others' words what it answers to all, or names
-    /// a member because of which the barrier cannot be opened.
+    /// All members meet. The first one makes an answer of the others' words, and sends it to all.
+    /// If a member prevents the barrier from being opened, the answer names this member.
     pub fn meet(
         &mut self,
         links: &mut Links,
@@ -112,10 +110,19 @@ impl Group {
         let (nonce, words) = answer.split_at_checked(8).unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.name.0.to_le_bytes()).update(nonce);
-        let mut name = [0; 8];
-        hasher.finalize_xof().fill(&mut name);
-        self.name = crate::Group(u64::from_le_bytes(name));
+        self.name = named(&hasher);
         Ok(words.to_vec())
+    }
+
+    /// All members meet once more: the barrier is opened only if each of them is ready.
+    pub fn agree(&mut self, links: &mut Links, is_ready: bool) -> Result<(), OpenError> {
+        let met = self.meet(links, &[is_ready.into()], |all| {
+            match all.iter().find(|(_, words)| words[..] != [1]) {
+                Some((rank, _)) => Err((*rank, OpenError::Gone { rank: rank.0 })),
+                None => Ok(Vec::new()),
+            }
+        });
+        met.map(drop)
     }
 
     fn left(&self, since: Instant) -> Duration {
@@ -156,7 +163,7 @@ impl Group {
             Some(failed) => Err(failed),
         };
         let (status, body) = match &answer {
-            Ok(words) => (0, [&nonce()?, &words[..]].concat()),
+            Ok(words) => (0, [&random::<8>()?, &words[..]].concat()),
             Err((whose, OpenError::Different { .. })) => (1, whose.0.to_le_bytes().to_vec()),
             Err((whose, _)) => (2, whose.0.to_le_bytes().to_vec()),
         };
@@ -208,7 +215,7 @@ impl Group {
         let rank = first.0;
         let opened = links.open(first, self.left(since));
         opened.map_err(|source| OpenError::Unreachable { rank, source })?;
-        let nonce = nonce()?;
+        let nonce: [u8; 8] = random()?;
         let hello = [&self.name.0.to_le_bytes(), &nonce[..], words].concat();
         let sent = links.send(first, Use::Hello, &hello);
         sent.map_err(|source| OpenError::Lost { rank, source })?;
@@ -249,11 +256,18 @@ impl Group {
     }
 }
 
-fn nonce() -> Result<[u8; 8], OpenError> {
-    let mut nonce = [0; 8];
-    getrandom::fill(&mut nonce).map_err(|error| OpenError::Socket {
+/// The group whose name is a hash.
+fn named(hasher: &blake3::Hasher) -> crate::Group {
+    let mut name = [0; 8];
+    hasher.finalize_xof().fill(&mut name);
+    crate::Group(u64::from_le_bytes(name))
+}
+
+pub(super) fn random<const N: usize>() -> Result<[u8; N], OpenError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| OpenError::System {
         what: "no random numbers".to_owned(),
         source: std::io::Error::other(error.to_string()),
     })?;
-    Ok(nonce)
+    Ok(bytes)
 }

@@ -8,11 +8,8 @@ use mgn_sys::{memory, peer, Protection};
 use super::links::Links;
 use super::meeting::Group;
 use super::numbers::Number;
-use super::{Joined, OpenError};
+use super::{Joined, OpenError, WATCH};
 use crate::{Id, Misuse, Reporter, Shared, SharedError, WaitError};
-
-/// How often a member that waits looks whether another one has ended.
-const WATCH: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub(super) struct InMemory {
@@ -48,12 +45,7 @@ impl InMemory {
         })?;
         let taken = take(&answer, own.as_ref(), me, &group);
         // The first one keeps the descriptor until all have opened it, or one could not.
-        let met = group.meet(&mut links, &[taken.is_ok().into()], |all| {
-            match all.iter().find(|(_, words)| words[..] != [1]) {
-                Some((rank, _)) => Err((*rank, OpenError::Gone { rank: rank.0 })),
-                None => Ok(Vec::new()),
-            }
-        });
+        let met = group.agree(&mut links, taken.is_ok());
         let (shared, processes) = taken?;
         met?;
         let reporter = shared.reporter();

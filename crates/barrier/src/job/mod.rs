@@ -26,6 +26,9 @@ use memory::InMemory;
 use running::Running;
 use wires::OverWires;
 
+/// How often a member that waits looks whether another one has ended.
+const WATCH: Duration = Duration::from_millis(50);
+
 /// How a barrier is opened. All its members pass the same.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -91,8 +94,8 @@ pub enum OpenError {
     Hosts { one: u32, other: u32 },
     #[error(transparent)]
     Shared(#[from] SharedError),
-    #[error("{what} for datagrams: {source}")]
-    Socket {
+    #[error("{what}: {source}")]
+    System {
         what: String,
         source: std::io::Error,
     },

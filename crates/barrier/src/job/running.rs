@@ -8,16 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::datagrams::Datagrams;
 use super::links::{Links, Use};
-use super::meeting::Group;
+use super::meeting::{random, Group};
 use super::numbers::Number;
-use super::{Joined, Kind, OpenError, Options};
+use super::{Joined, Kind, OpenError, Options, WATCH};
 use crate::{
     Barrier, Dissemination, Ended, Event, Hierarchical, Id, Member, Misuse, Resending, Star, To,
     Tree, Udp, WaitError,
 };
-
-/// How often the links are looked at for members that have ended.
-const WATCH: Duration = Duration::from_millis(50);
 
 /// How often the thread looks for packets while the program does something else: at first, and
 /// when nothing has come for some time.
@@ -125,7 +122,7 @@ impl Running {
         let thread = thread::Builder::new()
             .name("mgn-barrier".to_owned())
             .spawn(move || work(&theirs, &closing))
-            .map_err(|source| OpenError::Socket {
+            .map_err(|source| OpenError::System {
                 what: "no thread".to_owned(),
                 source,
             })?;
@@ -234,15 +231,11 @@ fn meet_by_datagrams(
 ) -> Result<(Udp, Datagrams), OpenError> {
     let interface = options.interface.as_deref();
     let mut datagrams = Datagrams::bind(links.job(), interface, group.view.len())?;
-    let own = datagrams.address().map_err(|source| OpenError::Socket {
-        what: "no address".to_owned(),
+    let own = datagrams.address().map_err(|source| OpenError::System {
+        what: "no address for datagrams".to_owned(),
         source,
     })?;
-    let mut secret = [0; 32];
-    getrandom::fill(&mut secret).map_err(|error| OpenError::Socket {
-        what: "no random numbers".to_owned(),
-        source: std::io::Error::other(error.to_string()),
-    })?;
+    let secret: [u8; 32] = random()?;
     let words = own.to_string();
     let answer = group.meet(links, words.as_bytes(), |heard| {
         let mut answer = secret.to_vec();

@@ -38,7 +38,7 @@ impl OverWires {
         let number = Number::take(&*job, group.number)?;
         let mut links = Links::new(job, group.number);
         let device = device.ok_or(OpenError::NoLines)?.parse::<Device>();
-        let failed = |source: std::io::Error| OpenError::Socket {
+        let failed = |source: std::io::Error| OpenError::System {
             what: "no lines".to_owned(),
             source,
         };
@@ -50,12 +50,7 @@ impl OverWires {
             Err(error) => Err(error.into()),
         };
         // Nobody arrives before all hold their lines.
-        let met = group.meet(&mut links, &[opened.is_ok().into()], |all| {
-            match all.iter().find(|(_, words)| words[..] != [1]) {
-                Some((rank, _)) => Err((*rank, OpenError::Gone { rank: rank.0 })),
-                None => Ok(Vec::new()),
-            }
-        });
+        let met = group.agree(&mut links, opened.is_ok());
         let wired = opened?;
         met?;
         Ok(OverWires {

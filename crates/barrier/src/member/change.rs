@@ -566,7 +566,7 @@ impl<P: Pattern> Member<P> {
         }
     }
 
-    /// Tells the program about a view of which it is a member.
+    /// Tells the program about a view that contains it.
     fn announce(&mut self, before: View) {
         let view = self.roster.members.clone();
         let epoch = self.next;

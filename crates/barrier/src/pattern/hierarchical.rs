@@ -99,8 +99,7 @@ impl Hierarchical {
     }
 
     fn add(&mut self, value: u64) {
-        let sum = self.value.map(|sum| self.combine.of(sum, value));
-        self.value = Some(sum.unwrap_or(value));
+        self.value = Some(self.combine.add(self.value, value));
     }
 
     /// Does something with the leaders' barrier, and passes on what comes of it.

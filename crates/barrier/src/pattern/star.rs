@@ -20,8 +20,7 @@ pub struct Star {
 impl Star {
     fn add(&mut self, value: u64) {
         let combine = self.combine.expect("an epoch has begun");
-        let sum = self.value.map(|sum| combine.of(sum, value));
-        self.value = Some(sum.unwrap_or(value));
+        self.value = Some(combine.add(self.value, value));
     }
 
     fn release(&mut self, out: &mut Vec<Signal>) {

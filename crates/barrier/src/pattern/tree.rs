@@ -45,8 +45,7 @@ impl Tree {
     }
 
     fn add(&mut self, value: u64) {
-        let sum = self.value.map(|sum| self.combine.of(sum, value));
-        self.value = Some(sum.unwrap_or(value));
+        self.value = Some(self.combine.add(self.value, value));
     }
 
     fn go_up(&mut self, out: &mut Vec<Signal>) {
