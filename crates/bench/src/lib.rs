@@ -21,7 +21,6 @@ pub mod probe;
 pub mod record;
 pub mod report;
 pub mod runner;
-mod simulated;
 pub mod statistics;
 pub mod store;
 pub mod suite;

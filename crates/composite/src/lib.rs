@@ -10,6 +10,7 @@
 //! swap (Yu et al. 2008), radix-k (Peterka et al. 2009), and trees, of which a cascade of nodes
 //! with eight inputs is one (the compositor of the VG Cluster).
 
+mod cost;
 mod covered;
 mod format;
 mod group;
@@ -20,6 +21,7 @@ mod recipe;
 mod schedule;
 mod visibility;
 
+pub use cost::{Costs, Load};
 pub use covered::Rectangle;
 pub use format::{Channel, Color, Depth, Format, Operation, UnknownOperation};
 pub use group::{CompositeError, Group, Picture, PictureRef, Terms, Tile};

@@ -29,14 +29,6 @@ pub enum Schedule {
 pub struct UnknownSchedule(String);
 
 impl Schedule {
-    /// The default schedule for this many members: up to 16 merge in one pass.
-    pub fn usual(members: usize) -> Schedule {
-        match members {
-            0..=16 => Schedule::DirectSend,
-            _ => Schedule::RadixK(8),
-        }
-    }
-
     /// The blocks after each round, for so many members. One block after the last round.
     pub(crate) fn rounds(self, members: usize) -> Vec<Vec<Range<usize>>> {
         let mut blocks: Vec<Range<usize>> = (0..members).map(|member| member..member + 1).collect();

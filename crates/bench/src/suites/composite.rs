@@ -6,13 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use mgn_composite::{merge, Channel, Layer, Operation, Picture, Schedule};
+use mgn_composite::{merge, Channel, Costs, Layer, Load, Operation, Outlet, Picture, Schedule};
 
 use super::icet;
 use crate::composite::{Route, Work};
 use crate::plan::{no_conclusions, BenchOptions, Experiment, Figure, Method, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Plot, Series, State};
-use crate::simulated::{frame_seconds, Costs};
 use crate::suite::Suite;
 
 /// The six sizes of the paper, and two larger ones.
@@ -439,7 +438,15 @@ impl Method for Simulated {
         let mut figures = Vec::new();
         for schedule in SCHEDULES {
             for renderers in &self.renderers {
-                let rate = 1.0 / frame_seconds(&blending(*renderers, 1024, 768), schedule, costs);
+                let work = blending(*renderers, 1024, 768);
+                let load = Load {
+                    members: *renderers,
+                    pixels: work.pixels(),
+                    format: work.format(),
+                    operation: work.operation,
+                    outlet: Outlet::Watcher,
+                };
+                let rate = 1.0 / load.seconds(schedule, costs);
                 let figure = Figure::new(SIMULATION, *renderers as f64, rate);
                 figures.push(figure.of(schedule.to_string()));
             }
@@ -453,27 +460,21 @@ impl Simulated {
     fn costs(&self) -> Result<Costs> {
         let work = blending(RENDERERS, 1024, 768);
         let pixels = work.pixels();
-        let layer = |channel: Channel| {
-            let bytes = vec![0x55_u8; pixels * channel.pixel_bytes()];
-            let layers = vec![
-                Layer {
-                    channel,
-                    color: &bytes,
-                    depth: &[],
-                };
-                RENDERERS
-            ];
-            let mut merged = Picture {
-                color: vec![0; 4 * pixels],
-                depth: Vec::new(),
-            };
-            let merging = || {
-                let out = merged.layer_mut(Channel::U8);
-                Ok(merge(work.operation, work.format(), &layers, out)?)
-            };
-            Ok::<_, anyhow::Error>(per_call(self.seconds / 4.0, merging)? / layers.len() as f64)
+        let bytes = vec![0x55_u8; 4 * pixels];
+        let layer = Layer {
+            channel: Channel::U8,
+            color: &bytes,
+            depth: &[],
         };
-        let partial = work.format().color.partial(work.operation);
+        let layers = vec![layer; RENDERERS];
+        let mut merged = Picture {
+            color: vec![0; 4 * pixels],
+            depth: Vec::new(),
+        };
+        let merging = per_call(self.seconds / 2.0, || {
+            let out = merged.layer_mut(Channel::U8);
+            Ok(merge(work.operation, work.format(), &layers, out)?)
+        })?;
         let (from, mut to) = (vec![1_u8; 4 * pixels], vec![0_u8; 4 * pixels]);
         let copy = per_call(self.seconds / 4.0, || {
             to.copy_from_slice(std::hint::black_box(&from));
@@ -490,11 +491,12 @@ impl Simulated {
         };
         let [short, long] = [by_message(16, 16)?, by_message(1024, 768)?];
         Ok(Costs {
-            drawn: layer(Channel::U8)? / pixels as f64,
-            partial: layer(partial)? / pixels as f64,
+            merge: merging / work.bytes() as f64,
             message: short / 2.0,
+            // It is a part of the time of a short message here.
+            latency: 0.0,
             byte: (long - short).max(0.0) / blending(1, 1024, 768).bytes() as f64,
-            copy: copy / pixels as f64,
+            copy: copy / bytes.len() as f64,
         })
     }
 }

@@ -65,32 +65,39 @@ fn words(blocks: &[Block]) -> Vec<usize> {
     blocks.iter().flat_map(word).collect()
 }
 
-/// Merges one picture of each member, first those of each block.
-pub(super) fn composite<'g>(
-    links: &Links<'_>,
-    frame: u32,
-    own: Own<'_>,
-    terms: &Terms,
+/// What the leaders merge by messages.
+pub(super) fn merging<'t>(
+    terms: &'t Terms,
+    schedule: Schedule,
     blocks: &[Block],
-    (shared, messages): (&'g mut Option<Shared>, &'g mut Messages),
-) -> Result<(Range<usize>, PictureRef<'g>), CompositeError> {
-    let leaders: Vec<usize> = blocks.iter().map(|block| block.leader).collect();
-    let schedule = Schedule::usual(leaders.len());
+    leaders: Vec<usize>,
+) -> Merging<'t> {
     let is_partial = |block: &Block| block.uses_memory() && blocks.len() > 1;
-    let merging = Merging {
+    Merging {
         terms,
         agreed: Agreed::new(terms, Mode::Hosts(schedule), &words(blocks)),
         schedule,
         are_partial: blocks.iter().map(is_partial).collect(),
         order: leaders,
         merge_patience: MERGE_PATIENCE,
-    };
+    }
+}
+
+/// Merges one picture of each member, first those of each block.
+pub(super) fn composite<'g>(
+    links: &Links<'_>,
+    frame: u32,
+    own: Own<'_>,
+    blocks: &[Block],
+    merging: &Merging<'_>,
+    (shared, messages): (&'g mut Option<Shared>, &'g mut Messages),
+) -> Result<(Range<usize>, PictureRef<'g>), CompositeError> {
     let mut merged = blocks.iter().filter(|block| block.uses_memory());
     let mine = merged.find(|block| block.contains(links.rank));
     let covered = match (shared.as_mut(), mine) {
-        (Some(shared), Some(block)) => shared.composite_block(links, frame, &own, &merging, block),
+        (Some(shared), Some(block)) => shared.composite_block(links, frame, &own, merging, block),
         (Some(shared), None) => {
-            let passed = shared.pass(links, frame, &merging);
+            let passed = shared.pass(links, frame, merging);
             passed.map(|()| Covered::whole(0, 0))
         }
         (None, _) => Ok(Covered::whole(0, 0)),
@@ -101,17 +108,17 @@ pub(super) fn composite<'g>(
             return Ok((0..0, PictureRef::default()));
         }
         let (Some(shared), Some(_)) = (shared, mine) else {
-            return messages.composite(links, frame, own, &merging);
+            return messages.composite(links, frame, own, merging);
         };
-        let merged = shared.merged(&merging, covered);
+        let merged = shared.merged(merging, covered);
         match merging.has_result(links.rank) {
-            false => messages.composite_merged(links, frame, merged, &merging),
+            false => messages.composite_merged(links, frame, merged, merging),
             true => {
                 let picture = PictureRef {
                     color: merged.layer.color,
                     depth: merged.layer.depth,
                 };
-                Ok((0..terms.pixels(), picture))
+                Ok((0..merging.terms.pixels(), picture))
             }
         }
     };

@@ -30,6 +30,9 @@ const MEETING: u16 = 0xFFFF;
 /// Likewise: those by which they say that they composite no more.
 const FAREWELL: u16 = 0xFFFE;
 
+/// Likewise: those by which costs are measured while a group opens.
+pub(super) const MEASURING: u16 = 0xFFFD;
+
 #[derive(Debug)]
 pub(super) struct Links<'a> {
     pub endpoint: &'a Endpoint,

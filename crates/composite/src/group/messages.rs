@@ -309,10 +309,7 @@ impl Run<'_, '_> {
             members,
             mine: place(self.links.rank),
             pixels: self.terms.pixels(),
-            outlet: match self.terms.to {
-                None => Outlet::Spread,
-                Some(to) => place(to).map_or(Outlet::Watcher, Outlet::Member),
-            },
+            outlet: self.terms.outlet(order),
         };
         let make = || {
             let Planned {

@@ -6,6 +6,7 @@
 //! cases members send each other pieces of their pictures ([`messages`]), as the schedule says.
 
 mod agreed;
+mod choice;
 mod ended;
 mod hosts;
 mod links;
@@ -18,8 +19,11 @@ use std::time::Duration;
 
 use mgn_fabric::job;
 
-use crate::{Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Rectangle, Schedule};
+use crate::{
+    Channel, Format, Layer, LayerMut, MergeError, Misuse, Operation, Outlet, Rectangle, Schedule,
+};
 use agreed::{Agreed, Mode};
+use choice::Choice;
 use hosts::Block;
 use links::Links;
 use messages::{Merging, Messages};
@@ -36,6 +40,8 @@ pub struct Group<'a> {
     /// The memory that this member shares with others on its host.
     shared: Option<Shared>,
     messages: Messages,
+    /// Chooses schedules of messages.
+    choice: Choice,
     /// What this member has drawn in the group's memory for its next picture.
     drawn: Option<Drawn>,
     /// An earlier frame has failed.
@@ -133,7 +139,7 @@ pub struct Terms {
     pub origin: [usize; 2],
     pub format: Format,
     pub operation: Operation,
-    /// None: the group chooses.
+    /// None: the group chooses the one with the least expected time.
     pub schedule: Option<Schedule>,
     /// The ranks whose pictures are merged, front to back; if there is none, all ranks in the
     /// order of their numbers. Ranks left out have nothing to show, and pass an empty picture.
@@ -162,9 +168,12 @@ impl Terms {
         Ok(self.format.pixel_bytes().map(|pixel| pixels * pixel))
     }
 
-    /// That of messages.
-    fn schedule(&self, order: &[usize]) -> Schedule {
-        self.schedule.unwrap_or(Schedule::usual(order.len()))
+    /// Where the merged picture goes. `order` lists the ranks that have pictures.
+    fn outlet(&self, order: &[usize]) -> Outlet {
+        let position = |to: usize| order.iter().position(|rank| *rank == to);
+        self.to.map_or(Outlet::Spread, |to| {
+            position(to).map_or(Outlet::Watcher, Outlet::Member)
+        })
     }
 
     /// Whether a picture has the size and format of these terms.
@@ -289,12 +298,14 @@ impl<'a> Group<'a> {
         // before others have opened their links to them.
         let joined = Shared::join(&links, &host);
         let (hosts, shared) = joined.map_err(|error| links.explain(error))?;
+        let choice = Choice::measure(&links, &hosts).map_err(|error| links.explain(error))?;
         Ok(Group {
             links,
             frame: 0,
             hosts,
             shared,
             messages: Messages::default(),
+            choice,
             drawn: None,
             has_failed: false,
         })
@@ -392,16 +403,19 @@ impl<'a> Group<'a> {
         }
         let frame = self.frame;
         let next = frame.wrapping_add(1);
-        let (links, messages) = (&self.links, &mut self.messages);
+        let (links, messages, choice) = (&self.links, &mut self.messages, &mut self.choice);
         let result = match (way, &mut self.shared) {
             (Way::Memory(mode), Some(shared)) => {
                 shared.composite(links, frame, own, terms, (mode, &order))
             }
             (Way::Hosts(blocks), shared) => {
-                hosts::composite(links, frame, own, terms, &blocks, (shared, messages))
+                let leaders: Vec<usize> = blocks.iter().map(|block| block.leader).collect();
+                let schedule = choice.schedule(terms, &leaders);
+                let merging = hosts::merging(terms, schedule, &blocks, leaders);
+                hosts::composite(links, frame, own, &blocks, &merging, (shared, messages))
             }
             (_, shared) => {
-                let schedule = terms.schedule(&order);
+                let schedule = choice.schedule(terms, &order);
                 let merging = Merging {
                     terms,
                     agreed: Agreed::new(terms, Mode::Messages(schedule), &order),

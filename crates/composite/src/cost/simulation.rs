@@ -1,28 +1,10 @@
-//! Compositing with more renderers than this machine has processors: the schedules' own state
-//! machines on a simulated clock, with measured costs. Each renderer has a processor and a link of
-//! its own; a link carries one message at a time in each direction.
+//! The members of a composition on a simulated clock.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use mgn_composite::{Channel, Event, Member, Outlet, Piece, Plan, Schedule};
-
-use crate::composite::Work;
-
-/// Costs in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Costs {
-    /// To merge a pixel of one layer as it was drawn.
-    pub drawn: f64,
-    /// To merge a pixel of one layer that was merged before.
-    pub partial: f64,
-    /// To send or to receive a message, on the processor.
-    pub message: f64,
-    /// To send a byte over a link.
-    pub byte: f64,
-    /// To copy a merged pixel to its position in the whole picture.
-    pub copy: f64,
-}
+use super::{Costs, Load};
+use crate::{Channel, Event, Member, Outlet, Piece, Plan, Schedule};
 
 /// Picoseconds since the beginning of the frame.
 type Time = u64;
@@ -31,9 +13,11 @@ fn time(seconds: f64) -> Time {
     (seconds * 1e12).round() as Time
 }
 
-/// A renderer, or the display, which is the last one.
+/// A member, or the watcher, which is the last one.
 struct Process {
     member: Member,
+    /// How many merged pixels it gets from others.
+    collected: usize,
     /// Whether it holds pixels that were merged and will be merged again.
     is_partial: bool,
     /// The times when its processor and its link in each direction are free.
@@ -52,8 +36,8 @@ struct Message {
     is_there: bool,
 }
 
-struct Simulation<'w> {
-    work: &'w Work,
+struct Simulation<'l> {
+    load: &'l Load,
     costs: Costs,
     processes: Vec<Process>,
     /// Messages by time, and by the order in which they were sent.
@@ -62,14 +46,19 @@ struct Simulation<'w> {
     end: Time,
 }
 
-/// Seconds from the time when all renderers have drawn to the time when the display has the
-/// picture.
-pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
-    let (count, pixels) = (work.renderers, work.pixels());
-    let plans = (0..count)
-        .map(|renderer| Plan::new(schedule, count, renderer, pixels, Outlet::Watcher))
-        .chain([Plan::watcher(schedule, count, pixels)]);
-    let process = |plan| Process {
+pub(super) fn seconds(load: &Load, schedule: Schedule, costs: Costs) -> f64 {
+    let Load {
+        members,
+        pixels,
+        outlet,
+        ..
+    } = *load;
+    let watcher = (outlet == Outlet::Watcher).then(|| Plan::watcher(schedule, members, pixels));
+    let plans = (0..members)
+        .map(|member| Plan::new(schedule, members, member, pixels, outlet))
+        .chain(watcher);
+    let process = |plan: Plan| Process {
+        collected: plan.collect.iter().map(|piece| piece.pixels.len()).sum(),
         member: Member::new(plan),
         is_partial: false,
         processor: 0,
@@ -77,14 +66,14 @@ pub fn frame_seconds(work: &Work, schedule: Schedule, costs: Costs) -> f64 {
         into: 0,
     };
     let mut simulation = Simulation {
-        work,
+        load,
         costs,
         processes: plans.map(process).collect(),
         queue: BinaryHeap::new(),
         messages: Vec::new(),
         end: 0,
     };
-    for number in 0..=count {
+    for number in 0..simulation.processes.len() {
         simulation.process_events(number);
     }
     while let Some(Reverse((now, number))) = simulation.queue.pop() {
@@ -104,22 +93,20 @@ impl Simulation<'_> {
                     is_last,
                     merges,
                 } => {
-                    let layer = match round {
-                        0 => self.costs.drawn,
-                        _ => self.costs.partial,
-                    };
+                    let pixel = pixel_bytes(self.load, round > 0);
                     let layers = merges
                         .iter()
-                        .map(|share| share.layers.len() * share.pixels.len());
+                        .map(|share| share.layers.len() * share.pixels.len() * pixel);
                     let process = &mut self.processes[number];
-                    process.processor += time(layers.sum::<usize>() as f64 * layer);
+                    process.processor += time(layers.sum::<usize>() as f64 * self.costs.merge);
                     process.is_partial = !is_last;
                 }
-                Event::Done(_) if number == self.work.renderers => {
-                    let copied = self.work.pixels() as f64 * self.costs.copy;
-                    self.end = self.processes[number].processor + time(copied);
+                Event::Done(_) => {
+                    let process = &self.processes[number];
+                    let bytes = process.collected * pixel_bytes(self.load, false);
+                    let copied = time(bytes as f64 * self.costs.copy);
+                    self.end = self.end.max(process.processor + copied);
                 }
-                Event::Done(_) => {}
             }
         }
     }
@@ -128,7 +115,7 @@ impl Simulation<'_> {
         let process = &mut self.processes[from];
         process.processor += time(self.costs.message);
         let start = process.processor.max(process.out);
-        let bytes = piece.pixels.len() * pixel_bytes(self.work, process.is_partial);
+        let bytes = piece.pixels.len() * pixel_bytes(self.load, process.is_partial);
         let on_link = time(bytes as f64 * self.costs.byte);
         process.out = start + on_link;
         let message = Message {
@@ -150,7 +137,8 @@ impl Simulation<'_> {
         if !message.is_there {
             message.is_there = true;
             process.into = process.into.max(now) + message.on_link;
-            self.queue.push(Reverse((process.into, number)));
+            let arrived = process.into + time(self.costs.latency);
+            self.queue.push(Reverse((arrived, number)));
             return;
         }
         process.processor = process.processor.max(now) + time(self.costs.message);
@@ -161,29 +149,30 @@ impl Simulation<'_> {
     }
 }
 
-fn pixel_bytes(work: &Work, is_partial: bool) -> usize {
-    let format = work.format();
+fn pixel_bytes(load: &Load, is_partial: bool) -> usize {
+    let color = load.format.color;
     let channel: Channel = match is_partial {
-        true => format.color.partial(work.operation),
-        false => format.color.channel(),
+        true => color.partial(load.operation),
+        false => color.channel(),
     };
-    channel.pixel_bytes() + format.depth_bytes()
+    channel.pixel_bytes() + load.format.depth_bytes()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::composite::Route;
-    use mgn_composite::Operation;
+    use crate::{Color, Format, Operation};
 
-    fn work(renderers: usize) -> Work {
-        Work {
-            renderers,
-            width: 1024,
-            height: 16,
+    fn load(members: usize) -> Load {
+        Load {
+            members,
+            pixels: PIXELS as usize,
+            format: Format {
+                color: Color::Rgba8,
+                depth: None,
+            },
             operation: Operation::Over,
-            route: Route::Chosen,
-            is_sparse: false,
+            outlet: Outlet::Watcher,
         }
     }
 
@@ -197,21 +186,20 @@ mod tests {
     #[test]
     fn merging_is_divided_among_all() {
         let costs = Costs {
-            drawn: 1e-9,
-            partial: 1e-9,
+            merge: 1e-9,
             ..Costs::default()
         };
-        // Each of n merges an n-th of n pictures.
-        for renderers in [2, 8, 64] {
-            let seconds = frame_seconds(&work(renderers), Schedule::DirectSend, costs);
-            is_about(seconds, PIXELS * 1e-9);
+        // Each of n merges an n-th of n pictures, with 4 bytes a pixel.
+        for members in [2, 8, 64] {
+            let seconds = load(members).seconds(Schedule::DirectSend, costs);
+            is_about(seconds, 4.0 * PIXELS * 1e-9);
         }
-        // A half of two pictures, and then a quarter of two.
-        let seconds = frame_seconds(&work(4), Schedule::BinarySwap, costs);
-        is_about(seconds, 1.5 * PIXELS * 1e-9);
+        // A half of two pictures, and then a quarter of two that are twice as wide.
+        let seconds = load(4).seconds(Schedule::BinarySwap, costs);
+        is_about(seconds, (4.0 + 4.0) * PIXELS * 1e-9);
         // Eight whole pictures in each of three rounds.
-        let seconds = frame_seconds(&work(512), Schedule::Tree(8), costs);
-        is_about(seconds, 24.0 * PIXELS * 1e-9);
+        let seconds = load(512).seconds(Schedule::Tree(8), costs);
+        is_about(seconds, 8.0 * (4.0 + 8.0 + 8.0) * PIXELS * 1e-9);
     }
 
     #[test]
@@ -220,44 +208,51 @@ mod tests {
             byte: 1e-9,
             ..Costs::default()
         };
-        // Seven pictures come to the first, and one goes from there to the display.
-        let seconds = frame_seconds(&work(8), Schedule::Tree(8), costs);
+        // Seven pictures come to the first, and one goes from there to the watcher.
+        let seconds = load(8).seconds(Schedule::Tree(8), costs);
         is_about(seconds, 8.0 * 4.0 * PIXELS * 1e-9);
         // What was merged is wider until the last round: seven pictures twice.
-        let seconds = frame_seconds(&work(64), Schedule::Tree(8), costs);
+        let seconds = load(64).seconds(Schedule::Tree(8), costs);
         is_about(seconds, (7.0 * 4.0 + 7.0 * 8.0 + 4.0) * PIXELS * 1e-9);
     }
 
     #[test]
-    fn messages_cost_their_sender_and_their_receiver() {
+    fn messages_cost_their_sender_their_receiver_and_their_way() {
         let costs = Costs {
             message: 1e-6,
             ..Costs::default()
         };
-        // One exchange between two, and two pieces for the display.
-        let seconds = frame_seconds(&work(2), Schedule::DirectSend, costs);
+        // One exchange between two, and two pieces for the watcher.
+        let seconds = load(2).seconds(Schedule::DirectSend, costs);
         assert!((4e-6..=6e-6).contains(&seconds), "{seconds}");
+        let costs = Costs {
+            latency: 1e-3,
+            ..Costs::default()
+        };
+        is_about(load(8).seconds(Schedule::DirectSend, costs), 2e-3);
     }
 
     #[test]
-    fn all_schedules_end_with_any_number_of_renderers() {
+    fn all_schedules_end_with_any_number_of_members_and_any_receiver() {
         let costs = Costs {
-            drawn: 1e-10,
-            partial: 2e-10,
-            message: 1e-6,
-            byte: 1e-10,
+            merge: 1e-10,
             copy: 1e-10,
+            message: 1e-6,
+            latency: 1e-5,
+            byte: 1e-10,
         };
-        for schedule in [
-            Schedule::DirectSend,
-            Schedule::BinarySwap,
-            Schedule::TwoThreeSwap,
-            Schedule::RadixK(8),
-            Schedule::Tree(8),
-        ] {
-            for renderers in [1, 2, 3, 7, 100, 512] {
-                let seconds = frame_seconds(&work(renderers), schedule, costs);
-                assert!(seconds > 0.0, "{schedule}, {renderers}");
+        for schedule in super::super::CANDIDATES {
+            for members in [1, 2, 3, 7, 100] {
+                for outlet in [Outlet::Watcher, Outlet::Spread, Outlet::Member(members / 2)] {
+                    let load = Load {
+                        outlet,
+                        ..load(members)
+                    };
+                    let seconds = load.seconds(schedule, costs);
+                    // One member that keeps its own picture has nothing to do.
+                    let is_idle = members == 1 && outlet != Outlet::Watcher;
+                    assert!((seconds > 0.0) != is_idle, "{schedule}, {load:?}");
+                }
             }
         }
     }

@@ -1,0 +1,151 @@
+//! The expected time of a composition by messages, and the schedule that takes the least.
+//!
+//! The schedules' own state machines run on a simulated clock ([`simulation`]) with costs that were
+//! measured. A closed formula for each schedule, as in the LogP model (Culler et al. 1993), would
+//! be shorter to evaluate, but it would have to be right for every number of members and receiver.
+
+mod simulation;
+
+use crate::{Format, Operation, Outlet, Schedule};
+
+/// What messages and merging cost, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// To merge a byte of one layer, colours and depths alike.
+    pub merge: f64,
+    /// To copy a byte.
+    pub copy: f64,
+    /// To send or to receive a message, on the processor.
+    pub message: f64,
+    /// From the moment when a message has left the sender's link to that when the receiver has it.
+    pub latency: f64,
+    /// To send a byte over a link.
+    pub byte: f64,
+}
+
+impl Costs {
+    /// How many numbers [`Costs::to_array`] gives.
+    pub(crate) const COUNT: usize = 5;
+
+    pub(crate) fn to_array(self) -> [f64; Costs::COUNT] {
+        [self.merge, self.copy, self.message, self.latency, self.byte]
+    }
+
+    /// None if a number is not a duration.
+    pub(crate) fn from_array(numbers: [f64; Costs::COUNT]) -> Option<Costs> {
+        let [merge, copy, message, latency, byte] = numbers;
+        let is_duration = |seconds: &f64| (0.0..=SECONDS_MAX).contains(seconds);
+        numbers.iter().all(is_duration).then_some(Costs {
+            merge,
+            copy,
+            message,
+            latency,
+            byte,
+        })
+    }
+}
+
+/// The longest duration that a cost may have. It keeps the simulated clock from overflowing.
+const SECONDS_MAX: f64 = 1.0;
+
+/// The composition of a frame, as far as its time depends on it. All members draw whole pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    pub members: usize,
+    pub pixels: usize,
+    pub format: Format,
+    pub operation: Operation,
+    pub outlet: Outlet,
+}
+
+/// The schedules to choose from. Of two with the same time, the first is taken.
+const CANDIDATES: [Schedule; 6] = [
+    Schedule::DirectSend,
+    Schedule::RadixK(8),
+    Schedule::RadixK(4),
+    Schedule::BinarySwap,
+    Schedule::TwoThreeSwap,
+    Schedule::Tree(8),
+];
+
+impl Load {
+    /// The seconds from the time when all members have drawn to the time when the merged picture is
+    /// where it goes. Each member has a processor and a link of its own; a link carries one message
+    /// at a time in each direction.
+    pub fn seconds(&self, schedule: Schedule, costs: Costs) -> f64 {
+        simulation::seconds(self, schedule, costs)
+    }
+
+    /// The schedule that takes the least time.
+    pub fn fastest(&self, costs: Costs) -> Schedule {
+        let times = CANDIDATES.map(|schedule| (schedule, self.seconds(schedule, costs)));
+        let fastest = times
+            .into_iter()
+            .min_by(|(_, one), (_, other)| one.total_cmp(other));
+        fastest.map_or(Schedule::DirectSend, |(schedule, _)| schedule)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Color;
+
+    fn load(members: usize, pixels: usize) -> Load {
+        Load {
+            members,
+            pixels,
+            format: Format {
+                color: Color::Rgba8,
+                depth: None,
+            },
+            operation: Operation::Over,
+            outlet: Outlet::Member(0),
+        }
+    }
+
+    /// A link of 10 Gbit/s between hosts, and a processor that merges 10 GB/s.
+    const NETWORK: Costs = Costs {
+        merge: 1e-10,
+        copy: 1e-10,
+        message: 2e-6,
+        latency: 20e-6,
+        byte: 8e-10,
+    };
+
+    #[test]
+    fn few_members_merge_large_pictures_in_one_round() {
+        for members in [2, 4, 8] {
+            let fastest = load(members, 1 << 20).fastest(NETWORK);
+            assert_eq!(fastest, Schedule::DirectSend, "{members}");
+        }
+    }
+
+    #[test]
+    fn many_members_need_fewer_messages_than_one_to_each() {
+        let costs = Costs {
+            message: 20e-6,
+            ..NETWORK
+        };
+        assert_ne!(load(128, 1 << 20).fastest(costs), Schedule::DirectSend);
+    }
+
+    #[test]
+    fn a_receiver_merges_small_pictures_of_few_by_itself() {
+        // Every other schedule needs two latencies.
+        let fastest = load(4, 256).fastest(NETWORK);
+        assert_eq!(fastest, Schedule::Tree(8));
+    }
+
+    #[test]
+    fn costs_that_are_no_durations_are_refused() {
+        assert_eq!(Costs::from_array(NETWORK.to_array()), Some(NETWORK));
+        for bad in [f64::NAN, f64::INFINITY, -1e-9, 2.0] {
+            for at in 0..Costs::COUNT {
+                let mut numbers = NETWORK.to_array();
+                numbers[at] = bad;
+                assert_eq!(Costs::from_array(numbers), None, "{bad}");
+            }
+        }
+    }
+}
