@@ -5,6 +5,7 @@
 #   make test      all tests but the gallery
 #   make test-machine  the tests that depend most on the system, in release mode: the conformance programs, the renderer's tests, IceT's
 #   make test-python  the Python package, installed as `pip install ./python` does
+#   make test-aarch64  the vector instructions of 64-bit ARM, under QEMU; needs rustup
 #   make test-apps the gallery: other people's programs, compared with direct rendering
 #   make conformance         piglit, all of it: what passes with the local driver has to pass; hours
 #   make conformance-sample  a fixed part of it, in five minutes
@@ -32,7 +33,7 @@ BUILD_DIR := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so libmgn_icet.so
 
-.PHONY: all build demo test test-machine test-python test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
+.PHONY: all build demo test test-machine test-python test-aarch64 test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
 
 all: build
 
@@ -71,6 +72,11 @@ test-python: deps-python build
 	MGN=$(abspath $(BUILD_DIR)/release/mgn) $(BUILD_DIR)/python/bin/python3 -m unittest discover python/tests
 
 # In release mode, as users run it: some of these programs are heavy.
+test-aarch64: deps-aarch64
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+	cargo test --locked -p mgn-composite --lib --target aarch64-unknown-linux-gnu merge
+
 test-apps: deps-apps build
 	cargo test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 

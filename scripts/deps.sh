@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|python|apps|bench|fuzz|lint|sbom|deb|conformance
+# usage: scripts/deps.sh build|demo|test|python|aarch64|apps|bench|fuzz|lint|sbom|deb|conformance
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | python | apps | bench | fuzz | lint | sbom | deb | conformance) ;;
+build | demo | test | python | aarch64 | apps | bench | fuzz | lint | sbom | deb | conformance) ;;
 *)
-    echo "usage: $0 build|demo|test|python|apps|bench|fuzz|lint|sbom|deb|conformance" >&2
+    echo "usage: $0 build|demo|test|python|aarch64|apps|bench|fuzz|lint|sbom|deb|conformance" >&2
     exit 2
     ;;
 esac
@@ -129,6 +129,10 @@ if [ "$goal" = bench ] || [ "$goal" = test ]; then
     like iproute2 "gives processes networks of their own, and makes them slow" have_for_root tc
     like nftables "loses packets" have_for_root nft
     like ethtool "has them sent one by one" have_for_root ethtool
+fi
+if [ "$goal" = aarch64 ]; then
+    want gcc-aarch64-linux-gnu "links programs for 64-bit ARM" have aarch64-linux-gnu-gcc
+    want qemu-user "runs them" have qemu-aarch64
 fi
 if [ "$goal" = apps ]; then
     want glmark2-es2-x11 "another one, with OpenGL ES" have glmark2-es2
@@ -253,6 +257,14 @@ if ! rust_is_there; then
     echo "Get it from https://rustup.rs:" >&2
     echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt" >&2
     exit 1
+fi
+
+if [ "$goal" = aarch64 ]; then
+    if ! have rustup >/dev/null; then
+        echo "make test-aarch64 needs rustup, which has Rust's library for 64-bit ARM: https://rustup.rs" >&2
+        exit 1
+    fi
+    rustup --quiet target add aarch64-unknown-linux-gnu
 fi
 
 # Clippy and rustfmt of the same Rust as cargo; cargo-deny and cargo-cyclonedx from crates.io, in

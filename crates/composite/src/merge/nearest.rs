@@ -5,7 +5,10 @@ use crate::{Depth, Format};
 
 #[cfg(target_arch = "x86_64")]
 #[path = "nearest_avx2.rs"]
-mod avx2;
+mod vectors;
+#[cfg(target_arch = "aarch64")]
+#[path = "nearest_neon.rs"]
+mod vectors;
 
 pub(super) fn merge(format: Format, layers: &[Layer<'_>], out: LayerMut<'_>) {
     let size = out.channel.pixel_bytes();
@@ -43,18 +46,22 @@ fn by_vectors(
     depth: &mut [u8],
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, and `merge` has checked the layers' lengths.
+    let has_vectors = std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(target_arch = "aarch64")]
+    let has_vectors = std::arch::is_aarch64_feature_detected!("neon");
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if has_vectors {
+        // SAFETY: the processor has the instructions, and `merge` has checked the layers' lengths.
         return unsafe {
             match (kind, size) {
-                (Depth::Float, 0) => avx2::merge::<0, true>(layers, color, depth),
-                (Depth::Float, 4) => avx2::merge::<1, true>(layers, color, depth),
-                (Depth::Float, 8) => avx2::merge::<2, true>(layers, color, depth),
-                (Depth::Float, _) => avx2::merge::<4, true>(layers, color, depth),
-                (Depth::Unorm, 0) => avx2::merge::<0, false>(layers, color, depth),
-                (Depth::Unorm, 4) => avx2::merge::<1, false>(layers, color, depth),
-                (Depth::Unorm, 8) => avx2::merge::<2, false>(layers, color, depth),
-                (Depth::Unorm, _) => avx2::merge::<4, false>(layers, color, depth),
+                (Depth::Float, 0) => vectors::merge::<0, true>(layers, color, depth),
+                (Depth::Float, 4) => vectors::merge::<1, true>(layers, color, depth),
+                (Depth::Float, 8) => vectors::merge::<2, true>(layers, color, depth),
+                (Depth::Float, _) => vectors::merge::<4, true>(layers, color, depth),
+                (Depth::Unorm, 0) => vectors::merge::<0, false>(layers, color, depth),
+                (Depth::Unorm, 4) => vectors::merge::<1, false>(layers, color, depth),
+                (Depth::Unorm, 8) => vectors::merge::<2, false>(layers, color, depth),
+                (Depth::Unorm, _) => vectors::merge::<4, false>(layers, color, depth),
             }
         };
     }

@@ -9,7 +9,10 @@ use crate::{Channel, Color, Format};
 
 #[cfg(target_arch = "x86_64")]
 #[path = "over_avx2.rs"]
-mod avx2;
+mod vectors;
+#[cfg(target_arch = "aarch64")]
+#[path = "over_neon.rs"]
+mod vectors;
 
 /// Each layer of a pass may cost a unit of the accumulators: more layers than this are merged in
 /// groups, whose results are merged then.
@@ -56,9 +59,13 @@ fn over_bytes(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) {
 /// Merges as many pixels as whole vectors hold. Gives how many.
 fn by_vectors(layers: &[Layer<'_>], channel: Channel, out: &mut [u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { avx2::merge(layers, channel, out) };
+    let has_vectors = std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(target_arch = "aarch64")]
+    let has_vectors = std::arch::is_aarch64_feature_detected!("neon");
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if has_vectors {
+        // SAFETY: the processor has the instructions, and `merge` has checked the layers' lengths.
+        return unsafe { vectors::merge(layers, channel, out) };
     }
     let _ = (layers, channel, out);
     0
