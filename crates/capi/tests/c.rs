@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use support::{compile, example, here, install, installed, job, job_on, png, run};
+use support::{compile, example, example_with, here, install, installed, job, job_on, png, run};
 
 #[test]
 fn every_call_and_wrong_arguments() {
@@ -20,6 +20,36 @@ fn every_call_and_wrong_arguments() {
             command.env("LD_LIBRARY_PATH", installed().join("lib"));
         }
         assert_eq!(run(&mut command), "all calls do as they say\n");
+    }
+}
+
+/// Two frames, as rank 0 of so many processes writes them.
+fn rendered(program: &Path, scene: &str, size: usize) -> [Vec<u8>; 2] {
+    let folder = installed().join(format!("opengl-{scene}-{size}"));
+    job(program, &[scene, folder.to_str().unwrap(), "8"], size);
+    [1, 8].map(|frame| {
+        let (width, pixels) = png(&folder.join(format!("frame-{frame:06}.png")));
+        assert_eq!((width, pixels.len()), (640, 3 * 640 * 480));
+        pixels
+    })
+}
+
+#[test]
+fn pictures_of_opengl_are_the_same_from_any_number_of_processes() {
+    let program = example_with("opengl", &["egl", "gl"]);
+    let alone = rendered(&program, "isosurface", 1);
+    assert!(alone[0] != alone[1], "the camera does not move");
+    assert!(rendered(&program, "isosurface", 3) == alone);
+
+    // OpenGL rounds to bytes after each slice. Slabs are blended in the order of the view: in the
+    // first frame the camera is on the left of the middle one, and in the last on the right.
+    let alone = rendered(&program, "volume", 1);
+    let parts = rendered(&program, "volume", 3);
+    for (alone, parts) in alone.iter().zip(&parts) {
+        assert!(alone.iter().any(|byte| *byte > 100), "a black picture");
+        let pairs = alone.iter().zip(parts);
+        let worst = pairs.map(|(one, other)| one.abs_diff(*other)).max();
+        assert!(worst <= Some(8), "{worst:?}");
     }
 }
 

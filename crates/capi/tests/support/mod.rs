@@ -87,7 +87,7 @@ pub fn compile(source: &str, flags: &[&str], name: &str) -> PathBuf {
             *word = "-l:libmanganese.a".into();
         }
     }
-    run(compiler.args(words).arg("-lpthread"));
+    run(compiler.args(words).args(["-lpthread", "-lm"]));
     program
 }
 
@@ -162,9 +162,14 @@ pub fn job_of(
 
 /// An example as it was installed.
 pub fn example(name: &str) -> PathBuf {
+    example_with(name, &[])
+}
+
+/// An example that needs more packages of pkg-config.
+pub fn example_with(name: &str, packages: &[&str]) -> PathBuf {
     let folder = installed().join("share/doc/manganese/examples");
     let source = folder.join(format!("{name}.c"));
-    compile(source.to_str().unwrap(), &[], name)
+    compile(source.to_str().unwrap(), packages, name)
 }
 
 /// A PNG file as rows of red, green and blue, with its width.
