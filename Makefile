@@ -13,8 +13,10 @@
 #   make miri      the parts of endpoints and of the client that need no system calls, checked by Miri (nightly Rust)
 #   make fuzz      fuzz each decoder of foreign bytes, guided by coverage; MINUTES=n each (1), TARGET=name for one
 #   make fuzz-corpus  add what these runs found, where it widens coverage, to the committed inputs
+#   make mutants   show how long the random sequences of commands take to find mistakes in the renderer; SEEDS=n each (5)
 #   make bench     measure, against direct rendering
 #   make lint      formatting, clippy, licences, systemd units
+#   make site      the documentation as web pages (mdBook), in target/site/html; make install installs them if they are there
 #   make sbom      software bills of materials of the released binaries (CycloneDX), in target/sbom
 #   make deb       Debian packages, in target/deb
 #   make install   into PREFIX (/usr/local), under DESTDIR; STRIP=: keeps the debug symbols
@@ -33,7 +35,7 @@ BUILD_DIR := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(BUILD_DIR)
 LIBRARIES := libmgn_client.so libmgn_fixed_clock.so libmgn_icet.so
 
-.PHONY: all build demo test test-machine test-python test-aarch64 test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint sbom deb install install-docs clean programs registry
+.PHONY: all build demo test test-machine test-python test-aarch64 test-apps conformance conformance-sample stress miri fuzz fuzz-corpus bench lint site sbom mutants deb install install-docs clean programs registry
 
 all: build
 
@@ -98,6 +100,9 @@ miri:
 fuzz: deps-fuzz
 	scripts/fuzz.sh $(or $(MINUTES),1) $(TARGET)
 
+mutants: deps-test
+	scripts/mutants.sh $(SEEDS)
+
 fuzz-corpus: deps-fuzz
 	scripts/fuzz.sh merge $(TARGET)
 
@@ -115,6 +120,10 @@ lint: deps-lint
 	cargo clippy --manifest-path python/Cargo.toml --locked -- -D warnings
 	cargo deny --locked check licenses bans sources
 	scripts/check-units.sh
+	scripts/mutants.sh check
+
+site: deps-site
+	scripts/site.sh
 
 sbom: deps-sbom
 	scripts/sbom.sh
@@ -158,6 +167,11 @@ install-docs:
 	sed -i -e 's|](docs/|](|g' -e 's|](\.\./\([A-Z]*\.md\)|](\1|g' "$(DESTDIR)$(PREFIX)/share/doc/manganese/"*.md
 	install -m644 docs/examples/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/examples/"
 	install -m644 docs/pictures/* "$(DESTDIR)$(PREFIX)/share/doc/manganese/pictures/"
+	@# As `make site` has made it.
+	if [ -d $(BUILD_DIR)/site/html ]; then \
+		rm -rf "$(DESTDIR)$(PREFIX)/share/doc/manganese/html"; \
+		cp -r $(BUILD_DIR)/site/html "$(DESTDIR)$(PREFIX)/share/doc/manganese/html"; \
+	fi
 
 clean:
 	rm -rf $(BUILD_DIR)

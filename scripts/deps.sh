@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|python|aarch64|apps|bench|fuzz|lint|sbom|deb|conformance
+# usage: scripts/deps.sh build|demo|test|python|aarch64|apps|bench|fuzz|lint|site|sbom|deb|conformance
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | python | aarch64 | apps | bench | fuzz | lint | sbom | deb | conformance) ;;
+build | demo | test | python | aarch64 | apps | bench | fuzz | lint | site | sbom | deb | conformance) ;;
 *)
-    echo "usage: $0 build|demo|test|python|aarch64|apps|bench|fuzz|lint|sbom|deb|conformance" >&2
+    echo "usage: $0 build|demo|test|python|aarch64|apps|bench|fuzz|lint|site|sbom|deb|conformance" >&2
     exit 2
     ;;
 esac
@@ -285,6 +285,11 @@ fi
 if [ "$goal" = sbom ] && ! cargo cyclonedx --version >/dev/null 2>&1; then
     echo "Installing: cargo install cargo-cyclonedx" >&2
     cargo install --quiet --locked cargo-cyclonedx@0.5.9
+fi
+
+if [ "$goal" = site ] && ! have mdbook >/dev/null; then
+    echo "Installing: cargo install mdbook" >&2
+    cargo install --quiet --locked mdbook@0.4.52 --no-default-features --features search
 fi
 
 # From PyPI, as its VTK differs from Debian's. The gallery does without it where there is no network.

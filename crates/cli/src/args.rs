@@ -2,6 +2,8 @@
 
 mod bench;
 mod choices;
+#[cfg(test)]
+mod documented;
 mod few;
 mod keys;
 mod mothership;

@@ -406,6 +406,12 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                     }
                 }
                 e.gl_draw_arrays(GL_POINTS, 0, 3);
+                // Now there are notes, which these commands make wrong.
+                match r.below(4) {
+                    0 => e.gl_bind_vertex_buffer(index, r.of(&[0, 1]), 0, 16),
+                    1 => e.gl_vertex_attrib_binding(index, 1 - index),
+                    _ => {}
+                }
                 "an array, and a draw"
             }
             56..=58 => {

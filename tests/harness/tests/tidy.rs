@@ -195,12 +195,29 @@ fn readme_links_lead_somewhere() {
             let link = part.split(')').next().unwrap_or_default();
             let file = link.split('#').next().unwrap_or_default();
             let local = !file.is_empty() && !file.contains("://") && !file.contains(' ');
+            // The site has the pages at their positions in the repository.
+            let folder = if folder.ends_with("docs/site") {
+                &root()
+            } else {
+                folder
+            };
             if local && !folder.join(file).exists() {
                 wrong.push(format!("{}: {link}", path.display()));
             }
         }
     }
     fail_with(wrong);
+}
+
+#[test]
+fn the_site_has_every_page() {
+    let summary = fs::read_to_string(root().join("docs/site/SUMMARY.md")).unwrap();
+    let docs = fs::read_dir(root().join("docs")).unwrap().flatten();
+    let missing = docs
+        .map(|entry| format!("docs/{}", entry.file_name().to_string_lossy()))
+        .filter(|name| name.ends_with(".md") && !summary.contains(&format!("]({name})")))
+        .map(|name| format!("docs/site/SUMMARY.md does not list {name}"));
+    fail_with(missing.collect());
 }
 
 /// `make demo` names the best row and the worst, also where all are faster than locally, or none.
