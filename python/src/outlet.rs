@@ -36,6 +36,12 @@ impl Outlet {
         Outlet::of(py.detach(|| mgn_outlet::Outlet::window(display, title)))
     }
 
+    #[staticmethod]
+    fn viewer(address: Option<&str>, token_file: Option<PathBuf>, tile: u16) -> PyResult<Outlet> {
+        let opened = mgn_outlet::Outlet::viewer(address, token_file.as_deref(), tile);
+        Outlet::of(opened)
+    }
+
     fn show(
         &self,
         py: Python<'_>,

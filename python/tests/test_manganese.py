@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pathlib
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -475,6 +476,82 @@ class Jobs(unittest.TestCase):
                 self.assertEqual(status, 0, f"rank {rank}: {output}")
 
 
+    def test_a_viewer_shows_pictures(self) -> None:
+        mgn = os.environ.get("MGN")
+        if mgn is None:
+            self.skipTest("MGN does not name the mgn command")
+        feeds = f"unix:@mgn-python-{uuid.uuid4().hex}"
+        program = f"""
+            picture = numpy.full((23, 37, 4), 200, numpy.uint8)
+            outlet = manganese.Outlet.viewer({feeds!r})
+            compositor.attach(outlet)
+            for _ in range(100_000):
+                compositor.composite(picture, operation="max")
+                if sys.stdin in select.select([sys.stdin], [], [], 0.02)[0]:
+                    break
+            assert not outlet.is_closed
+            outlet.close()
+            """
+        code = "import select\n" + BEFORE.replace("TIMEOUT", "10.0") + textwrap.dedent(program)
+        environment = os.environ | {"MGN_RANK": "0", "MGN_SIZE": "1", "MGN_JOB": "viewed"}
+        with contextlib.ExitStack() as stack:
+            viewer = subprocess.Popen(
+                [mgn, "viewer", "--wall", "1x1", "--feeds", feeds], stdout=subprocess.PIPE, text=True
+            )
+            stack.callback(viewer.wait)
+            stack.callback(viewer.terminate)
+            stack.enter_context(viewer.stdout)
+            url = viewer.stdout.readline().strip()
+            shower = subprocess.Popen(
+                [sys.executable, "-c", code], env=environment, stdin=subprocess.PIPE, text=True
+            )
+            stack.callback(shower.kill)
+            size, jpeg = picture_of_page(url)
+            self.assertEqual(size, (37, 23))
+            self.assertEqual(jpeg[:2], b"\xff\xd8")
+            shower.communicate("\n", timeout=60)
+            self.assertEqual(shower.returncode, 0)
+
+
+def picture_of_page(url: str) -> tuple[tuple[int, int], bytes]:
+    """The size and the JPEG file of the first picture of a viewer's page, as its WebSocket gets it."""
+    host, token = url.removeprefix("http://").split("/#token=")
+    name, port = host.rsplit(":", 1)
+    with socket.create_connection((name, int(port)), timeout=60) as connection:
+        stream = connection.makefile("rwb")
+        head = [
+            "GET /watch HTTP/1.1",
+            f"Host: {host}",
+            f"Origin: http://{host}",
+            "Connection: Upgrade",
+            "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+            f"Sec-WebSocket-Protocol: manganese-viewer, {token}",
+        ]
+        stream.write("\r\n".join([*head, "", ""]).encode())
+        stream.flush()
+        status = stream.readline()
+        assert b" 101 " in status, status
+        while stream.readline() != b"\r\n":
+            pass
+        view = b'{"view":{"widths":[37],"quality":80}}'
+        # A text message of a client, whose mask is zero.
+        stream.write(bytes([0x81, 0x80 | len(view), 0, 0, 0, 0]) + view)
+        stream.flush()
+        while True:
+            kind, length = stream.read(2)
+            if length == 126:
+                (length,) = struct.unpack(">H", stream.read(2))
+            elif length == 127:
+                (length,) = struct.unpack(">Q", stream.read(8))
+            message = stream.read(length)
+            if kind == 0x82:
+                # A number of pictures, then the heads and files of each.
+                size, (length,) = struct.unpack_from("<2I", message, 16), struct.unpack_from("<I", message, 32)
+                return size, message[36 : 36 + length]
+
+
 @contextlib.contextmanager
 def x_server() -> Iterator[tuple[str, str]]:
     """An X server: its name, and the file in which its screen can be seen."""
@@ -601,6 +678,8 @@ class Arguments(unittest.TestCase):
             for words, make in [
                 ("bmp", lambda: files(folder, format="bmp")),
                 ("every is 0", lambda: files(folder, every=0)),
+                ("nowhere", lambda: manganese.Outlet.viewer("nowhere")),
+                ("tile is -1", lambda: manganese.Outlet.viewer(tile=-1)),
                 (r"shape \(4, 6\)", lambda: files(folder).show(self.picture[..., 0])),
                 ("Rgba32f", lambda: files(folder).show(self.picture.astype(numpy.float32))),
                 ("int16", lambda: files(folder).show(self.picture.astype(numpy.int16))),

@@ -465,7 +465,8 @@ int mgn_compositor_close(mgn_compositor compositor);
 // The first row in memory is the lowest of the picture, as glReadPixels gives it.
 #define MGN_BOTTOM_UP 1
 
-// A place where pictures go, such as a window or image files. mgn_finalize closes all of them.
+// A place where pictures go, such as a window, image files or a viewer. mgn_finalize closes all of
+// them.
 typedef uint64_t mgn_outlet;
 
 // A picture to be shown: rows of pixels without gaps. Alpha is ignored, so premultiplied colours
@@ -495,6 +496,19 @@ int mgn_outlet_files(const char *folder, const char *format, uint64_t every, mgn
 //
 // MGN_ERR_OUTLET: there is no such X server.
 int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet);
+
+// Opens an outlet that sends pictures to a viewer (mgn viewer), which shows them in browsers as a
+// tile of its wall. The first tile is 0. viewer is the address of mgn viewer --feeds; null: the
+// default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a token
+// with the role server; null: the one that MGN_TOKEN_FILE names.
+//
+// The viewer need not run yet, and may be restarted. It gets the newest picture whenever somebody
+// looks, so nobody may see some of the pictures. Processes that show tiles of one wall show
+// equally many pictures. Sides have at most 16384 pixels.
+//
+// MGN_ERR_ARGUMENT: there is no such address, or no wall has so many tiles. MGN_ERR_OUTLET: the
+// token cannot be read. If the viewer refuses the outlet, later pictures fail.
+int mgn_outlet_viewer(const char *viewer, const char *token_file, uint32_t tile, mgn_outlet *outlet);
 
 // Shows a picture. Its memory may be used again when this returns.
 //

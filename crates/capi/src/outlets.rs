@@ -13,7 +13,8 @@ use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::sync::lock;
 
-/// A place where pictures go, such as a window or image files. mgn_finalize closes all of them.
+/// A place where pictures go, such as a window, image files or a viewer. mgn_finalize closes all of
+/// them.
 #[allow(non_camel_case_types)]
 pub type mgn_outlet = u64;
 
@@ -90,6 +91,41 @@ pub unsafe extern "C" fn mgn_outlet_window(
             )
         };
         *outlet = library.add_outlet(Outlet::window(display, title)?);
+        Ok(0)
+    })
+}
+
+/// Opens an outlet that sends pictures to a viewer (mgn viewer), which shows them in browsers as a
+/// tile of its wall. The first tile is 0. viewer is the address of mgn viewer --feeds; null: the
+/// default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a token
+/// with the role server; null: the one that MGN_TOKEN_FILE names.
+///
+/// The viewer need not run yet, and may be restarted. It gets the newest picture whenever somebody
+/// looks, so nobody may see some of the pictures. Processes that show tiles of one wall show
+/// equally many pictures. Sides have at most 16384 pixels.
+///
+/// MGN_ERR_ARGUMENT: there is no such address, or no wall has so many tiles. MGN_ERR_OUTLET: the
+/// token cannot be read. If the viewer refuses the outlet, later pictures fail.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_outlet_viewer(
+    viewer: *const c_char,
+    token_file: *const c_char,
+    tile: u32,
+    outlet: *mut mgn_outlet,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let (viewer, token_file, outlet) = unsafe {
+            (
+                optional_text(viewer, "viewer")?,
+                optional_text(token_file, "token_file")?,
+                out(outlet, "outlet")?,
+            )
+        };
+        let tile = tile_number(tile)?;
+        let opened = Outlet::viewer(viewer, token_file.map(Path::new), tile)?;
+        *outlet = library.add_outlet(opened);
         Ok(0)
     })
 }
@@ -176,6 +212,11 @@ pub extern "C" fn mgn_compositor_attach(
 #[no_mangle]
 pub extern "C" fn mgn_outlet_close(outlet: mgn_outlet) -> c_int {
     call(|| Library::current()?.remove_outlet(outlet).map(|()| 0))
+}
+
+fn tile_number(tile: u32) -> Result<u16, Fault> {
+    let number = u16::try_from(tile);
+    number.map_err(|_| Fault::argument(format!("tile is {tile}, and no wall has so many tiles")))
 }
 
 fn direction(direction: c_int) -> Result<Direction, Fault> {

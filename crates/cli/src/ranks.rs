@@ -10,7 +10,8 @@ use anyhow::Context;
 use mgn_composite::{TOLD, UNTOLD};
 use mgn_fabric::job::Job;
 use mgn_fabric::Transport;
-use mgn_launch::{find_xvfb, Composite, JobEnd, Rules, RunDir, Xvfb};
+use mgn_launch::{find_xvfb, Composite, Driver, JobEnd, Rules, RunDir, Xvfb};
+use mgn_wall::{Fit, Target, Wall};
 
 use crate::args::{words_of_a_rank, Run};
 
@@ -61,6 +62,38 @@ impl Rank {
         // The windows of the other ranks stay empty, so they are hidden if Xvfb is installed.
         let is_placed = args.render.display.is_some() || args.ranks.ranked.is_some();
         args.render.headless |= !is_placed && find_xvfb().is_some();
+        Ok(())
+    }
+
+    /// Has the tiles of the run's wall show composited pictures: where they are shown is the
+    /// business of rank 0.
+    pub fn apply_to_wall(&self, driver: &mut Driver) -> anyhow::Result<()> {
+        let Driver::Ours { settings, .. } = driver else {
+            return Ok(());
+        };
+        let Some(text) = &settings.wall else {
+            return Ok(());
+        };
+        let mut wall = Wall::from_json(text)?;
+        let replicas = wall.tiles.iter().filter_map(|tile| tile.replica.as_ref());
+        let mut fits = replicas.map(|replica| replica.fit).chain([wall.fit]);
+        if fits.any(|fit| fit == Fit::Window) {
+            // The windows would change their sizes at different frames.
+            anyhow::bail!(
+                "the wall {} has fit = \"window\", and --composite cannot resize the windows of \
+                 all ranks at the same frame; give the wall fit = \"1:1\" or \"scale\", and start \
+                 the program with a window of {} x {} pixels",
+                wall.name,
+                wall.size.0,
+                wall.size.1
+            );
+        }
+        if self.rank > 0 {
+            for tile in &mut wall.tiles {
+                tile.present = vec![Target::Program];
+            }
+            settings.wall = Some(wall.to_json());
+        }
         Ok(())
     }
 
@@ -119,9 +152,6 @@ pub fn check(args: &Run) -> anyhow::Result<()> {
         anyhow::bail!(
             "--composite {recipe} needs renderers; leave out --transport or name another"
         );
-    }
-    if ranks.composite.is_some() && !args.viewer.is_empty() {
-        anyhow::bail!("--viewer does not show composited pictures; leave it out");
     }
     if ranks.np.is_some() && ranks.composite.is_none() {
         let single = [

@@ -121,6 +121,9 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
     plan.beside.extend(remote.as_ref().and_then(Remote::pid));
     plan.driver =
         launch_plan::manganese_driver(&args.render, &run, &stages, found.as_ref(), settings)?;
+    if let Some(rank) = rank.as_ref().filter(|_| args.ranks.composite.is_some()) {
+        rank.apply_to_wall(&mut plan.driver)?;
+    }
     let viewers = viewer::start_for_run(&args.viewer, &run, &mut plan.driver)?;
     if rank.as_ref().is_none_or(Rank::prints_common_messages) {
         launch_plan::print_display_problems(&args.render);

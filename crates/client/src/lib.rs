@@ -23,6 +23,8 @@ mod frames;
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;
 mod gl;
+mod heads;
+mod holes;
 mod idle;
 mod initial;
 mod log;

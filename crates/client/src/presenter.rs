@@ -8,6 +8,8 @@
 use crate::barrier::{Barrier, Step};
 use crate::compositing::{Layer, Outcome};
 use crate::ending;
+use crate::heads::Head;
+use crate::holes::{bring_forward, holes, stripe};
 use crate::log::line;
 use crate::pixmap::PixmapTarget;
 use crate::session::Session;
@@ -132,10 +134,6 @@ fn lock(presenter: &Mutex<Presenter>) -> MutexGuard<'_, Presenter> {
 /// No frame has more.
 const PIXELS_MAX: u64 = 1 << 28;
 
-/// Between the stripes of a hole, in pixels, and the colours of both.
-const STRIPE: u32 = 16;
-const STRIPES: [[u8; 4]; 2] = [[0x30, 0x30, 0x30, 0], [0x60, 0x60, 0x60, 0]];
-
 /// What a renderer has sent of a frame.
 struct Part {
     header: Header,
@@ -259,11 +257,18 @@ impl Presenter {
         while let Some(step) = self.barrier.next() {
             match step {
                 Step::Show(frame, by, parts) => {
-                    for (sender, _) in self.senders.iter().zip(by).filter(|(_, shows)| *shows) {
-                        // One that is lost is found to be so by its thread.
-                        let _ = sender.send(&frame.encode());
+                    let heads = heads(&by, &parts);
+                    if self.session.composite.is_none() {
+                        self.release(frame, &heads);
+                        self.show_here(frame, parts, &heads);
+                    } else if self.show_here(frame, parts, &heads) {
+                        self.release(frame, &heads);
+                    } else {
+                        // Servers have only the share of this program, which nobody is to see.
+                        for head in heads {
+                            self.barrier.shown(head.tile, frame);
+                        }
                     }
-                    self.show_here(parts);
                 }
                 Step::Finish(Release { surface, frame }) => {
                     self.session.frames.finish(surface, frame);
@@ -272,30 +277,51 @@ impl Presenter {
         }
     }
 
-    /// Shows and saves a frame as far as its pictures were sent.
-    fn show_here(&mut self, parts: Vec<Option<Part>>) {
+    /// Has servers show a frame.
+    fn release(&self, frame: Release, heads: &[Head]) {
+        for head in heads {
+            // One that is lost is found to be so by its thread.
+            let _ = self.senders[head.tile].send(&frame.encode());
+        }
+    }
+
+    /// Shows and saves a frame as far as its pictures were sent. If it is composited with those of
+    /// other programs, the servers of `heads` get the result. Returns whether it was shown.
+    fn show_here(&mut self, frame: Release, parts: Vec<Option<Part>>, heads: &[Head]) -> bool {
         let holes = parts.iter().map(Option::is_none).collect();
         let pictured = |Part { header, picture }| {
             let message = picture?;
             Some(Pictured { header, message })
         };
         let pictures: Vec<_> = parts.into_iter().flatten().filter_map(pictured).collect();
-        if !pictures.is_empty() {
-            self.show(pictures, holes);
-        }
+        !pictures.is_empty() && self.show(frame, pictures, holes, heads)
     }
 
-    fn show(&mut self, parts: Vec<Pictured>, missing: Vec<bool>) {
-        let id = parts[0].header.surface;
-        let Some(surface) = self.session.frames.surface(id) else {
-            self.targets.remove(&id);
-            return;
+    fn show(
+        &mut self,
+        frame: Release,
+        parts: Vec<Pictured>,
+        missing: Vec<bool>,
+        heads: &[Head],
+    ) -> bool {
+        let Some(surface) = self.session.frames.surface(frame.surface) else {
+            self.targets.remove(&frame.surface);
+            return false;
         };
-        let holes = holes(&surface, &parts, &missing);
+        let drawn: Vec<Rect> = parts.iter().map(|part| rect(&part.header)).collect();
+        let holes = holes(&surface, &drawn, &missing);
         let (header, pixels) = match self.whole(parts, &holes) {
             Ok(whole) => whole,
-            Err(error) => return line(error),
+            Err(error) => {
+                match self.session.composite {
+                    None => line(error),
+                    // The others wait for it.
+                    Some(_) => self.session.lose(error),
+                }
+                return false;
+            }
         };
+        let mut is_shown = true;
         match self.session.composite {
             None => {
                 // Their numbers are those of one connection.
@@ -315,17 +341,30 @@ impl Presenter {
                             stride: header.width * 4,
                             ..header
                         };
+                        for head in heads {
+                            // As with a release.
+                            let _ = head.give(
+                                &self.senders[head.tile],
+                                frame,
+                                rect(&header),
+                                merged.color,
+                            );
+                        }
                         self.show_whole(&surface, &header, &merged.color, None);
                     }
-                    Outcome::Elsewhere => {}
+                    Outcome::Elsewhere => is_shown = false,
                     Outcome::Over => ending::end_process(0),
-                    Outcome::Failed(why, status) => return self.session.part(why, status),
+                    Outcome::Failed(why, status) => {
+                        self.session.part(why, status);
+                        is_shown = false;
+                    }
                 }
             }
         }
         if let Pixels::Private(pixels) = pixels {
             self.spare.push(pixels);
         }
+        is_shown
     }
 
     fn show_whole(
@@ -385,12 +424,20 @@ impl Presenter {
             return Err("the parts of a frame do not fit together".into());
         }
         let stride = all.width as usize * 4;
+        let plane = stride * all.height as usize;
+        let has_depth = parts.iter().all(|part| part.header.has_depth);
+        let planes = 1 + usize::from(has_depth);
         let mut canvas = self.spare.pop().unwrap_or_default();
-        canvas.resize(stride * all.height as usize, 0);
+        canvas.resize(planes * plane, 0);
         for hole in holes {
-            stripe(&mut canvas, stride, &all, hole);
+            let (colors, depths) = canvas.split_at_mut(plane);
+            stripe(colors, stride, &all, hole);
+            if has_depth {
+                bring_forward(depths, stride, &all, hole);
+            }
         }
         let whole = Header {
+            has_depth,
             x: all.x,
             y: all.y,
             width: all.width,
@@ -404,9 +451,11 @@ impl Presenter {
             let pixels = self.unpack(&header, message)?;
             let bytes = header.width as usize * 4;
             let at = (header.y - all.y) as usize * stride + (header.x - all.x) as usize * 4;
-            for row in 0..header.height as usize {
-                let to = at + row * stride;
-                pixels.read(row * header.stride as usize, &mut canvas[to..to + bytes]);
+            let rows = header.height as usize;
+            for (n, row) in (0..planes).flat_map(|n| (0..rows).map(move |row| (n, row))) {
+                let to = n * plane + at + row * stride;
+                let from = (n * rows + row) * header.stride as usize;
+                pixels.read(from, &mut canvas[to..to + bytes]);
             }
             if let Pixels::Private(pixels) = pixels {
                 self.spare.push(pixels);
@@ -463,39 +512,20 @@ impl Presenter {
     }
 }
 
-/// What nobody has drawn of a surface, whose parts of some tiles are missing. Of less than all of
-/// it nobody knows.
-fn holes(surface: &Surface, parts: &[Pictured], missing: &[bool]) -> Vec<Rect> {
-    if !missing.contains(&true) {
-        return Vec::new();
-    }
-    let areas = surface.areas();
-    let areas = areas.iter().flat_map(|areas| areas.iter());
-    let lost = areas.zip(missing).filter(|(_, missing)| **missing);
-    let mut holes: Vec<_> = lost.map(|(area, _)| area.drawn).collect();
-    let (width, height) = surface.size();
-    let drawn = parts.iter().map(|part| rect(&part.header));
-    let known: u64 = drawn.chain(holes.iter().copied()).map(|r| r.area()).sum();
-    if known < u64::from(width) * u64::from(height) {
-        holes.clear();
-    }
-    holes
+/// Those tiles `by` whose servers a frame is shown, and what these keep of it.
+fn heads(by: &[bool], parts: &[Option<Part>]) -> Vec<Head> {
+    let tiles = by.iter().zip(parts).enumerate();
+    let head = |(tile, (shows, part)): (usize, (&bool, &Option<Part>))| {
+        let part = part.as_ref().filter(|_| *shows)?;
+        let part = rect(&part.header);
+        Some(Head { tile, part })
+    };
+    tiles.filter_map(head).collect()
 }
 
 /// Where in the window a picture goes.
 fn rect(header: &Header) -> Rect {
     Rect::new(header.x, header.y, header.width, header.height)
-}
-
-/// Fills `hole` of a canvas, which is `all` of the window, with stripes.
-fn stripe(canvas: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
-    for y in hole.y..hole.y + hole.height {
-        let at = (y - all.y) as usize * stride + (hole.x - all.x) as usize * 4;
-        let row = &mut canvas[at..at + hole.width as usize * 4];
-        for (pixel, x) in row.chunks_exact_mut(4).zip(hole.x..) {
-            pixel.copy_from_slice(&STRIPES[((x + y) / STRIPE % 2) as usize]);
-        }
-    }
 }
 
 /// The header `at` bytes into a message, if that is as long as it says.

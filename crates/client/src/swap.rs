@@ -19,8 +19,16 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
     if !session.is_answered() {
         surface.finished.store(frame, Ordering::Release);
     }
+    let wall = session.options.wall.as_ref();
+    let on_wall = wall.is_some_and(|wall| session.frames.is_on_wall(surface, wall));
+    let on_wall = (on_wall && session.options.shows_wall(), want::WALL);
     if let Some(composite) = session.composite {
-        return (frame, composite.wants(surface));
+        let (is_on_wall, wall) = on_wall;
+        return match composite.wants(surface) {
+            0 => (frame, 0),
+            wanted if is_on_wall => (frame, wanted | wall),
+            wanted => (frame, wanted),
+        };
     }
     let shown = session.options.shows_windows() && surface.is_visible();
     let saved = session
@@ -28,13 +36,7 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
         .save
         .as_ref()
         .is_some_and(|save| u64::from(frame) % save.every == 0);
-    let wall = session.options.wall.as_ref();
-    let on_wall = wall.is_some_and(|wall| session.frames.is_on_wall(surface, wall));
-    let wants = [
-        (shown, want::WINDOW),
-        (saved, want::FILES),
-        (on_wall && session.options.shows_wall(), want::WALL),
-    ];
+    let wants = [(shown, want::WINDOW), (saved, want::FILES), on_wall];
     let wants = wants.iter().filter(|(is_wanted, _)| *is_wanted);
     (frame, wants.map(|(_, want)| want).sum())
 }

@@ -20,6 +20,10 @@ pub enum OutletError {
     Format(Color),
     #[error("every is 0: it is 1 for all pictures, 2 for each second one, and so on")]
     Every,
+    #[error("{0}")]
+    Address(mgn_fabric::Error),
+    #[error("the viewer at {address} gets no pictures: {why}")]
+    Viewer { address: String, why: String },
     #[error(transparent)]
     Present(#[from] mgn_present::Error),
     #[error(
@@ -37,12 +41,13 @@ impl OutletError {
             OutletError::Size { .. }
             | OutletError::Length { .. }
             | OutletError::Format(_)
-            | OutletError::Every => true,
+            | OutletError::Every
+            | OutletError::Address(_) => true,
             OutletError::Present(error) => matches!(
                 error,
                 Error::FileFormat(_) | Error::TooLarge { .. } | Error::BadPicture { .. }
             ),
-            OutletError::Failed(_) => false,
+            OutletError::Viewer { .. } | OutletError::Failed(_) => false,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Where the pictures of a program go that renders itself: into a window, or into image files.
+//! Where the pictures of a program go that renders itself: into a window, into image files, or
+//! to a viewer that shows them in browsers.
 //!
 //! An [`Outlet`] is one such place. It takes one [`Shot`] after another. [`Attached`] shows each
 //! picture in an outlet that a process gets from its compositor. The libraries for C and Python
@@ -10,6 +11,7 @@ mod canvas;
 mod error;
 mod outlet;
 mod shot;
+mod viewing;
 
 pub use attached::Attached;
 pub use canvas::Canvas;

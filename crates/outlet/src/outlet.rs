@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mgn_present::{FileFormat, Pane, Picture, Saver, Target, PIXEL};
 
+use crate::viewing::Viewing;
 use crate::{OutletError, Shot};
 
 /// A place where pictures go, one after the other.
@@ -22,6 +23,7 @@ pub struct Outlet {
 enum Place {
     Files(Saver),
     Window(Pane),
+    Viewer(Viewing),
 }
 
 impl Outlet {
@@ -48,6 +50,26 @@ impl Outlet {
         Ok(Outlet::at(Place::Window(Pane::open(display, title)?)))
     }
 
+    /// Sends pictures to a viewer, which shows them in browsers as a tile of its wall: 0 is the
+    /// first one. `address` is the one of `mgn viewer --feeds`; none: its default. For a `tcp:` or
+    /// `tls:` address, `token` is the file of a token with the role server; none: the one that
+    /// `MGN_TOKEN_FILE` names.
+    ///
+    /// The viewer need not run yet, and may be started again. It gets the newest picture whenever
+    /// somebody looks at it, so it may miss some. Several processes can show the tiles of one wall
+    /// if they show equally many pictures.
+    ///
+    /// # Errors
+    /// [`OutletError::Address`], [`OutletError::Viewer`] for a token that cannot be used.
+    pub fn viewer(
+        address: Option<&str>,
+        token: Option<&Path>,
+        tile: u16,
+    ) -> Result<Outlet, OutletError> {
+        let viewing = Viewing::open(address, token, tile)?;
+        Ok(Outlet::at(Place::Viewer(viewing)))
+    }
+
     fn at(place: Place) -> Outlet {
         Outlet {
             place,
@@ -61,7 +83,7 @@ impl Outlet {
     /// its X server has ended, and pictures are errors.
     pub fn is_closed(&mut self) -> bool {
         match &mut self.place {
-            Place::Files(_) => false,
+            Place::Files(_) | Place::Viewer(_) => false,
             Place::Window(pane) => pane.is_closed() || pane.is_lost() || self.failed.is_some(),
         }
     }
@@ -81,6 +103,7 @@ impl Outlet {
         let is_wanted = match &mut self.place {
             Place::Files(saver) => saver.wants(frame),
             Place::Window(pane) => !pane.is_closed(),
+            Place::Viewer(_) => true,
         };
         let shown = match is_wanted {
             true => {
@@ -97,13 +120,14 @@ impl Outlet {
                     frame,
                 };
                 match &mut self.place {
-                    Place::Files(saver) => saver.show(&picture),
-                    Place::Window(pane) => pane.show(&picture),
+                    Place::Files(saver) => saver.show(&picture).map_err(OutletError::from),
+                    Place::Window(pane) => pane.show(&picture).map_err(OutletError::from),
+                    Place::Viewer(viewing) => viewing.show(&picture),
                 }
             }
             false => Ok(()),
         };
-        match shown.map_err(OutletError::from) {
+        match shown {
             Ok(()) => {
                 self.frame = frame;
                 Ok(())

@@ -112,6 +112,11 @@ impl FramesSlot {
         });
     }
 
+    /// Whether pictures are shown here.
+    pub fn is_shown(&self) -> bool {
+        self.shown.get().is_some()
+    }
+
     /// Shows what the client's end of the frames connection has shown, if anything is shown here.
     pub fn follow(&self, releases: mgn_fabric::Receiver) {
         let screens = self.shown.get().and_then(|shown| {
@@ -305,11 +310,14 @@ impl Pictures for FramesEnd {
                     true => Some(self.copy(&way, &pixels)?),
                     false => None,
                 };
-                let header = *header;
+                let mut pixels = pixels;
+                // Depths are for the client alone.
+                pixels.truncate(header.stride as usize * header.height as usize);
                 let part = Part {
-                    header,
+                    header: *header,
                     window,
                     pixels,
+                    merged: 0,
                 };
                 (room, Some(part))
             }

@@ -90,6 +90,14 @@ pub(crate) struct Part {
     pub window: (u32, u32),
     /// Rows without gaps.
     pub pixels: Vec<u8>,
+    /// Bytes of them that the client has replaced by those of a composited picture.
+    pub merged: usize,
+}
+
+impl Part {
+    fn is_of(&self, release: Release) -> bool {
+        (self.header.surface, self.header.frame) == (release.surface, release.frame)
+    }
 }
 
 impl Kept {
@@ -116,14 +124,28 @@ impl Kept {
 
     /// Takes the picture that is to be shown. Those before it come no more.
     fn take(&self, release: Release) -> Option<Part> {
-        let is_it = |part: &Part| {
-            (part.header.surface, part.header.frame) == (release.surface, release.frame)
-        };
         let mut state = self.lock();
-        let at = state.parts.iter().position(is_it)?;
+        let at = state.parts.iter().position(|part| part.is_of(release))?;
         let part = state.parts.drain(..=at).next_back();
         self.changed.notify_all();
         part
+    }
+
+    /// Replaces the next pixels of a picture that is kept by composited ones. Returns false if
+    /// there are more than it has. Those of a frame that is not kept are dropped.
+    fn merge(&self, release: Release, pixels: &[u8]) -> bool {
+        let mut state = self.lock();
+        let mut parts = state.parts.iter_mut();
+        let Some(part) = parts.find(|part| part.is_of(release)) else {
+            return true;
+        };
+        let rest = part.pixels.get_mut(part.merged..).unwrap_or_default();
+        let Some(place) = rest.get_mut(..pixels.len()) else {
+            return false;
+        };
+        place.copy_from_slice(pixels);
+        part.merged += pixels.len();
+        true
     }
 
     fn give_back(&self, memory: Vec<u8>) {
@@ -262,12 +284,18 @@ impl Screens {
             false => EXPOSED_EVERY,
         };
         let mut counted = Instant::now();
+        let mut said = Vec::new();
         let why = loop {
             let release = match releases.recv(Some(look)) {
-                Ok(Some(message)) => match Release::decode(&message.to_vec()) {
-                    Some(release) => Some(release),
-                    None => break Fault::refused("it says nonsense on its frames connection"),
-                },
+                Ok(Some(message)) => {
+                    said.clear();
+                    message.copy_range(0, message.len(), &mut said);
+                    match Release::merged(&said) {
+                        Some((release, [])) => Some(release),
+                        Some((release, pixels)) if kept.merge(release, pixels) => continue,
+                        _ => break Fault::refused("it says nonsense on its frames connection"),
+                    }
+                }
                 Ok(None) => None,
                 Err(error) => break gone(&error),
             };
@@ -443,6 +471,7 @@ mod tests {
             },
             window: (8, 4),
             pixels: vec![frame as u8; (width * height * 4) as usize],
+            merged: 0,
         }
     }
 
@@ -487,6 +516,19 @@ mod tests {
         kept.keep(part(5, [4, 0, 4, 4])).unwrap();
         kept.end(Fault::Gone);
         assert_eq!(kept.keep(part(6, [4, 0, 4, 4])).unwrap_err(), Fault::Gone);
+    }
+
+    #[test]
+    fn composited_pixels_take_the_place_of_those_kept() {
+        let kept = Kept::default();
+        kept.keep(part(1, [4, 0, 4, 4])).unwrap();
+        let release = |frame| Release { surface: 1, frame };
+        assert!(kept.merge(release(1), &[8; 40]));
+        assert!(kept.merge(release(1), &[9; 24]));
+        assert!(!kept.merge(release(1), &[9; 1]));
+        assert!(kept.merge(release(2), &[7; 999]), "nothing is kept of it");
+        let pixels = kept.take(release(1)).unwrap().pixels;
+        assert_eq!(pixels, [[8; 40].as_slice(), &[9; 24]].concat());
     }
 
     #[test]

@@ -36,6 +36,8 @@ const COMMAND_BYTES: usize = 16 * CHUNK;
 const ANSWER_BYTES: usize = 8 * CHUNK;
 /// What the client says on the frames connection is short.
 const RELEASE_BYTES: usize = 4096;
+/// Where the server shows a tile, the client may send the composited pixels of it in parts.
+const MERGED_BYTES: usize = 64 << 10;
 /// Small messages of the frames connection; pictures are longer and get memory of their own.
 const HEADERS_BYTES: usize = 64 * 4096;
 /// The longest picture: 16k x 16k.
@@ -395,10 +397,14 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8], compresses: bo
     let opened = Incoming::from_handoff(socket, client).and_then(|incoming| {
         let over_network = far && *incoming.transport() == Transport::Tcp;
         let compressed = over_network || compresses;
+        let said_max = match slot.is_shown() {
+            true => MERGED_BYTES,
+            false => RELEASE_BYTES,
+        };
         let config = Config {
-            message_max: RELEASE_BYTES,
+            message_max: said_max,
             send_pool_bytes: HEADERS_BYTES,
-            recv_pool_bytes: RELEASE_BYTES,
+            recv_pool_bytes: 4 * said_max,
             large_max: PICTURE_MAX,
             ..Config::default()
         };

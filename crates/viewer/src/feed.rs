@@ -111,6 +111,11 @@ impl Feed {
         Ok(())
     }
 
+    /// Why the viewer has refused the feed for good, if it has.
+    pub fn refused(&self) -> Option<String> {
+        self.shared.lock().refused.clone()
+    }
+
     /// Notes what the server has done so far; the viewer is told once a second.
     pub fn count(&self, counters: &Counters) {
         self.shared.lock().counters = *counters;
@@ -160,6 +165,8 @@ struct State {
     counters: Counters,
     /// The viewer has gone.
     lost: Option<Error>,
+    /// Why it is not looked for any more.
+    refused: Option<String>,
     stopped: bool,
 }
 
@@ -302,7 +309,11 @@ fn run(shared: &Arc<Shared>, viewer: &Address, connect: &dyn Fn() -> Result<Conn
             let waited = shared.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        if state.stopped || is_final {
+        if is_final {
+            state.refused = Some(why);
+            return;
+        }
+        if state.stopped {
             return;
         }
     }

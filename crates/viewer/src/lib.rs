@@ -5,24 +5,37 @@
 //! larger than it is shown, no faster than it is drawn, and for the same frame of every tile; what
 //! of a frame has arrived is shown when all of it has. The page has a WebSocket, which it must show
 //! the token for, and says on it what is in view.
+//!
+//! Without the feature `page` there are only feeds.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "page")]
 mod board;
+#[cfg(feature = "page")]
 mod door;
 mod encode;
 mod feed;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(all(test, feature = "page"), feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg_attr(not(feature = "page"), allow(dead_code, reason = "the viewer's half"))]
 mod message;
+#[cfg(feature = "page")]
 mod outbox;
+#[cfg(feature = "page")]
 mod rounds;
+#[cfg(feature = "page")]
 mod secret;
+#[cfg(feature = "page")]
 mod viewer;
+#[cfg(feature = "page")]
 mod visitors;
+#[cfg(feature = "page")]
 mod watcher;
+#[cfg(feature = "page")]
 mod web;
 
 pub use feed::{Feed, FeedOptions, NoViewer};
 pub use message::Counters;
+#[cfg(feature = "page")]
 pub use viewer::{Viewer, ViewerError, ViewerOptions};

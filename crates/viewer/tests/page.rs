@@ -1,14 +1,16 @@
 //! The page in Chromium.
 
+#[path = "support/browser.rs"]
+mod browser;
 mod support;
 
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use browser::{Browser, Screenshot};
 use mgn_wall::{Fit, Rect, Tile, Wall};
 use serde_json::json;
-use support::browser::{Browser, Screenshot};
 use support::{feed, parts, show_part, viewer, Drawing, COLOURS};
 
 /// 2 x 2 tiles with bezels between them.

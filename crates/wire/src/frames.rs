@@ -1,7 +1,8 @@
 //! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes,
 //! then pixels or text, or several headers of frames without pictures. From the client: a
 //! [`Release`], when all tiles of a wall have a frame that servers show, and have shown those
-//! before it.
+//! before it. If the client has composited the frame, the pixels of the tile come first, in
+//! [`Release::merged`] messages.
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
@@ -43,8 +44,11 @@ pub struct Release {
     pub frame: u32,
 }
 
+/// Bytes of a release.
+pub const RELEASE: usize = 8;
+
 impl Release {
-    pub fn encode(&self) -> [u8; 8] {
+    pub fn encode(&self) -> [u8; RELEASE] {
         let both = u64::from(self.frame) << 32 | u64::from(self.surface);
         both.to_le_bytes()
     }
@@ -56,6 +60,17 @@ impl Release {
             surface: both as u32,
             frame: (both >> 32) as u32,
         })
+    }
+
+    /// Splits a message into the frame that it is about and the pixels that follow. None for a
+    /// message that is too short.
+    ///
+    /// Without pixels, the frame is to be shown. Pixels replace those that the server keeps of the
+    /// frame, in their order: rows of the same rectangle without gaps, 4 bytes a pixel. A message
+    /// may end anywhere in them, and the next one continues there.
+    pub fn merged(message: &[u8]) -> Option<(Release, &[u8])> {
+        let (release, pixels) = message.split_at_checked(RELEASE)?;
+        Some((Release::decode(release)?, pixels))
     }
 }
 
@@ -260,5 +275,9 @@ mod tests {
         for length in [0, 7, 9, 64] {
             assert_eq!(Release::decode(&vec![1; length]), None);
         }
+        let bytes = [&release.encode()[..], b"pixels"].concat();
+        assert_eq!(Release::merged(&bytes), Some((release, &b"pixels"[..])));
+        assert_eq!(Release::merged(&bytes[..8]), Some((release, &b""[..])));
+        assert_eq!(Release::merged(&bytes[..7]), None);
     }
 }

@@ -437,6 +437,9 @@ fn frame_headers(bytes: &[u8]) {
     if let Some(release) = Release::decode(bytes) {
         assert_eq!(release.encode(), bytes);
     }
+    if let Some((release, pixels)) = Release::merged(bytes) {
+        assert_eq!([&release.encode()[..], pixels].concat(), bytes);
+    }
     for bytes in bytes.chunks(HEADER) {
         let header = bytes.first_chunk().and_then(Header::decode);
         if let Some(header) = header {

@@ -4,7 +4,7 @@ use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types, the stream's layout or the messages of the frames connection do.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -199,7 +199,7 @@ class Barrier:
 
 
 class Outlet:
-    """A place where pictures go, one after the other: a window, or image files.
+    """A place where pictures go, one after the other: a window, image files, or a viewer.
 
     It takes arrays, by `show`, or all pictures that a compositor gives this process, by
     `Compositor.attach`. OutletError says that it cannot be opened, or is out of order.
@@ -226,6 +226,28 @@ class Outlet:
         The window opens with the first picture, and has the size of the last one.
         """
         return cls(_native.Outlet.window(title, display))
+
+    @classmethod
+    def viewer(
+        cls,
+        address: str | None = None,
+        *,
+        token_file: str | os.PathLike[str] | None = None,
+        tile: int = 0,
+    ) -> Outlet:
+        """Sends pictures to `mgn viewer`, which shows them in browsers as a tile of its wall.
+
+        `address` is the one of `mgn viewer --feeds`, by default unix:@manganese-viewer. A tcp: or
+        tls: address needs `token_file`, the file of a token with the role server; by default, the
+        one that MGN_TOKEN_FILE names. Tiles are counted from 0.
+
+        The viewer need not run yet, and may be restarted. It gets the newest picture whenever
+        somebody looks, so nobody may see some of the pictures. Processes that show tiles of one
+        wall show equally many pictures. Sides have at most 16384 pixels.
+        """
+        if not 0 <= tile < 1 << 16:
+            raise ValueError(f"tile is {tile}, and no wall has such a tile")
+        return cls(_native.Outlet.viewer(address, token_file, tile))
 
     def show(self, color: numpy.ndarray, *, bottom_up: bool = False) -> None:
         """Shows a picture of the shape (height, width, 4) and the type uint8.

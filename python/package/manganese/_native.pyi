@@ -58,6 +58,10 @@ class Outlet:
     def files(folder: str | PathLike[str], format: str, every: int) -> Outlet: ...
     @staticmethod
     def window(title: str, display: str | None) -> Outlet: ...
+    @staticmethod
+    def viewer(
+        address: str | None, token_file: str | PathLike[str] | None, tile: int
+    ) -> Outlet: ...
     def show(
         self,
         width: int,

@@ -245,7 +245,10 @@ fn wrong_words_are_explained() {
             "names rank 2, and there are 2",
         ),
         ("-np 2 --composite depth/radix", "no schedule"),
-        ("-np 2 --composite depth --wall 2x1", "cannot be used with"),
+        (
+            "-np 2 --composite depth --shared-window w",
+            "cannot be used with",
+        ),
         (
             "-np 2 --composite depth --transport null",
             "needs renderers; leave out --transport",

@@ -21,9 +21,11 @@ pub struct Ranks {
     /// or add. The order of ranks from front to back may follow, as in over:2,0,1, and a
     /// schedule, as in depth/radix-8.
     ///
+    /// With --wall, each copy draws in tiles, and the picture appears on the tiles of the wall.
+    ///
     /// Without -np, this run is one rank of those that mpirun or srun has started. The exit status
     /// is 75 or 76 if the pictures could not be composited.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["wall", "discard", "shared_window"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["discard", "shared_window"])]
     pub composite: Option<Recipe>,
 
     /// How long the copies wait for each other's pictures

@@ -11,7 +11,7 @@ use base64::Engine;
 use serde_json::{json, Value};
 use tungstenite::{Message, WebSocket};
 
-use super::{unique, TIMEOUT};
+use crate::support::{unique, TIMEOUT};
 
 pub struct Browser {
     process: Child,
@@ -26,7 +26,6 @@ pub struct Browser {
 /// Rows of red, green and blue.
 pub struct Screenshot {
     pub width: usize,
-    pub height: usize,
     pixels: Vec<u8>,
     channels: usize,
 }
@@ -198,7 +197,6 @@ impl Browser {
         let info = reader.next_frame(&mut pixels).unwrap();
         Screenshot {
             width: info.width as usize,
-            height: info.height as usize,
             pixels,
             channels: info.color_type.samples(),
         }

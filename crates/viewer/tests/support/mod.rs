@@ -1,8 +1,6 @@
 //! Walls without renderers: feeds whose pictures are made here.
 #![allow(dead_code)]
 
-pub mod browser;
-
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;

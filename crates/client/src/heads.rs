@@ -1,0 +1,45 @@
+//! Composited pictures on their way to the servers that show tiles.
+
+use mgn_fabric::{Error, Sender};
+use mgn_wall::Rect;
+use mgn_wire::frames::{Release, RELEASE};
+
+/// A tile that its server shows, and the part of the window that the server keeps of a frame.
+pub struct Head {
+    pub tile: usize,
+    pub part: Rect,
+}
+
+impl Head {
+    /// Sends the server its part of a composited picture, which is that of `all` of the window.
+    ///
+    /// # Errors
+    /// What the connection says.
+    pub fn give(
+        &self,
+        sender: &Sender,
+        frame: Release,
+        all: Rect,
+        color: &[u8],
+    ) -> Result<(), Error> {
+        let part = self.part;
+        let room = sender.message_max();
+        let mut message = frame.encode().to_vec();
+        for y in part.y..part.bottom() {
+            let at = ((y - all.y) * all.width + (part.x - all.x)) as usize * 4;
+            let row = &color[at..][..part.width as usize * 4];
+            for piece in row.chunks(room.saturating_sub(RELEASE).max(1)) {
+                if message.len() + piece.len() > room {
+                    sender.send(&message)?;
+                    message.truncate(RELEASE);
+                }
+                message.extend_from_slice(piece);
+            }
+        }
+        // Without pixels it would be a release.
+        match message.len() {
+            RELEASE => Ok(()),
+            _ => sender.send(&message),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Holes in pictures, where a tile's renderer is lost.
+
+use crate::surface::Surface;
+use mgn_wall::Rect;
+
+/// Between the stripes of a hole, in pixels, and the colours of both.
+const STRIPE: u32 = 16;
+const STRIPES: [[u8; 4]; 2] = [[0x30, 0x30, 0x30, 0xff], [0x60, 0x60, 0x60, 0xff]];
+
+/// What nobody has drawn of a surface, whose parts of some tiles are missing. Of less than all of
+/// it nobody knows.
+pub fn holes(surface: &Surface, drawn: &[Rect], missing: &[bool]) -> Vec<Rect> {
+    if !missing.contains(&true) {
+        return Vec::new();
+    }
+    let areas = surface.areas();
+    let areas = areas.iter().flat_map(|areas| areas.iter());
+    let lost = areas.zip(missing).filter(|(_, missing)| **missing);
+    let mut holes: Vec<_> = lost.map(|(area, _)| area.drawn).collect();
+    let (width, height) = surface.size();
+    let known: u64 = drawn.iter().chain(&holes).map(Rect::area).sum();
+    if known < u64::from(width) * u64::from(height) {
+        holes.clear();
+    }
+    holes
+}
+
+/// Fills `hole` of a canvas, which is `all` of the window, with stripes.
+pub fn stripe(canvas: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
+    for y in hole.y..hole.y + hole.height {
+        let at = (y - all.y) as usize * stride + (hole.x - all.x) as usize * 4;
+        let row = &mut canvas[at..at + hole.width as usize * 4];
+        for (pixel, x) in row.chunks_exact_mut(4).zip(hole.x..) {
+            pixel.copy_from_slice(&STRIPES[((x + y) / STRIPE % 2) as usize]);
+        }
+    }
+}
+
+/// Makes the depths of a hole the nearest, so that it is a hole in a composited picture, too.
+pub fn bring_forward(depths: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
+    for y in hole.y..hole.bottom() {
+        let at = (y - all.y) as usize * stride + (hole.x - all.x) as usize * 4;
+        depths[at..at + hole.width as usize * 4].fill(0);
+    }
+}
