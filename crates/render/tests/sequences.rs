@@ -410,6 +410,10 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 match r.below(4) {
                     0 => e.gl_bind_vertex_buffer(index, r.of(&[0, 1]), 0, 16),
                     1 => e.gl_vertex_attrib_binding(index, 1 - index),
+                    2 => {
+                        e.gl_bind_buffer(GL_ARRAY_BUFFER, r.of(&[0, 1]));
+                        e.gl_vertex_attrib_pointer(1 - index, 4, GL_FLOAT, 0, 16, 0);
+                    }
                     _ => {}
                 }
                 "an array, and a draw"

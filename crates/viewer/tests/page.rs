@@ -11,7 +11,7 @@ use std::thread;
 use browser::{Browser, Screenshot};
 use mgn_wall::{Fit, Rect, Tile, Wall};
 use serde_json::json;
-use support::{feed, parts, show_part, viewer, Drawing, COLOURS};
+use support::{feed, parts, show_part, unique, viewer, Drawing, COLOURS, TIMEOUT};
 
 /// 2 x 2 tiles with bezels between them.
 fn wall() -> Wall {

@@ -11,7 +11,7 @@ use base64::Engine;
 use serde_json::{json, Value};
 use tungstenite::{Message, WebSocket};
 
-use crate::support::{unique, TIMEOUT};
+use super::{unique, TIMEOUT};
 
 pub struct Browser {
     process: Child,
