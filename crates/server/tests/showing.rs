@@ -10,7 +10,7 @@ use mgn_fabric::{Error, Transport};
 use mgn_wall::{Target, Wall};
 use mgn_wire::frames::{want, Header, Kind, Release};
 use std::fs;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::net::TcpListener;
 use std::path::Path;
 use support::{Client, Server};
@@ -95,6 +95,48 @@ fn a_tile_is_shown_when_the_client_says_so() {
     }
     client.frames_sender.send(b"what").unwrap();
     for frame in 21..=30 {
+        let _ = client.try_encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, want::WALL) });
+    }
+    let why = client.ending().unwrap();
+    assert!(why.contains("nonsense on its frames connection"), "{why}");
+}
+
+/// The client has composited the frame with those of other programs.
+#[test]
+fn composited_pixels_are_shown_instead_of_those_that_were_drawn() {
+    let server = Server::start(false, &[]);
+    let folder = server.folder.join("merged");
+    let wall = wall(Target::Files(folder.clone()));
+    let shown = server.client_that_is_shown(Transport::Shm, Some(wall));
+    let mut client = shown.unwrap();
+    client.set_up();
+    client.draw_triangle();
+    for frame in 1..=2 {
+        client.encode(1, |e| unsafe {
+            e.mgn_swap_buffers(1, frame, want::COMPOSITE | want::WALL);
+        });
+        let (header, pixels) = client.frame();
+        assert_eq!((header.kind, header.frame), (Kind::Picture, frame));
+        assert!(header.kept && pixels.len() == 64 * 48 * 4);
+    }
+    let merged = |frame: u32, pixels: &[u8]| {
+        let release = Release { surface: 1, frame };
+        [&release.encode()[..], pixels].concat()
+    };
+    let all = [9, 90, 200, 255].repeat(64 * 48);
+    for part in [&all[..5001], &all[5001..]] {
+        client.frames_sender.send(&merged(1, part)).unwrap();
+    }
+    release(&mut client, 1, 1);
+    let file = fs::File::open(folder.join("0,0/frame-000001.png")).unwrap();
+    let mut reader = png::Decoder::new(BufReader::new(file)).read_info().unwrap();
+    let mut found = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut found).unwrap();
+    assert!(found == [200, 90, 9].repeat(64 * 48), "another picture");
+    for part in [&all[..], &all[..1]] {
+        let _ = client.frames_sender.send(&merged(2, part));
+    }
+    for frame in 3..=12 {
         let _ = client.try_encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, want::WALL) });
     }
     let why = client.ending().unwrap();
