@@ -26,7 +26,7 @@ mod wired;
 
 pub use barrier::{Barrier, Event, To, Transmit};
 pub use error::{Ended, Lost, Misuse, Refused, ViewError};
-pub use job::{JobBarrier, Kind, OpenError, Options, UnknownKind};
+pub use job::{Choice, JobBarrier, Kind, OpenError, Options, UnknownChoice, UnknownKind};
 pub use member::Member;
 pub use packet::{group_of, sender_of};
 pub use pattern::{Dissemination, Hierarchical, Pattern, Place, Signal, Star, Tree, Unexpected};

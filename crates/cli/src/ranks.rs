@@ -10,7 +10,7 @@ use anyhow::Context;
 use mgn_composite::{TOLD, UNTOLD};
 use mgn_fabric::job::Job;
 use mgn_fabric::Transport;
-use mgn_launch::{find_xvfb, Composite, Driver, JobEnd, Rules, RunDir, Xvfb};
+use mgn_launch::{find_xvfb, Composite, Driver, JobEnd, Rules, RunDir, SwapBarrier, Xvfb};
 use mgn_wall::{Fit, Target, Wall};
 
 use crate::args::{words_of_a_rank, Run};
@@ -26,10 +26,14 @@ pub struct Rank {
 impl Rank {
     /// The rank that the launcher has set; `None` for a run that is not part of a job.
     pub fn find(args: &Run) -> anyhow::Result<Option<Rank>> {
-        if args.ranks.composite.is_none() && args.ranks.ranked.is_none() {
+        let ranks = &args.ranks;
+        if ranks.composite.is_none() && ranks.swap_barrier.is_none() && ranks.ranked.is_none() {
             return Ok(None);
         }
         let Some(job) = Job::of_program()? else {
+            if ranks.composite.is_none() {
+                anyhow::bail!("--swap-barrier lets several programs wait for each other, and this is the only rank: add -np N, or start the ranks with mpirun or srun");
+            }
             anyhow::bail!("--composite makes one picture of several, and this is the only rank: add -np N, or start the ranks with mpirun or srun");
         };
         Ok(Some(Rank {
@@ -143,6 +147,15 @@ pub fn composite_settings(args: &Run) -> Option<Composite> {
     })
 }
 
+/// The client library's settings for the barrier before swaps.
+pub fn swap_barrier_settings(args: &Run) -> Option<SwapBarrier> {
+    let choice = args.ranks.swap_barrier.as_ref()?;
+    Some(SwapBarrier {
+        choice: choice.to_string(),
+        patience: args.ranks.swap_timeout,
+    })
+}
+
 /// Refuses flags that contradict the flags for several copies.
 pub fn check(args: &Run) -> anyhow::Result<()> {
     let ranks = &args.ranks;
@@ -202,10 +215,11 @@ pub fn launch(args: &Run, copies: u32) -> anyhow::Result<u8> {
         Ok(command)
     };
     let commands = (0..copies).map(command).collect::<anyhow::Result<_>>()?;
+    let says_why = is_composited || args.ranks.swap_barrier.is_some();
     let rules = Rules {
         are_led: is_composited,
-        told: is_composited.then_some(TOLD.into()),
-        untold: is_composited.then_some(UNTOLD.into()),
+        told: says_why.then_some(TOLD.into()),
+        untold: says_why.then_some(UNTOLD.into()),
     };
     Ok(match mgn_launch::Ranks::start(commands, rules)?.wait()? {
         JobEnd::Well => 0,

@@ -109,6 +109,7 @@ fn start(args: &mut Run) -> anyhow::Result<Started> {
         icet: args.icet.as_deref().map(icet).transpose()?,
         window: shared_window(args)?,
         composite: ranks::composite_settings(args),
+        swap_barrier: ranks::swap_barrier_settings(args),
         ..ClientSettings::default()
     };
     let found = mothership_match::request(&args.render, flag, &args.program[0])?;

@@ -5,14 +5,14 @@
 //! others have, so that pictures of different sizes are an error and never mixed. Who leaves says
 //! why.
 
+use crate::job;
 use crate::options;
-use crate::signals::Signals;
 use crate::surface::{Kind, Surface};
 use mgn_composite::{
     Color, CompositeError, Depth, Format, Group, Operation, PictureRef, Recipe, Terms, TOLD, UNTOLD,
 };
 use mgn_fabric::endpoint::{How, LinkId, Wanted};
-use mgn_fabric::job::{Job, Member};
+use mgn_fabric::job::Member;
 use mgn_present::Rows;
 use mgn_wire::frames::{want, Header};
 use std::fmt::Display;
@@ -20,11 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The programs' own job has the name that they were told; this is added to that of the one here.
+/// The job here, beside the programs' own.
 const OF_PICTURES: &str = ".pictures";
-/// The ports of that job are so far from those of the programs' own.
 const PORTS_APART: u16 = 1024;
-const FIRST_PORT: u16 = 21400;
 
 /// The upper byte of the tags of messages beside those of the group.
 const TAG: u64 = 0x48 << 56;
@@ -56,23 +54,7 @@ impl Composite {
     /// # Errors
     /// One sentence.
     pub fn join(options: &options::Composite) -> Result<&'static Composite, String> {
-        let env = |name: &str| {
-            let set = std::env::var(name).ok().filter(|value| !value.is_empty());
-            match name {
-                "MGN_JOB" => Some(set.unwrap_or_else(|| "job".into()) + OF_PICTURES),
-                "MGN_PORT" => {
-                    let port = set.map_or(Ok(FIRST_PORT), |port| port.parse());
-                    port.ok()
-                        .map(|port: u16| port.saturating_add(PORTS_APART).to_string())
-                }
-                // The other one is that of the server.
-                "MGN_TOKEN_FILE" => std::env::var("MGN_COMPOSITE_TOKEN_FILE").ok(),
-                _ => set,
-            }
-        };
-        // The threads of the job are ours.
-        let _signals = Signals::block_all();
-        let joined = Job::find_in(&env).and_then(Job::join);
+        let joined = job::join(OF_PICTURES, PORTS_APART);
         let member = joined.map_err(|error| format!("no pictures can be composited: {error}"))?;
         let recipe = options.recipe.clone();
         let checked = recipe.check(member.size() as usize);

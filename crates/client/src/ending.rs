@@ -60,6 +60,9 @@ fn last_frames(session: &Session) {
             composite.leave();
         }
     }
+    if let Some(barrier) = &session.swap_barrier {
+        barrier.leave();
+    }
     session.take_leave();
 }
 

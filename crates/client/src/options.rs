@@ -1,5 +1,6 @@
 //! What `mgn run` tells the library through the environment.
 
+use mgn_barrier::Choice;
 use mgn_composite::Recipe;
 use mgn_fabric::{Address, PublicKey, Transport};
 use mgn_spu::Chain;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long programs wait for each other to composite, unless told otherwise.
+/// How long programs wait for each other to composite or to swap, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Read once, when the program first needs a server.
@@ -39,6 +40,16 @@ pub struct Options {
     pub chain: Chain,
     /// The pictures of several programs become one.
     pub composite: Option<Composite>,
+    /// The swaps of several programs wait for each other.
+    pub swap_barrier: Option<SwapBarrier>,
+}
+
+/// How swaps wait.
+#[derive(Clone, Debug)]
+pub struct SwapBarrier {
+    pub choice: Choice,
+    /// How long the programs wait for each other.
+    pub patience: Duration,
 }
 
 /// How pictures are composited.
@@ -192,6 +203,16 @@ impl Options {
                         .parse()
                         .map_err(|error| format!("MGN_COMPOSITE={text}: {error}"))?,
                     patience: number(&var, "MGN_COMPOSITE_TIMEOUT")?
+                        .map_or(PATIENCE, Duration::from_secs),
+                }),
+            },
+            swap_barrier: match var("MGN_SWAP_BARRIER").filter(|text| !text.is_empty()) {
+                None => None,
+                Some(text) => Some(SwapBarrier {
+                    choice: text
+                        .parse()
+                        .map_err(|error| format!("MGN_SWAP_BARRIER={text}: {error}"))?,
+                    patience: number(&var, "MGN_SWAP_TIMEOUT")?
                         .map_or(PATIENCE, Duration::from_secs),
                 }),
             },
@@ -383,6 +404,7 @@ mod tests {
             ("MGN_WELD", "glue"),
             ("MGN_SHARED_WINDOW", &"x".repeat(101)),
             ("MGN_COMPOSITE", "deph"),
+            ("MGN_SWAP_BARRIER", "dissemnation"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.contains(name), "{error}");

@@ -16,6 +16,7 @@ use crate::session::Session;
 use crate::signals::Signals;
 use crate::stats::Word;
 use crate::surface::{Kind, Surface};
+use crate::swap_barrier::Failed;
 use mgn_fabric::{Message, Receiver, Segment, Sender};
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
 use mgn_wall::Rect;
@@ -334,6 +335,14 @@ impl Presenter {
                     rows: &pixels,
                     surface: &surface,
                 };
+                if let Some(barrier) = &self.session.swap_barrier {
+                    if let Err(Failed(why, status)) = barrier.pass_all() {
+                        let told = why.clone().unwrap_or_default();
+                        composite.fail(&told, why.is_some());
+                        self.session.part(why, status);
+                        return false;
+                    }
+                }
                 let mut compositing = composite.compositing();
                 match compositing.composite(composite, &layer) {
                     Outcome::Here(merged) => {

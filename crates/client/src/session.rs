@@ -11,6 +11,7 @@ use crate::renderers::{self, Accepted, NoSuccessor, Reached, Renderers};
 use crate::replies::{Answered, NoAnswer};
 use crate::stages::{Asked, Stages};
 use crate::stats::{Stats, Word};
+use crate::swap_barrier::SwapBarrier;
 use crate::tiles::Needs;
 use crate::{ending, presenter};
 use mgn_fabric::{Error, Receiver, Reservation, Sender};
@@ -36,6 +37,8 @@ pub struct Session {
     pub accepted: Accepted,
     /// Where the pictures of several programs become one.
     pub composite: Option<&'static Composite>,
+    /// Where the swaps of several programs wait for each other.
+    pub swap_barrier: Option<SwapBarrier>,
     /// Stages in this process that all commands pass, if there are any.
     stages: OnceLock<Stages>,
     next_id: AtomicU32,
@@ -108,6 +111,7 @@ fn begin() -> Result<&'static Session, String> {
         renderers,
         accepted,
         composite,
+        swap_barrier: options.swap_barrier.as_ref().map(SwapBarrier::new),
         stages: OnceLock::new(),
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
@@ -506,7 +510,7 @@ impl Session {
         self.end(Some(&why), 1);
     }
 
-    /// This program composites its pictures with those of others no longer: here is why, unless the
+    /// This program swaps, or composites its pictures, with others no longer: here is why, unless the
     /// person is told otherwise.
     pub fn part(&self, why: Option<String>, status: u8) {
         self.end(why.as_deref(), status.into());

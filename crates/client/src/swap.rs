@@ -6,6 +6,7 @@ use crate::idle::with_current;
 use crate::session::Session;
 use crate::stats::Word;
 use crate::surface::Surface;
+use crate::swap_barrier::Failed;
 use crate::tiles;
 use mgn_wire::frames::want;
 use mgn_wire::Encoder;
@@ -46,6 +47,7 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
 ///
 /// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
+    wait_for_others(session, surface);
     let (frame, want) = hand_over(session, surface);
     // SAFETY: written to an encoder that has room.
     ask(session, surface, |e| unsafe {
@@ -65,6 +67,22 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
             cx.end_frame();
         }
     });
+}
+
+/// Where swaps of several programs wait for each other, does so. Where their pictures become one,
+/// that is done before each composition instead.
+fn wait_for_others(session: &'static Session, surface: &Arc<Surface>) {
+    let Some(barrier) = &session.swap_barrier else {
+        return;
+    };
+    if session.composite.is_some() {
+        return;
+    }
+    // The server draws the frame in the meantime.
+    with_current(|cx| cx.flush());
+    if let Err(Failed(why, status)) = barrier.pass_for(surface) {
+        session.part(why, status);
+    }
 }
 
 /// glXCopySubBufferMESA: shows the part `[x, y, width, height]` of the back buffer, counted from

@@ -70,6 +70,8 @@ pub struct ClientSettings {
     pub icet: Option<Icet>,
     /// The pictures of several programs become one.
     pub composite: Option<Composite>,
+    /// The programs' swaps wait for each other.
+    pub swap_barrier: Option<SwapBarrier>,
 }
 
 /// A library with IceT's interface, and the file names by which programs ask for IceT.
@@ -94,6 +96,15 @@ pub struct SharedWindow {
 pub struct Composite {
     /// As `mgn-composite` reads it.
     pub recipe: String,
+    /// For how many seconds the programs wait for each other.
+    pub patience: u64,
+}
+
+/// The barrier before each swap.
+#[derive(Clone, Debug)]
+pub struct SwapBarrier {
+    /// As `mgn-barrier` reads it.
+    pub choice: String,
     /// For how many seconds the programs wait for each other.
     pub patience: u64,
 }
@@ -187,6 +198,11 @@ pub(crate) fn environment(
             "MGN_COMPOSITE_TIMEOUT",
             composite.map(|c| c.patience.to_string()),
         ),
+    ]);
+    let barrier = settings.swap_barrier.as_ref();
+    changes.extend([
+        set_or_remove("MGN_SWAP_BARRIER", barrier.map(|b| &b.choice)),
+        set_or_remove("MGN_SWAP_TIMEOUT", barrier.map(|b| b.patience.to_string())),
     ]);
     changes.extend(x11_toolkits());
     Ok(changes)

@@ -28,7 +28,8 @@ mod xvfb;
 pub use counters::Counters;
 pub use embedded::{EmbeddedServer, READY};
 pub use environment::{
-    overruled_toolkits, ClientSettings, Composite, Icet, OnLoss, Present, Save, SharedWindow, Weld,
+    overruled_toolkits, ClientSettings, Composite, Icet, OnLoss, Present, Save, SharedWindow,
+    SwapBarrier, Weld,
 };
 pub use error::Error;
 pub use library::{

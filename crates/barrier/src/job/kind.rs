@@ -80,6 +80,11 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
+    /// The names of all kinds, without fan-outs.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
     /// A number for each kind, by which members find out whether they have the same.
     pub(super) fn code(self) -> u32 {
         match self {

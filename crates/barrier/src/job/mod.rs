@@ -4,6 +4,7 @@
 //! else, a thread of its own does so every few milliseconds: so an arrival goes on while the
 //! program works, and others get answers.
 
+mod choice;
 mod datagrams;
 mod kind;
 mod links;
@@ -21,6 +22,7 @@ use mgn_fabric::Error;
 use mgn_sys::fork;
 
 use crate::{Combine, Ended, Misuse, SharedError, ViewError, WaitError};
+pub use choice::{Choice, UnknownChoice};
 pub use kind::{Kind, UnknownKind};
 use memory::InMemory;
 use running::Running;

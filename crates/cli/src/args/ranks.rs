@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mgn_barrier::Choice;
 use mgn_composite::Recipe;
 
 #[derive(Debug, Args)]
@@ -37,6 +38,25 @@ pub struct Ranks {
     )]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub composite_timeout: u64,
+
+    /// Let the copies' buffer swaps wait for each other, so that no frame is shown before all copies
+    /// have handed over theirs
+    ///
+    /// KIND is auto, shm, star, tree, tree-N, dissemination, hierarchical, udp, udp:INTERFACE or
+    /// wired:LINES; see share/doc/manganese/barriers.md. Only the swaps of a copy's first window
+    /// count. With --composite, the copies wait before each composition instead.
+    #[arg(long, value_name = "KIND", conflicts_with = "shared_window")]
+    pub swap_barrier: Option<Choice>,
+
+    /// How long the copies' swaps wait for each other
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        requires = "swap_barrier"
+    )]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub swap_timeout: u64,
 
     /// This run is a rank, and ends when no process holds this run directory any more
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "np")]

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
+use mgn_barrier::Kind;
 use mgn_composite::Recipe;
 use mgn_fabric::Role;
 
@@ -58,6 +59,8 @@ fn with_hints(argument: Arg) -> Arg {
         "ROLE" => return argument.value_parser(choices(Role::ALL)),
         // Orders of ranks and schedules may follow.
         "SPEC" => return argument.value_parser(choices(Recipe::words())),
+        // A fan-out, an interface or lines may follow.
+        "KIND" => return argument.value_parser(choices(Kind::names())),
         "TRANSPORT" => return argument.value_parser(choices(TRANSPORTS)),
         // A wall may be described in a file.
         "FILE" | "CONFIG" | "WALL" => ValueHint::FilePath,

@@ -1,0 +1,210 @@
+//! The barrier before swaps: no program shows a frame before all have handed over theirs.
+//!
+//! The programs are the ranks of a job, which they join at their first swap. A program that ends
+//! leaves the barrier, and the others go on without it. So they do without one that was lost: its
+//! launcher ends them if it should not have ended. One that hangs is an error after a time.
+
+use crate::job;
+use crate::log::line;
+use crate::options;
+use crate::signals::Signals;
+use crate::surface::Surface;
+use mgn_barrier::{Id, JobBarrier, OpenError, Options, WaitError};
+use mgn_composite::{TOLD, UNTOLD};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
+use std::time::Duration;
+
+/// The job here, beside the programs' own.
+const OF_SWAPS: &str = ".swaps";
+const PORTS_APART: u16 = 2048;
+
+/// How much longer than rank 0 the others wait. It knows best which rank is missing.
+const LATER: Duration = Duration::from_secs(3);
+/// How long the others may take to let this program leave.
+const LEAVING: Duration = Duration::from_secs(2);
+
+pub struct SwapBarrier {
+    options: options::SwapBarrier,
+    /// Whether a launcher says which rank was lost, and ends the others.
+    is_supervised: bool,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// Nothing was swapped yet.
+    Unopened,
+    Open(Opened),
+    /// There is nobody to wait for, or this program has left.
+    Over,
+}
+
+struct Opened {
+    barrier: JobBarrier,
+    rank: u32,
+    size: u32,
+    passed: u64,
+    /// The window whose swaps count.
+    window: Weak<Surface>,
+}
+
+/// The program cannot go on: what to tell the person, unless somebody else does, and the exit
+/// status.
+#[derive(Debug)]
+pub struct Failed(pub Option<String>, pub u8);
+
+impl SwapBarrier {
+    pub fn new(options: &options::SwapBarrier) -> SwapBarrier {
+        SwapBarrier {
+            options: options.clone(),
+            is_supervised: std::env::var_os("MGN_SUPERVISED").is_some(),
+            state: Mutex::new(State::Unopened),
+        }
+    }
+
+    /// Waits until all others swap too, if swaps of `surface` count: those of the first window that
+    /// is swapped, for as long as it exists.
+    ///
+    /// # Errors
+    /// [`Failed`], once.
+    pub fn pass_for(&self, surface: &Arc<Surface>) -> Result<(), Failed> {
+        match surface.is_window() {
+            true => self.pass(Some(surface)),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits until all others get here too.
+    ///
+    /// # Errors
+    /// [`Failed`], once.
+    pub fn pass_all(&self) -> Result<(), Failed> {
+        self.pass(None)
+    }
+
+    fn pass(&self, surface: Option<&Arc<Surface>>) -> Result<(), Failed> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Unopened = *state {
+            *state = State::Over;
+            *state = self.open()?;
+        }
+        let State::Open(opened) = &mut *state else {
+            return Ok(());
+        };
+        if let Some(surface) = surface {
+            if opened.window.upgrade().is_none_or(|w| !w.is_visible()) {
+                opened.window = Arc::downgrade(surface);
+            }
+            if opened.window.as_ptr() != Arc::as_ptr(surface) {
+                return Ok(());
+            }
+        }
+        let passed = self.wait(opened);
+        if passed.is_err() {
+            *state = State::Over;
+        }
+        passed
+    }
+
+    fn open(&self) -> Result<State, Failed> {
+        let told = |why: String| Failed(Some(format!("--swap-barrier: {why}")), TOLD);
+        let joined = job::join(OF_SWAPS, PORTS_APART);
+        let member = joined.map_err(|error| told(error.to_string()))?;
+        let (rank, size) = (member.rank(), member.size());
+        if size == 1 {
+            return Ok(State::Over);
+        }
+        // The barrier's thread is ours.
+        let _signals = Signals::block_all();
+        let opened = JobBarrier::open(
+            Box::new(member),
+            &Options {
+                kind: self.options.choice.kind,
+                interface: self.options.choice.interface.clone(),
+                patience: self.options.patience,
+                ..Options::default()
+            },
+        );
+        let barrier = opened.map_err(|error| match error {
+            // The first rank has found the same, and says it for all.
+            OpenError::Gone { .. } | OpenError::TooLate { .. } if self.is_supervised => {
+                Failed(None, UNTOLD)
+            }
+            error => told(format!("rank {rank} cannot begin: {error}")),
+        })?;
+        Ok(State::Open(Opened {
+            barrier,
+            rank,
+            size,
+            passed: 0,
+            window: Weak::new(),
+        }))
+    }
+
+    fn wait(&self, opened: &mut Opened) -> Result<(), Failed> {
+        let Opened {
+            barrier,
+            rank,
+            size,
+            passed,
+            ..
+        } = opened;
+        let patience = self.options.patience;
+        let timeout = patience + if *rank == 0 { Duration::ZERO } else { LATER };
+        loop {
+            match barrier.pass(0, Some(timeout)) {
+                Ok(_) => {
+                    *passed += 1;
+                    return Ok(());
+                }
+                // All that are left have failed at this epoch, and meet at the next one.
+                Err(WaitError::Lost(lost)) => {
+                    if !self.is_supervised {
+                        line(format_args!(
+                            "ranks were lost after {passed} swaps, and rank {rank} no longer waits for them: {}",
+                            named(&lost.members)
+                        ));
+                    }
+                }
+                Err(WaitError::TimedOut { missing }) => {
+                    let why = format!(
+                        "rank {rank} has waited {patience:?} at its swap {} for rank {}: all ranks must swap as often; --swap-timeout allows them more time",
+                        *passed + 1,
+                        named(&missing)
+                    );
+                    let first = (0..*size).find(|other| !missing.contains(&Id(*other)));
+                    // One says what all have found.
+                    let speaks = !self.is_supervised || first == Some(*rank);
+                    return Err(Failed(
+                        speaks.then_some(why),
+                        if speaks { TOLD } else { UNTOLD },
+                    ));
+                }
+                Err(error) => {
+                    let why = format!("--swap-barrier: rank {rank} after {passed} swaps: {error}");
+                    return Err(Failed(Some(why), TOLD));
+                }
+            }
+        }
+    }
+
+    /// The program has come to its end, and the others go on without it.
+    pub fn leave(&self) {
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            // A thread of the program waits. It is lost to the others when the process ends.
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if let State::Open(mut opened) = std::mem::replace(&mut *state, State::Over) {
+            if let Err(error) = opened.barrier.leave(Some(LEAVING)) {
+                tracing::debug!(%error, "the swap barrier was not left");
+            }
+        }
+    }
+}
+
+/// Ranks, as they are named to users.
+fn named(ranks: &[Id]) -> String {
+    let names: Vec<String> = ranks.iter().map(Id::to_string).collect();
+    names.join(", ")
+}
