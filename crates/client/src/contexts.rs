@@ -2,7 +2,7 @@
 
 use crate::context::{flag, Context, Refused, Request};
 use crate::gl::{hand::highest, kinds, GlState};
-use crate::idle::idle_context;
+use crate::idle::{idle_context, prepare_orphan};
 use crate::session::Session;
 use crate::surface::{size_max, Surface};
 use crate::x11::xlib::Display;
@@ -67,6 +67,7 @@ impl Contexts {
                 }
             }
         };
+        prepare_orphan();
         let id = session.new_id();
         let share_id = shared.as_ref().map_or(0, |(_, id)| *id);
         let info = {

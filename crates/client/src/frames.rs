@@ -1,6 +1,6 @@
 //! Frames under way: bounded when they are handed over, waited for at the end.
 
-use crate::surface::{Kind, Surface};
+use crate::surface::{Kind, Surface, UNSEEN};
 use crate::x11::watch::{Followed, Watch};
 use mgn_wall::{Fit, Wall, Windows};
 use std::collections::HashMap;
@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 /// Frames of one surface that may be handed over and not yet finished.
 pub const IN_FLIGHT: u32 = 2;
 
-/// The same of frames that nobody sees, for as long as the first of them was handed over less than
-/// a moment ago. So threads that take turns with short frames are woken once for several.
-pub const UNSEEN: u32 = 64;
+/// How long ago the first of several frames that nobody sees may have been handed over for the
+/// client to let [`UNSEEN`] of them be in flight, in nanoseconds.
 const MOMENT: u64 = 1_000_000;
 
 /// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where

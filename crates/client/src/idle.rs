@@ -124,8 +124,12 @@ pub fn nowhere() -> *mut u8 {
 /// A context whose commands go nowhere, for the one thread of a forked child that had a context.
 static ORPHAN: AtomicPtr<Context> = AtomicPtr::new(null_mut());
 
-/// Makes the orphan, while memory may be allocated. Done when a session begins.
+/// Makes the orphan, while memory may be allocated. Done before the first context is created: a
+/// thread has no context to lose before that.
 pub fn prepare_orphan() {
+    if !ORPHAN.load(Ordering::Acquire).is_null() {
+        return;
+    }
     let request = Request {
         api: 0,
         major: 1,

@@ -15,7 +15,7 @@ use crate::swap_barrier::SwapBarrier;
 use crate::tiles::Needs;
 use crate::{ending, presenter};
 use mgn_fabric::{Error, Receiver, Reservation, Sender};
-use mgn_wall::Tile;
+use mgn_wall::{Tile, Wall};
 use mgn_wire::hello::{self, ServerInfo};
 use mgn_wire::{Encoder, MESSAGE_HEADER};
 use std::fmt::Display;
@@ -130,7 +130,6 @@ fn begin() -> Result<&'static Session, String> {
         // SAFETY: written to the control message's own encoder.
         session.control(|e| unsafe { e.mgn_offset() });
     }
-    crate::idle::prepare_orphan();
     tracing::info!(
         renderer = session.info.renderer,
         servers = ?session.options.servers,
@@ -552,4 +551,12 @@ unsafe fn records(message: *const u8, bytes: usize) -> u64 {
         count += 1;
     }
     count
+}
+
+impl Session {
+    /// The wall that pictures are divided for: one of several tiles.
+    pub fn wall(&self) -> Option<&Wall> {
+        let is_divided = |wall: &&Wall| wall.tiles.len() > 1 && self.is_answered();
+        self.options.wall.as_ref().filter(is_divided)
+    }
 }

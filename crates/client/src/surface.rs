@@ -1,7 +1,6 @@
 //! What contexts draw to: windows, pixmaps and pbuffers, and the names the program has for them.
 
 use crate::config::Format;
-use crate::frames::UNSEEN;
 use crate::session::Session;
 use crate::tiles::{self, Areas, Wholeness};
 use crate::x11::watch::{Followed, Watch};
@@ -10,6 +9,10 @@ use mgn_wire::hello::surface as kinds;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Frames of one surface that nobody sees which may be in flight while the first of them was handed
+/// over only a moment ago. Threads that take turns with short frames are woken once for several.
+pub const UNSEEN: u32 = 64;
 
 /// What stands behind a surface on the client's side.
 pub enum Kind {
@@ -331,5 +334,11 @@ impl Drawables {
 
     fn known(&self) -> MutexGuard<'_, HashMap<(String, u32), Arc<Surface>>> {
         self.known.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+impl Surface {
+    /// Whether every renderer draws all of it.
+    pub fn is_whole(&self) -> bool {
+        self.wholeness.is_whole.load(Ordering::Relaxed)
     }
 }

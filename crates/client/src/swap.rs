@@ -7,7 +7,6 @@ use crate::session::Session;
 use crate::stats::Word;
 use crate::surface::Surface;
 use crate::swap_barrier::Failed;
-use crate::tiles;
 use mgn_wire::frames::want;
 use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
@@ -52,7 +51,7 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     // SAFETY: written to an encoder that has room.
     ask(session, surface, |e| unsafe {
         e.mgn_swap_buffers(surface.id, frame, want);
-        tiles::end_frame(session, e, surface, frame);
+        end_frame(session, e, surface, frame);
     });
     let now = session.stats.frame(session.send_wait());
     match want {
@@ -112,5 +111,22 @@ fn ask(session: &'static Session, surface: &Arc<Surface>, write: impl FnOnce(&mu
     });
     if let Some(write) = write {
         session.control(write);
+    }
+}
+
+/// Tells the renderers that a surface is drawn in tiles again, if nothing has needed it whole in
+/// frame `frame`, which ends.
+///
+/// # Safety
+/// The encoder can be written to.
+unsafe fn end_frame(session: &Session, encoder: &mut Encoder, surface: &Surface, frame: u32) {
+    let whole = &surface.wholeness;
+    let needed = session.needs.writes.load(Ordering::Relaxed)
+        || session.needs.counting.load(Ordering::Relaxed) > 0
+        || whole.needed.load(Ordering::Relaxed) == frame.wrapping_sub(1);
+    if whole.is_whole.load(Ordering::Relaxed) && !needed {
+        whole.is_whole.store(false, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { encoder.mgn_whole(surface.id, 0) };
     }
 }

@@ -28,6 +28,7 @@ mod render_modes;
 mod robust;
 mod strings;
 mod tracked;
+mod whole;
 
 use crate::config::Format;
 use crate::context::Context;

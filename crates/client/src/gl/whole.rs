@@ -1,0 +1,273 @@
+//! Surfaces made whole: each renderer is given the tiles of all others before a command that needs
+//! them.
+
+use crate::context::Context;
+use crate::gl::Need;
+use crate::log::line;
+use crate::session::Session;
+use crate::surface::Surface;
+use crate::tiles::{asked, hull, parts, Part, Whole};
+use mgn_wall::Area;
+use mgn_wire::encoder::Data;
+use mgn_wire::hello::plane;
+use mgn_wire::{gl, ops};
+use std::sync::atomic::Ordering;
+
+/// Where what offset tiling draws is not what one renderer would.
+#[derive(Clone, Copy)]
+enum Inexact {
+    Writes,
+    Counts,
+    LargeCopy,
+    Assembly,
+    Binaries,
+}
+
+impl Inexact {
+    fn what(self) -> &'static str {
+        match self {
+            Inexact::Writes => "its shaders write to memory, where each tile's renderer sees only what it has written itself",
+            Inexact::Counts => "it counts what is drawn where tiles overlap, or clipped primitives, or runs of fragment shaders",
+            Inexact::LargeCopy => "it copies more of its window than fits into a framebuffer; each tile's renderer copies what it has",
+            Inexact::Assembly => {
+                "a program in assembly language asks where its fragments are, or places vertices by matrices of its own"
+            }
+            Inexact::Binaries => "its shaders come as binaries, which nothing is added to",
+        }
+    }
+}
+
+impl Context {
+    /// Before a command that needs a surface whole: makes it so.
+    #[inline]
+    pub fn make_whole(&mut self, what: Whole) {
+        if self.session.is_some_and(|s| s.wall().is_some()) {
+            self.need(what);
+        }
+    }
+
+    /// Before display lists are called.
+    pub fn make_whole_for_lists(&mut self) {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return;
+        };
+        if session.needs.lists() {
+            self.need(Whole::Reading([0; 4]));
+            self.need(Whole::Drawing);
+        } else if session.needs.scissors.load(Ordering::Relaxed)
+            && self.gl.objects.counts.need(Need::Exact)
+        {
+            self.need(Whole::Drawing);
+        }
+        let only_compiles = self.gl.lists.is_open() && self.gl.lists.only_compiles();
+        if session.needs.conditions.load(Ordering::Relaxed) && !only_compiles {
+            self.tell_sums();
+        }
+    }
+
+    /// Shaders may write to memory from now on.
+    pub fn shaders_write(&mut self) {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return;
+        };
+        session.needs.writes.store(true, Ordering::Relaxed);
+        if session.is_offset {
+            self.say_inexact(Inexact::Writes);
+        }
+        self.need(Whole::Drawing);
+    }
+
+    /// The context draws to another surface.
+    pub fn follow_wall(&mut self) {
+        if self
+            .session
+            .is_some_and(|s| s.needs.writes.load(Ordering::Relaxed))
+        {
+            self.need(Whole::Drawing);
+        }
+        self.follow_counts();
+    }
+
+    /// A query has begun or ended, or goes on with another surface or frame: makes the surface
+    /// whole if that is needed to count each of its pixels once.
+    pub fn follow_counts(&mut self) {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return;
+        };
+        let counts = &self.gl.objects.counts;
+        let is_whole =
+            counts.need(Need::Whole) || counts.need(Need::Exact) && !self.draws_exactly();
+        self.count_whole(session, is_whole);
+        if is_whole && session.is_offset {
+            self.say_inexact(Inexact::Counts);
+        }
+        if is_whole && !self.gl.lists.is_open() {
+            self.need(Whole::Drawing);
+        }
+    }
+
+    /// Notes for the session whether this context's queries count whole surfaces: other contexts
+    /// may end their frames.
+    pub fn count_whole(&mut self, session: &Session, is_whole: bool) {
+        let counting = &session.needs.counting;
+        match (self.counts_whole, is_whole) {
+            (false, true) => counting.fetch_add(1, Ordering::Relaxed),
+            (true, false) => counting.fetch_sub(1, Ordering::Relaxed),
+            _ => return,
+        };
+        self.counts_whole = is_whole;
+    }
+
+    /// Whether each pixel of the surface is drawn by one renderer.
+    fn draws_exactly(&self) -> bool {
+        let areas = self.draw.as_ref().and_then(|surface| surface.areas());
+        areas.is_none_or(|areas| areas.iter().all(Area::is_exact))
+    }
+
+    /// A list was compiled that knows of scissor boxes.
+    pub fn lists_scissor(&mut self) {
+        if let Some(session) = self.session {
+            session.needs.scissors.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A program in assembly language is given to the driver as it is.
+    pub fn heed_assembly(&self, target: u32, text: &[u8]) {
+        let Some(session) = self.session.filter(|session| session.is_offset) else {
+            return;
+        };
+        let says = |what: &str| text.windows(what.len()).any(|part| part == what.as_bytes());
+        let by_projection = ["position_invariant", "matrix.mvp", "matrix.projection"];
+        let (most, size) = (
+            session.info.largest,
+            session.wall().map_or((0, 0), |w| w.size),
+        );
+        let is_right = match target {
+            gl::GL_VERTEX_PROGRAM_ARB => {
+                size.0 <= most.0 && size.1 <= most.1 || by_projection.into_iter().any(says)
+            }
+            _ => !says("fragment.position"),
+        };
+        if !is_right {
+            self.say_inexact(Inexact::Assembly);
+        }
+    }
+
+    /// Shaders that are not text are given to the driver as they are.
+    pub fn heed_binaries(&self) {
+        if self.session.is_some_and(|session| session.is_offset) {
+            self.say_inexact(Inexact::Binaries);
+        }
+    }
+
+    /// Says once what offset tiling cannot do for the program.
+    fn say_inexact(&self, what: Inexact) {
+        let Some(session) = self.session else { return };
+        let bit = 1 << what as u32;
+        if session.needs.inexact.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            let what = what.what();
+            line(format_args!(
+                "the wall is drawn in offset tiles, and the picture may not be right: {what}"
+            ));
+        }
+    }
+
+    #[cold]
+    fn need(&mut self, what: Whole) {
+        if self.gl.in_begin() {
+            return;
+        }
+        if let Some(session) = self.session.filter(|_| self.gl.lists.is_open()) {
+            session.needs.lists.store(true, Ordering::Relaxed);
+            if self.gl.lists.only_compiles() {
+                return;
+            }
+        }
+        let surface = match what {
+            Whole::Drawing => self.draw.clone(),
+            Whole::Reading(_) => {
+                let bound = self
+                    .gl
+                    .state
+                    .framebuffer_bound(gl::GL_READ_FRAMEBUFFER_BINDING);
+                self.read
+                    .clone()
+                    .filter(|_| bound.is_none_or(|name| name == 0))
+            }
+        };
+        let Some((surface, areas)) = surface.and_then(|s| s.areas().map(|areas| (s, areas))) else {
+            return;
+        };
+        if self.session.is_some_and(|session| session.is_offset) {
+            if let (Whole::Reading(part), false) = (what, self.gl.lists.is_open()) {
+                self.lend(&surface, &areas, part);
+            }
+            return;
+        }
+        let frame = surface.handed_over.load(Ordering::Relaxed);
+        surface.wholeness.needed.store(frame, Ordering::Relaxed);
+        if !surface.wholeness.is_whole.swap(true, Ordering::Relaxed) {
+            self.exchange(&surface, &areas);
+        }
+    }
+
+    /// Gives every renderer what all of them have of a surface.
+    fn exchange(&mut self, surface: &Surface, areas: &[Area]) {
+        let (width, height) = surface.size();
+        let all = parts(areas, [0, 0, width as i32, height as i32], height);
+        for plane in plane::ALL {
+            self.exchange_plane(surface, plane, &all);
+        }
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.mgn_whole(surface.id, 1) };
+    }
+
+    fn exchange_plane(&mut self, surface: &Surface, plane: u32, all: &[Part]) {
+        let asked = asked(all);
+        // SAFETY: the context's own encoder, and arrays of ours.
+        unsafe {
+            let asked = (asked.as_ptr(), asked.len());
+            self.enc.mgn_take_tiles(surface.id, plane, asked, 0);
+        }
+        let mut pixels = Vec::new();
+        let mut given: Vec<i32> = Vec::new();
+        for (tile, answer) in self.answers(ops::MGN_TAKE_TILES).into_iter().enumerate() {
+            // Where one is lost, everybody keeps what he has.
+            let Some(mut answer) = answer else { continue };
+            let parts = all.iter().filter(|part| part.tile == tile);
+            given.extend(parts.flat_map(|part| part.rect));
+            pixels.extend_from_slice(answer.next_array(1));
+        }
+        if pixels.is_empty() {
+            return;
+        }
+        // SAFETY: as above.
+        unsafe {
+            let given = (given.as_ptr(), given.len());
+            let pixels = Data::Bytes(pixels.as_ptr(), pixels.len());
+            self.enc.mgn_fill(surface.id, plane, given, pixels);
+        }
+    }
+
+    /// With offset tiling: has the next command that reads a surface find what all renderers have
+    /// of a part of it.
+    fn lend(&mut self, surface: &Surface, areas: &[Area], part: [i32; 4]) {
+        let (width, height) = surface.size();
+        let all = parts(areas, part, height);
+        let Some([left, low, right, top]) = all.iter().map(Part::sides).reduce(hull) else {
+            return;
+        };
+        let (most, _) = self.session.map_or((0, 0), |session| session.info.largest);
+        let (width, height) = ((right - left).min(width as i32), top - low);
+        if width.max(height) > most as i32 {
+            return self.say_inexact(Inexact::LargeCopy);
+        }
+        // SAFETY: the context's own encoder.
+        unsafe {
+            self.enc.mgn_lend(surface.id, left, low, width, height);
+        }
+        for plane in plane::ALL {
+            self.exchange_plane(surface, plane, &all);
+        }
+    }
+}
