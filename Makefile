@@ -73,12 +73,12 @@ test-python: deps-python build
 	$(BUILD_DIR)/python/bin/pip install --quiet ./python
 	MGN=$(abspath $(BUILD_DIR)/release/mgn) $(BUILD_DIR)/python/bin/python3 -m unittest discover python/tests
 
-# In release mode, as users run it: some of these programs are heavy.
 test-aarch64: deps-aarch64
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
 	cargo test --locked -p mgn-composite --lib --target aarch64-unknown-linux-gnu merge
 
+# In release mode, as users run it: some of these programs are heavy.
 test-apps: deps-apps build
 	cargo test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 

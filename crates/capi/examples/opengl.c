@@ -46,7 +46,8 @@ static void create_context(void)
     }
     EGLSurface surface = eglCreatePbufferSurface(display, config, size);
     EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, NULL);
-    if (!eglMakeCurrent(display, surface, surface, context)) {
+    if (surface == EGL_NO_SURFACE || context == EGL_NO_CONTEXT
+        || !eglMakeCurrent(display, surface, surface, context)) {
         fprintf(stderr, "no OpenGL context: error 0x%x\n", eglGetError());
         exit(1);
     }

@@ -101,8 +101,8 @@ pub unsafe extern "C" fn mgn_outlet_window(
 /// with the role server; null: the one that MGN_TOKEN_FILE names.
 ///
 /// The viewer need not run yet, and may be restarted. It gets the newest picture whenever somebody
-/// looks, so nobody may see some of the pictures. Processes that show tiles of one wall show
-/// equally many pictures. Sides have at most 16384 pixels.
+/// looks, so some pictures may never be seen. Processes that show tiles of one wall must show
+/// the same number of pictures. Sides have at most 16384 pixels.
 ///
 /// MGN_ERR_ARGUMENT: there is no such address, or no wall has so many tiles. MGN_ERR_OUTLET: the
 /// token cannot be read. If the viewer refuses the outlet, later pictures fail.

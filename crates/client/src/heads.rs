@@ -5,13 +5,14 @@ use mgn_wall::Rect;
 use mgn_wire::frames::{Release, RELEASE};
 
 /// A tile that its server shows, and the part of the window that the server keeps of a frame.
-pub struct Head {
+pub struct ShownTile {
     pub tile: usize,
     pub part: Rect,
 }
 
-impl Head {
-    /// Sends the server its part of a composited picture, which is that of `all` of the window.
+impl ShownTile {
+    /// Sends the server its part of the composited picture. `color` holds the pixels of the
+    /// rectangle `all` of the window. Sends nothing if the part is empty or not within `all`.
     ///
     /// # Errors
     /// What the connection says.
@@ -23,10 +24,14 @@ impl Head {
         color: &[u8],
     ) -> Result<(), Error> {
         let part = self.part;
+        if part.is_empty() || all.and(&part) != part {
+            return Ok(());
+        }
         let room = sender.message_max();
         let mut message = frame.encode().to_vec();
         for y in part.y..part.bottom() {
-            let at = ((y - all.y) * all.width + (part.x - all.x)) as usize * 4;
+            let row = (y - all.y) as usize * all.width as usize;
+            let at = (row + (part.x - all.x) as usize) * 4;
             let row = &color[at..][..part.width as usize * 4];
             for piece in row.chunks(room.saturating_sub(RELEASE).max(1)) {
                 if message.len() + piece.len() > room {

@@ -7,8 +7,8 @@ use mgn_wall::Rect;
 const STRIPE: u32 = 16;
 const STRIPES: [[u8; 4]; 2] = [[0x30, 0x30, 0x30, 0xff], [0x60, 0x60, 0x60, 0xff]];
 
-/// What nobody has drawn of a surface, whose parts of some tiles are missing. Of less than all of
-/// it nobody knows.
+/// The areas of a surface that belong to lost tiles. Empty if these and what was `drawn` do not
+/// cover the surface.
 pub fn holes(surface: &Surface, drawn: &[Rect], missing: &[bool]) -> Vec<Rect> {
     if !missing.contains(&true) {
         return Vec::new();

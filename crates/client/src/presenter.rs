@@ -8,7 +8,7 @@
 use crate::barrier::{Barrier, Step};
 use crate::compositing::{Layer, Outcome};
 use crate::ending;
-use crate::heads::Head;
+use crate::heads::ShownTile;
 use crate::holes::{bring_forward, holes, stripe};
 use crate::log::line;
 use crate::pixmap::PixmapTarget;
@@ -113,6 +113,10 @@ fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> Str
             let Some(header) = header.filter(|header| header.kind == FrameKind::Done) else {
                 return NONSENSE.into();
             };
+            // A server keeps only what it also sends, where pictures are composited.
+            if header.kept && presenter.session.composite.is_some() {
+                return NONSENSE.into();
+            }
             let picture = None;
             presenter.take(tile, Part { header, picture });
         }
@@ -279,7 +283,7 @@ impl Presenter {
     }
 
     /// Has servers show a frame.
-    fn release(&self, frame: Release, heads: &[Head]) {
+    fn release(&self, frame: Release, heads: &[ShownTile]) {
         for head in heads {
             // One that is lost is found to be so by its thread.
             let _ = self.senders[head.tile].send(&frame.encode());
@@ -288,7 +292,7 @@ impl Presenter {
 
     /// Shows and saves a frame as far as its pictures were sent. If it is composited with those of
     /// other programs, the servers of `heads` get the result. Returns whether it was shown.
-    fn show_here(&mut self, frame: Release, parts: Vec<Option<Part>>, heads: &[Head]) -> bool {
+    fn show_here(&mut self, frame: Release, parts: Vec<Option<Part>>, heads: &[ShownTile]) -> bool {
         let holes = parts.iter().map(Option::is_none).collect();
         let pictured = |Part { header, picture }| {
             let message = picture?;
@@ -303,7 +307,7 @@ impl Presenter {
         frame: Release,
         parts: Vec<Pictured>,
         missing: Vec<bool>,
-        heads: &[Head],
+        heads: &[ShownTile],
     ) -> bool {
         let Some(surface) = self.session.frames.surface(frame.surface) else {
             self.targets.remove(&frame.surface);
@@ -351,7 +355,7 @@ impl Presenter {
                             ..header
                         };
                         for head in heads {
-                            // As with a release.
+                            // If the server is lost, its own thread finds out.
                             let _ = head.give(
                                 &self.senders[head.tile],
                                 frame,
@@ -438,6 +442,12 @@ impl Presenter {
         let planes = 1 + usize::from(has_depth);
         let mut canvas = self.spare.pop().unwrap_or_default();
         canvas.resize(planes * plane, 0);
+        let known: u64 = parts.iter().map(|part| rect(&part.header).area()).sum();
+        if known + holes.iter().map(Rect::area).sum::<u64>() < all.area() {
+            // The memory has pixels of another frame. Nothing is drawn there, and that is far away.
+            canvas[..plane].fill(0);
+            canvas[plane..].fill(0xff);
+        }
         for hole in holes {
             let (colors, depths) = canvas.split_at_mut(plane);
             stripe(colors, stride, &all, hole);
@@ -521,13 +531,13 @@ impl Presenter {
     }
 }
 
-/// Those tiles `by` whose servers a frame is shown, and what these keep of it.
-fn heads(by: &[bool], parts: &[Option<Part>]) -> Vec<Head> {
+/// The tiles that servers show, and the part of the frame that each server keeps.
+fn heads(by: &[bool], parts: &[Option<Part>]) -> Vec<ShownTile> {
     let tiles = by.iter().zip(parts).enumerate();
     let head = |(tile, (shows, part)): (usize, (&bool, &Option<Part>))| {
         let part = part.as_ref().filter(|_| *shows)?;
         let part = rect(&part.header);
-        Some(Head { tile, part })
+        Some(ShownTile { tile, part })
     };
     tiles.filter_map(head).collect()
 }

@@ -509,8 +509,8 @@ impl Session {
         self.end(Some(&why), 1);
     }
 
-    /// This program swaps, or composites its pictures, with others no longer: here is why, unless the
-    /// person is told otherwise.
+    /// This program no longer swaps or composites with others. Says why, unless another program
+    /// tells the user.
     pub fn part(&self, why: Option<String>, status: u8) {
         self.end(why.as_deref(), status.into());
     }

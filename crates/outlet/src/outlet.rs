@@ -57,7 +57,7 @@ impl Outlet {
     ///
     /// The viewer need not run yet, and may be started again. It gets the newest picture whenever
     /// somebody looks at it, so it may miss some. Several processes can show the tiles of one wall
-    /// if they show equally many pictures.
+    /// if they show the same number of pictures.
     ///
     /// # Errors
     /// [`OutletError::Address`], [`OutletError::Viewer`] for a token that cannot be used.
@@ -92,8 +92,8 @@ impl Outlet {
     ///
     /// # Errors
     /// Those of pictures that cannot be shown ([`OutletError::is_of_call`]): others still can.
-    /// [`OutletError::Present`] if the place is out of order: later pictures are
-    /// [`OutletError::Failed`] then.
+    /// [`OutletError::Present`] or [`OutletError::Viewer`] if the place is out of order: later
+    /// pictures are [`OutletError::Failed`] then.
     pub fn show(&mut self, shot: &Shot<'_>) -> Result<(), OutletError> {
         if let Some(why) = &self.failed {
             return Err(OutletError::Failed(why.clone()));

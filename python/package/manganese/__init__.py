@@ -242,8 +242,8 @@ class Outlet:
         one that MGN_TOKEN_FILE names. Tiles are counted from 0.
 
         The viewer need not run yet, and may be restarted. It gets the newest picture whenever
-        somebody looks, so nobody may see some of the pictures. Processes that show tiles of one
-        wall show equally many pictures. Sides have at most 16384 pixels.
+        somebody looks, so some pictures may never be seen. Processes that show tiles of one
+        wall must show the same number of pictures. Sides have at most 16384 pixels.
         """
         if not 0 <= tile < 1 << 16:
             raise ValueError(f"tile is {tile}, and no wall has such a tile")

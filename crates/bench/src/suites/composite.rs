@@ -444,6 +444,7 @@ impl Method for Simulated {
                     pixels: work.pixels(),
                     format: work.format(),
                     operation: work.operation,
+                    are_partial: false,
                     outlet: Outlet::Watcher,
                 };
                 let rate = 1.0 / load.seconds(schedule, costs);

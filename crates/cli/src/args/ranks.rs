@@ -39,8 +39,8 @@ pub struct Ranks {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub composite_timeout: u64,
 
-    /// Let the copies' buffer swaps wait for each other, so that no frame is shown before all copies
-    /// have handed over theirs
+    /// Let the copies' buffer swaps wait for each other: no frame is shown before all copies have
+    /// handed over theirs
     ///
     /// KIND is auto, shm, star, tree, tree-N, dissemination, hierarchical, udp, udp:INTERFACE or
     /// wired:LINES; see share/doc/manganese/barriers.md. Only the swaps of a copy's first window

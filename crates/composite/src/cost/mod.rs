@@ -31,11 +31,22 @@ impl Costs {
         [self.merge, self.copy, self.message, self.latency, self.byte]
     }
 
-    /// None if a number is not a duration.
+    /// The same costs, as far as they are durations that may be.
+    pub(crate) fn clamped(self) -> Costs {
+        let mut numbers = self.to_array();
+        for (number, most) in numbers.iter_mut().zip(MOST) {
+            // A number that is none becomes 0.
+            *number = number.max(0.0).min(most);
+        }
+        Costs::from_array(numbers).unwrap_or_default()
+    }
+
+    /// None if a number is not a duration, or too long.
     pub(crate) fn from_array(numbers: [f64; Costs::COUNT]) -> Option<Costs> {
         let [merge, copy, message, latency, byte] = numbers;
-        let is_duration = |seconds: &f64| (0.0..=SECONDS_MAX).contains(seconds);
-        numbers.iter().all(is_duration).then_some(Costs {
+        let mut pairs = numbers.iter().zip(MOST);
+        let are_durations = pairs.all(|(seconds, most)| (0.0..=most).contains(seconds));
+        are_durations.then_some(Costs {
             merge,
             copy,
             message,
@@ -45,8 +56,14 @@ impl Costs {
     }
 }
 
-/// The longest duration that a cost may have. It keeps the simulated clock from overflowing.
-const SECONDS_MAX: f64 = 1.0;
+/// The most that each cost may be: a millisecond for a byte, and a second for a message.
+const MOST: [f64; Costs::COUNT] = [1e-3, 1e-3, 1.0, 1.0, 1e-3];
+
+/// Members for which direct send is worth a simulation, at most: its messages grow with the square.
+const DIRECT_MAX: usize = 64;
+
+/// Members for which anything is simulated, at most.
+const SIMULATED_MAX: usize = 512;
 
 /// The composition of a frame, as far as its time depends on it. All members draw whole pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +72,8 @@ pub struct Load {
     pub pixels: usize,
     pub format: Format,
     pub operation: Operation,
+    /// Whether the members' pictures are in the format of intermediate results.
+    pub are_partial: bool,
     pub outlet: Outlet,
 }
 
@@ -78,9 +97,15 @@ impl Load {
 
     /// The schedule that takes the least time.
     pub fn fastest(&self, costs: Costs) -> Schedule {
-        let times = CANDIDATES.map(|schedule| (schedule, self.seconds(schedule, costs)));
-        let fastest = times
+        if self.members > SIMULATED_MAX {
+            return Schedule::RadixK(8);
+        }
+        let is_direct = |schedule: &Schedule| *schedule == Schedule::DirectSend;
+        let candidates = CANDIDATES
             .into_iter()
+            .filter(|schedule| self.members <= DIRECT_MAX || !is_direct(schedule));
+        let fastest = candidates
+            .map(|schedule| (schedule, self.seconds(schedule, costs)))
             .min_by(|(_, one), (_, other)| one.total_cmp(other));
         fastest.map_or(Schedule::DirectSend, |(schedule, _)| schedule)
     }
@@ -100,6 +125,7 @@ mod tests {
                 depth: None,
             },
             operation: Operation::Over,
+            are_partial: false,
             outlet: Outlet::Member(0),
         }
     }
@@ -131,21 +157,52 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_merges_small_pictures_of_few_by_itself() {
+    fn with_few_members_the_receiver_merges_small_pictures_alone() {
         // Every other schedule needs two latencies.
         let fastest = load(4, 256).fastest(NETWORK);
         assert_eq!(fastest, Schedule::Tree(8));
     }
 
     #[test]
-    fn costs_that_are_no_durations_are_refused() {
+    fn costs_must_be_durations() {
         assert_eq!(Costs::from_array(NETWORK.to_array()), Some(NETWORK));
         for bad in [f64::NAN, f64::INFINITY, -1e-9, 2.0] {
             for at in 0..Costs::COUNT {
                 let mut numbers = NETWORK.to_array();
                 numbers[at] = bad;
                 assert_eq!(Costs::from_array(numbers), None, "{bad}");
+                let [merge, copy, message, latency, byte] = numbers;
+                let costs = Costs {
+                    merge,
+                    copy,
+                    message,
+                    latency,
+                    byte,
+                };
+                let clamped = costs.clamped().to_array();
+                assert!((0.0..=1.0).contains(&clamped[at]), "{bad}: {clamped:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_tree_takes_longer_if_another_member_gets_the_picture() {
+        let seconds = |outlet| {
+            let load = Load {
+                outlet,
+                ..load(4, 256)
+            };
+            load.seconds(Schedule::Tree(8), NETWORK)
+        };
+        assert!(seconds(Outlet::Member(1)) > seconds(Outlet::Member(0)));
+        assert_eq!(seconds(Outlet::Member(1)), seconds(Outlet::Member(3)));
+    }
+
+    #[test]
+    fn the_highest_costs_and_the_most_members_give_a_schedule() {
+        let costs = Costs::from_array(MOST).unwrap();
+        for members in [2, 16, 65, SIMULATED_MAX + 1, 1 << 20] {
+            load(members, 1 << 32).fastest(costs);
         }
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn seconds(load: &Load, schedule: Schedule, costs: Costs) -> f64 {
     let process = |plan: Plan| Process {
         collected: plan.collect.iter().map(|piece| piece.pixels.len()).sum(),
         member: Member::new(plan),
-        is_partial: false,
+        is_partial: load.are_partial,
         processor: 0,
         out: 0,
         into: 0,
@@ -93,19 +93,21 @@ impl Simulation<'_> {
                     is_last,
                     merges,
                 } => {
-                    let pixel = pixel_bytes(self.load, round > 0);
+                    let is_partial = round > 0 || self.load.are_partial;
+                    let pixel = pixel_bytes(self.load, is_partial);
                     let layers = merges
                         .iter()
                         .map(|share| share.layers.len() * share.pixels.len() * pixel);
                     let process = &mut self.processes[number];
-                    process.processor += time(layers.sum::<usize>() as f64 * self.costs.merge);
+                    let merging = time(layers.sum::<usize>() as f64 * self.costs.merge);
+                    process.processor = process.processor.saturating_add(merging);
                     process.is_partial = !is_last;
                 }
                 Event::Done(_) => {
                     let process = &self.processes[number];
                     let bytes = process.collected * pixel_bytes(self.load, false);
                     let copied = time(bytes as f64 * self.costs.copy);
-                    self.end = self.end.max(process.processor + copied);
+                    self.end = self.end.max(process.processor.saturating_add(copied));
                 }
             }
         }
@@ -113,11 +115,11 @@ impl Simulation<'_> {
 
     fn send(&mut self, from: usize, piece: Piece) {
         let process = &mut self.processes[from];
-        process.processor += time(self.costs.message);
+        process.processor = process.processor.saturating_add(time(self.costs.message));
         let start = process.processor.max(process.out);
         let bytes = piece.pixels.len() * pixel_bytes(self.load, process.is_partial);
         let on_link = time(bytes as f64 * self.costs.byte);
-        process.out = start + on_link;
+        process.out = start.saturating_add(on_link);
         let message = Message {
             to: piece.other,
             piece: Piece {
@@ -136,12 +138,13 @@ impl Simulation<'_> {
         let process = &mut self.processes[message.to];
         if !message.is_there {
             message.is_there = true;
-            process.into = process.into.max(now) + message.on_link;
-            let arrived = process.into + time(self.costs.latency);
+            process.into = process.into.max(now).saturating_add(message.on_link);
+            let arrived = process.into.saturating_add(time(self.costs.latency));
             self.queue.push(Reverse((arrived, number)));
             return;
         }
-        process.processor = process.processor.max(now) + time(self.costs.message);
+        let free = process.processor.max(now);
+        process.processor = free.saturating_add(time(self.costs.message));
         let received = process.member.received(&message.piece);
         received.expect("each member sends what the plans of others expect");
         let to = message.to;
@@ -172,6 +175,7 @@ mod tests {
                 depth: None,
             },
             operation: Operation::Over,
+            are_partial: false,
             outlet: Outlet::Watcher,
         }
     }

@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, LinkId, Wanted};
+use mgn_fabric::endpoint::{How, Wanted};
 use mgn_fabric::Error;
 
-use super::links::{Links, MEASURING};
+use super::links::{Links, MEASURED, MEASURING};
 use super::{CompositeError, Terms};
 use crate::{
     merge, Channel, Color, Costs, Format, Layer, LayerMut, Load, Operation, Outlet, Schedule,
@@ -18,12 +18,21 @@ use crate::{
 /// measurements longer.
 const ROUNDS: usize = 4;
 
-/// Short messages that follow each other.
+/// Messages that follow each other.
 const BURST: usize = 16;
 
-/// Bytes of a short message and of a long one.
+/// Bytes of short messages and of long ones. Both are sent without asking the receiver first.
 const SHORT: usize = 8;
-const LONG: usize = 256 << 10;
+const LONG: usize = 8 << 10;
+
+/// What is measured in each round: how many messages of how many bytes, before one answer.
+const STEPS: [(usize, usize); 3] = [(1, SHORT), (BURST, SHORT), (BURST, LONG)];
+
+/// A part of the group's patience: how long the measurement may take. The others wait for its end.
+const SHARE: u32 = 4;
+
+/// How often a rank that waits looks whether others have said that they composite no more.
+const PULSE: Duration = Duration::from_millis(50);
 
 /// What is merged in memory: two layers that fit into the processor's cache.
 const PIXELS: usize = 16 << 10;
@@ -48,13 +57,17 @@ impl Choice {
         let Some(partner) = hosts.iter().position(|host| *host != hosts[0]) else {
             return Ok(Choice::default());
         };
-        let tag = links.tag(0, MEASURING.into());
+        let end = Instant::now() + links.patience / SHARE;
         let costs = match links.rank {
             0 => {
-                let link = links.to(partner);
-                // A partner that is lost is an error of the first frame, for all members.
-                let [message, latency, byte] =
-                    measure_messages(links.endpoint, link, tag, links.patience).unwrap_or_default();
+                let messages = Exchange {
+                    links,
+                    partner,
+                    end,
+                }
+                .measure()
+                .unwrap_or_default();
+                let [message, latency, byte] = messages;
                 let [merge, copy] = measure_merging()?;
                 let costs = Costs {
                     merge,
@@ -63,14 +76,21 @@ impl Choice {
                     latency,
                     byte,
                 };
-                tell(links, tag, costs)?;
+                let costs = costs.clamped();
+                tell(links, costs)?;
                 costs
             }
             rank => {
                 if rank == partner {
-                    let _ = echo(links.endpoint, links.to(0), tag, links.patience);
+                    // If this fails, rank 0 goes on without these costs.
+                    let _ = Exchange {
+                        links,
+                        partner: 0,
+                        end,
+                    }
+                    .answer();
                 }
-                hear(links, tag)?
+                hear(links)?
             }
         };
         tracing::debug!(?costs, "costs of compositing by messages");
@@ -80,8 +100,9 @@ impl Choice {
         })
     }
 
-    /// The schedule of a frame. `order` lists the ranks that have pictures.
-    pub fn schedule(&mut self, terms: &Terms, order: &[usize]) -> Schedule {
+    /// The schedule of a frame. `order` lists the ranks that have pictures, and these are in the
+    /// format of intermediate results if they `are_partial`.
+    pub fn schedule(&mut self, terms: &Terms, order: &[usize], are_partial: bool) -> Schedule {
         if let Some(schedule) = terms.schedule {
             return schedule;
         }
@@ -91,15 +112,17 @@ impl Choice {
             pixels: terms.pixels().next_power_of_two(),
             format: terms.format,
             operation: terms.operation,
-            // All members are alike to the simulation but for their numbers.
+            are_partial,
+            // Trees end at the first member. All others are alike as receivers.
             outlet: match terms.outlet(order) {
-                Outlet::Member(_) => Outlet::Member(0),
+                Outlet::Member(at) => Outlet::Member(at.min(1)),
                 other => other,
             },
         };
-        let known = self.chosen.iter().find(|(other, _)| *other == load);
-        if let Some((_, schedule)) = known {
-            return *schedule;
+        if let Some(at) = self.chosen.iter().position(|(other, _)| *other == load) {
+            // The choice that was used least recently is at the front.
+            self.chosen[at..].rotate_left(1);
+            return self.chosen[self.chosen.len() - 1].1;
         }
         let schedule = load.fastest(self.costs);
         tracing::debug!(%schedule, ?load, "a schedule was chosen");
@@ -111,53 +134,79 @@ impl Choice {
     }
 }
 
-/// The costs of a message on the processor, of its way, and of a byte. The partner calls [`echo`].
-fn measure_messages(
-    endpoint: &Endpoint,
-    link: LinkId,
-    tag: u64,
-    patience: Duration,
-) -> Result<[f64; 3], Error> {
-    let long = vec![0; LONG];
-    let answered = |messages: usize, bytes: &[u8]| {
-        let start = Instant::now();
-        for _ in 0..messages {
-            endpoint.send(link, tag, bytes, How::default())?;
-        }
-        let answer = endpoint.take(&Wanted::new(link, tag), Some(patience))?;
-        answer.ok_or(Error::PeerMisbehaved("it does not answer in time"))?;
-        Ok::<_, Error>(start.elapsed().as_secs_f64())
-    };
-    let mut least = [f64::INFINITY; 3];
-    for _ in 0..ROUNDS {
-        let times = [
-            answered(1, &long[..SHORT])?,
-            answered(BURST, &long[..SHORT])?,
-            answered(1, &long)?,
-        ];
-        for (least, time) in least.iter_mut().zip(times) {
-            *least = least.min(time);
-        }
-    }
-    let [short, burst, long] = least;
-    let message = (burst - short).max(0.0) / (BURST - 1) as f64;
-    // There and back: each way is a message sent, its time under way, and a message received.
-    let latency = (short / 2.0 - 2.0 * message).max(0.0);
-    Ok([message, latency, (long - short).max(0.0) / LONG as f64])
+/// The messages between rank 0 and its partner, until a time.
+struct Exchange<'l, 'a> {
+    links: &'l Links<'a>,
+    partner: usize,
+    end: Instant,
 }
 
-/// Answers [`measure_messages`].
-fn echo(endpoint: &Endpoint, link: LinkId, tag: u64, patience: Duration) -> Result<(), Error> {
-    for _ in 0..ROUNDS {
-        for messages in [1, BURST, 1] {
-            for _ in 0..messages {
-                let got = endpoint.take(&Wanted::new(link, tag), Some(patience))?;
-                got.ok_or(Error::PeerMisbehaved("it does not measure in time"))?;
+impl Exchange<'_, '_> {
+    /// The costs of a message on the processor, of its way, and of a byte. The partner calls
+    /// [`Exchange::answer`]. None if it does not answer in time.
+    fn measure(&self) -> Option<[f64; 3]> {
+        let bytes = [0; LONG];
+        let mut least = [f64::INFINITY; STEPS.len()];
+        for _ in 0..ROUNDS {
+            for ((messages, len), least) in STEPS.into_iter().zip(&mut least) {
+                let start = Instant::now();
+                for _ in 0..messages {
+                    self.send(&bytes[..len])?;
+                }
+                self.take(SHORT)?;
+                *least = least.min(start.elapsed().as_secs_f64());
             }
-            endpoint.send(link, tag, &[0; SHORT], How::default())?;
+        }
+        let [single, short, long] = least;
+        let message = (short - single).max(0.0) / (BURST - 1) as f64;
+        // There and back: each way is a message sent, its time under way, and a message received.
+        let latency = (single / 2.0 - 2.0 * message).max(0.0);
+        let byte = (long - short).max(0.0) / (BURST * (LONG - SHORT)) as f64;
+        Some([message, latency, byte])
+    }
+
+    fn answer(&self) -> Option<()> {
+        for _ in 0..ROUNDS {
+            for (messages, len) in STEPS {
+                for _ in 0..messages {
+                    self.take(len)?;
+                }
+                self.send(&[0; SHORT])?;
+            }
+        }
+        Some(())
+    }
+
+    fn send(&self, bytes: &[u8]) -> Option<()> {
+        let links = self.links;
+        let memory = [(bytes.as_ptr().cast_mut(), bytes.len())];
+        let (link, tag) = (links.to(self.partner), links.tag(0, MEASURING.into()));
+        // SAFETY: the bytes are borrowed until the request has ended: it does below, at the latest
+        // when it is given up.
+        let request = unsafe { links.endpoint.isend(link, tag, &memory, How::default()) };
+        let Some(request) = request.ok()? else {
+            return Some(());
+        };
+        match links.endpoint.wait(request, Some(self.left())) {
+            Ok(Some(_)) => Some(()),
+            Err(_) => None,
+            Ok(None) => {
+                links.give_up(vec![(self.partner, request)]);
+                None
+            }
         }
     }
-    Ok(())
+
+    fn take(&self, len: usize) -> Option<()> {
+        let links = self.links;
+        let wanted = Wanted::new(links.to(self.partner), links.tag(0, MEASURING.into()));
+        let taken = links.endpoint.take(&wanted, Some(self.left())).ok()?;
+        taken.filter(|message| message.status.len == len).map(drop)
+    }
+
+    fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
 }
 
 /// The costs of merging a byte and of copying one.
@@ -194,29 +243,37 @@ fn measure_merging() -> Result<[f64; 2], CompositeError> {
 }
 
 /// Tells all other ranks what was measured.
-fn tell(links: &Links<'_>, tag: u64, costs: Costs) -> Result<(), CompositeError> {
+fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
     let bytes: Vec<u8> = costs.to_array().map(f64::to_le_bytes).concat();
+    let tag = links.tag(0, MEASURED.into());
+    let mut told = Ok(());
     for (rank, link) in links.others() {
         let sent = links.endpoint.send(link, tag, &bytes, How::default());
-        sent.map_err(|source| CompositeError::Lost { rank, source })?;
+        // The others are told all the same.
+        told = told.and(sent.map_err(|source| CompositeError::Lost { rank, source }));
     }
-    Ok(())
+    told
 }
 
 /// What rank 0 has measured.
-fn hear(links: &Links<'_>, tag: u64) -> Result<Costs, CompositeError> {
+fn hear(links: &Links<'_>) -> Result<Costs, CompositeError> {
     let waited = links.patience;
-    let told = links
-        .endpoint
-        .take(&Wanted::new(links.to(0), tag), Some(waited));
+    let end = Instant::now().checked_add(waited);
+    let wanted = Wanted::new(links.to(0), links.tag(0, MEASURED.into()));
     let lost = |source| CompositeError::Lost { rank: 0, source };
-    let message = told
-        .map_err(lost)?
-        .ok_or(CompositeError::Late { rank: 0, waited })?;
-    let costs = costs(&message.to_vec());
-    costs.ok_or(lost(Error::PeerMisbehaved(
-        "its measurements make no sense",
-    )))
+    loop {
+        let told = links.endpoint.take(&wanted, Some(PULSE.min(waited)));
+        if let Some(message) = told.map_err(lost)? {
+            let costs = costs(&message.to_vec());
+            return costs.ok_or(lost(Error::PeerMisbehaved(
+                "its measurements make no sense",
+            )));
+        }
+        links.check(0)?;
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return Err(CompositeError::Late { rank: 0, waited });
+        }
+    }
 }
 
 fn costs(bytes: &[u8]) -> Option<Costs> {

@@ -50,7 +50,8 @@ pub(super) fn blocks(hosts: &[usize], order: &[usize], to: usize) -> Option<Vec<
         })
         .collect();
     // Each of several blocks is led by its lowest rank. The receiver and the order within the block
-    // make no difference, so ranks that disagree about these two still exchange pieces, and notice.
+    // make no difference here, so ranks that disagree about these two mostly exchange pieces, and
+    // notice. If they have chosen other schedules, they notice when a piece does not come.
     if let [only] = &mut blocks[..] {
         if hosts[only.leader] == hosts[to] {
             only.leader = to;

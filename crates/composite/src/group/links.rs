@@ -33,6 +33,9 @@ const FAREWELL: u16 = 0xFFFE;
 /// Likewise: those by which costs are measured while a group opens.
 pub(super) const MEASURING: u16 = 0xFFFD;
 
+/// Likewise: the one that tells them.
+pub(super) const MEASURED: u16 = 0xFFFC;
+
 #[derive(Debug)]
 pub(super) struct Links<'a> {
     pub endpoint: &'a Endpoint,

@@ -410,12 +410,12 @@ impl<'a> Group<'a> {
             }
             (Way::Hosts(blocks), shared) => {
                 let leaders: Vec<usize> = blocks.iter().map(|block| block.leader).collect();
-                let schedule = choice.schedule(terms, &leaders);
+                let schedule = choice.schedule(terms, &leaders, blocks.len() > 1);
                 let merging = hosts::merging(terms, schedule, &blocks, leaders);
                 hosts::composite(links, frame, own, &blocks, &merging, (shared, messages))
             }
             (_, shared) => {
-                let schedule = choice.schedule(terms, &order);
+                let schedule = choice.schedule(terms, &order, false);
                 let merging = Merging {
                     terms,
                     agreed: Agreed::new(terms, Mode::Messages(schedule), &order),

@@ -34,6 +34,9 @@ pub(super) unsafe fn merge(layers: &[Layer<'_>], channel: Channel, out: &mut [u8
 }
 
 /// The upper halves of the products.
+///
+/// # Safety
+/// The processor has NEON.
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn multiply_high(one: uint16x8_t, other: uint16x8_t) -> uint16x8_t {
@@ -50,7 +53,7 @@ unsafe fn multiply_high(one: uint16x8_t, other: uint16x8_t) -> uint16x8_t {
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn load(layer: &Layer<'_>, at: usize) -> [uint16x8_t; 4] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise. The instructions need no alignment of what they load.
     unsafe {
         match layer.channel {
             Channel::U8 => {
@@ -74,7 +77,7 @@ unsafe fn load(layer: &Layer<'_>, at: usize) -> [uint16x8_t; 4] {
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn store(sums: [uint16x8_t; 4], channel: Channel, out: &mut [u8], at: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise. The instructions need no alignment of what they store.
     unsafe {
         match channel {
             Channel::U8 => {
