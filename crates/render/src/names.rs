@@ -159,8 +159,9 @@ pub struct Shared {
     pub lists: Lists,
     /// Textures that are views, with the driver's names of the textures that they were made of.
     pub views: HashMap<u32, u32>,
-    /// The driver's names of deleted buffers that may still be attached somewhere.
-    pub deleted_buffers: HashSet<u32>,
+    /// The driver's names of deleted buffers that may still be attached somewhere, and whether they
+    /// had storage.
+    pub deleted_buffers: HashMap<u32, bool>,
     /// Textures that show a part of a buffer, by the driver's names of them.
     pub shown: HashMap<u32, Shown>,
     /// The driver's names of deleted textures that may still be bound somewhere.

@@ -719,3 +719,38 @@ fn what_is_refused_as_a_whole_unbinds_nothing() {
     s.encode(|e| unsafe { e.gl_buffer_data(GL_UNIFORM_BUFFER, 16, Data::Null, GL_STATIC_DRAW) });
     assert_eq!(s.renderer.compare_notes(), Ok(()));
 }
+
+/// In selection and feedback mode Mesa maps all buffers of a draw, and crashes at one that has no
+/// storage. An unbound vertex array object keeps its buffers when they are deleted.
+#[test]
+fn feedback_draws_nothing_from_deleted_buffers_without_storage() {
+    for bytes in [0, 64] {
+        let mut s = Session::new(api::COMPAT, 0);
+        s.encode(|e| unsafe {
+            e.gl_gen_buffers(([VICTIM].as_ptr(), 1));
+            e.gl_gen_vertex_arrays(([1].as_ptr(), 1));
+            e.gl_bind_vertex_array(1);
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, VICTIM);
+            if bytes > 0 {
+                e.gl_buffer_data(GL_ARRAY_BUFFER, bytes, Data::Null, GL_STATIC_DRAW);
+            }
+            e.gl_vertex_pointer(2, GL_FLOAT, 0, 0);
+            e.gl_enable_client_state(GL_VERTEX_ARRAY);
+            e.gl_bind_vertex_array(0);
+            e.gl_delete_buffers(([VICTIM].as_ptr(), 1));
+            e.gl_bind_vertex_array(1);
+            e.gl_feedback_buffer(64, GL_2D);
+            e.gl_render_mode(GL_FEEDBACK, 1, 64);
+            e.gl_draw_arrays(GL_POINTS, 0, 1);
+            e.gl_render_mode(GL_RENDER, 2, 64);
+        });
+        // The first answer is about what was before.
+        s.answer_array::<i32>();
+        let [values, mode] = s.answer_array::<i32>()[..] else {
+            panic!("no answer");
+        };
+        // A point token, and two coordinates.
+        let wanted = if bytes > 0 { 3 } else { 0 };
+        assert_eq!((values, mode as u32), (wanted, GL_RENDER), "{bytes} bytes");
+    }
+}

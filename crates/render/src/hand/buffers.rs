@@ -1,6 +1,7 @@
 //! Buffer objects.
 
 use super::vertex_arrays::pointer;
+use crate::context::Api;
 use crate::names::{Class, UNKNOWN};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, sizes, Data, Fault, Reply, Slice};
@@ -21,15 +22,30 @@ impl Renderer {
         Ok(())
     }
 
+    /// Buffers are about to be deleted. Notes those that may still be attached somewhere then, and
+    /// whether they have storage.
+    pub(crate) fn before_buffers_deleted(&mut self, drivers: &[u32]) {
+        let Some(cx) = self.cx.as_deref() else {
+            return;
+        };
+        let is_alone = self.groups.get(&cx.group).is_some_and(|g| g.contexts == 1);
+        if is_alone && !cx.vertex_arrays.are_several() {
+            return;
+        }
+        // Only selection and feedback ask for storage, which other APIs do not have.
+        let asks = cx.api == Api::Compat;
+        for driver in drivers {
+            let has_storage = asks && self.bytes_of(*driver) > 0;
+            let deleted = &mut self.names.shared.deleted_buffers;
+            deleted.insert(*driver, has_storage);
+        }
+    }
+
     /// Buffers were deleted, which unbinds them.
     pub(crate) fn buffers_deleted(&mut self, drivers: &[u32]) {
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
-        let is_alone = self.groups.get(&cx.group).is_some_and(|g| g.contexts == 1);
-        if !is_alone || cx.vertex_arrays.are_several() {
-            self.names.shared.deleted_buffers.extend(drivers);
-        }
         cx.vertex_arrays.buffers_deleted();
         cx.array_buffer = None;
         self.parts_deleted(drivers);

@@ -142,9 +142,14 @@ impl Renderer {
     /// Whether these buffers, of those that there are, have storage.
     fn have_storage(&mut self, buffers: &[u32]) -> bool {
         buffers.iter().all(|buffer| {
-            // The name of a buffer that was deleted may be another's now.
-            let is_known = !self.names.shared.deleted_buffers.contains(buffer);
-            *buffer == 0 || !is_known || self.bytes_of(*buffer) > 0
+            let had_storage = self.names.shared.deleted_buffers.get(buffer).copied();
+            if *buffer == 0 || had_storage == Some(false) {
+                return *buffer == 0;
+            }
+            // The name of a buffer that was deleted may be another's now, or nobody's.
+            // SAFETY: takes a number.
+            let is_named = unsafe { (self.gl.glIsBuffer)(*buffer) } != 0;
+            (!is_named && had_storage.is_some()) || self.bytes_of(*buffer) > 0
         })
     }
 
@@ -267,7 +272,12 @@ impl Renderer {
     /// The first element of an array that is not in its buffer.
     fn end_of(&self, place: &Place) -> i64 {
         // The name of a buffer that was deleted may be another's now.
-        if self.names.shared.deleted_buffers.contains(&place.buffer) {
+        if self
+            .names
+            .shared
+            .deleted_buffers
+            .contains_key(&place.buffer)
+        {
             return 0;
         }
         let bound = self.driver_integer(GL_COPY_READ_BUFFER_BINDING) as u32;
@@ -311,7 +321,8 @@ impl Renderer {
             unsafe { (r.gl.glGetError)() };
             // The name of a buffer that was deleted may be another's now.
             let deleted = &r.names.shared.deleted_buffers;
-            let lies_in_one = |place: &Place| place.buffer != 0 && !deleted.contains(&place.buffer);
+            let lies_in_one =
+                |place: &Place| place.buffer != 0 && !deleted.contains_key(&place.buffer);
             let places = places.into_iter().filter(|(_, place)| lies_in_one(place));
             places
                 .map(|(attribute, place)| Source {

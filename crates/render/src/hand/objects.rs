@@ -107,6 +107,9 @@ impl Renderer {
         if class == Class::Texture {
             self.before_textures_deleted(&drivers)?;
         }
+        if class == Class::Buffer {
+            self.before_buffers_deleted(&drivers);
+        }
         let gl = &self.gl;
         let delete = match class {
             Class::Buffer => gl.glDeleteBuffers,
