@@ -23,7 +23,7 @@ fn every_call_and_wrong_arguments() {
     }
 }
 
-/// Two frames, as rank 0 of so many processes writes them.
+/// Rank 0 of `size` processes writes frames. Returns two of them.
 fn rendered(program: &Path, scene: &str, size: usize) -> [Vec<u8>; 2] {
     let folder = installed().join(format!("opengl-{scene}-{size}"));
     job(program, &[scene, folder.to_str().unwrap(), "8"], size);

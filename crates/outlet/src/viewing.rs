@@ -51,7 +51,7 @@ impl Viewing {
         })
     }
 
-    /// Takes a picture, of which the viewer is sent what it asks for.
+    /// Takes a picture. The viewer gets the parts that it asks for.
     pub fn show(&mut self, picture: &Picture<'_>) -> Result<(), OutletError> {
         if let Some(why) = self.feed.refused() {
             return Err(no_pictures(&self.address, why));

@@ -51,7 +51,7 @@ fn are_like(found: [[u8; 3]; 2], wanted: [[u8; 4]; 2]) -> bool {
     both.into_iter().all(|(a, b)| a.abs_diff(*b) < 16)
 }
 
-/// Waits for a picture of which `is_it` holds.
+/// Waits until `is_it` holds for a picture.
 fn until(watcher: &mut Watcher, what: &str, is_it: impl Fn(&Shown) -> bool) {
     let start = Instant::now();
     while !watcher.take().iter().any(&is_it) {

@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: [u32; 2] = [203, 101];
 const FRAMES: u32 = 3;
 
-/// `iso_demo`, of which each rank draws a share.
+/// `iso_demo`. Each rank draws a share of it.
 fn demo(command: &mut Command, frames: u32) -> &mut Command {
     command
         .arg("--")

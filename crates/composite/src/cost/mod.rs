@@ -31,9 +31,8 @@ impl Costs {
         [self.merge, self.copy, self.message, self.latency, self.byte]
     }
 
-    /// The same costs, as far as they are durations that may be.
-    pub(crate) fn clamped(self) -> Costs {
-        let mut numbers = self.to_array();
+    /// Costs from measurements, each within its bounds.
+    pub(crate) fn clamped(mut numbers: [f64; Costs::COUNT]) -> Costs {
         for (number, most) in numbers.iter_mut().zip(MOST) {
             // A number that is none becomes 0.
             *number = number.max(0.0).min(most);
@@ -171,15 +170,7 @@ mod tests {
                 let mut numbers = NETWORK.to_array();
                 numbers[at] = bad;
                 assert_eq!(Costs::from_array(numbers), None, "{bad}");
-                let [merge, copy, message, latency, byte] = numbers;
-                let costs = Costs {
-                    merge,
-                    copy,
-                    message,
-                    latency,
-                    byte,
-                };
-                let clamped = costs.clamped().to_array();
+                let clamped = Costs::clamped(numbers).to_array();
                 assert!((0.0..=1.0).contains(&clamped[at]), "{bad}: {clamped:?}");
             }
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mgn_fabric::endpoint::{How, Wanted};
 use mgn_fabric::Error;
 
-use super::links::{Links, MEASURED, MEASURING};
+use super::links::{Links, MEASURED, MEASURING, PULSE};
 use super::{CompositeError, Terms};
 use crate::{
     merge, Channel, Color, Costs, Format, Layer, LayerMut, Load, Operation, Outlet, Schedule,
@@ -30,9 +30,6 @@ const STEPS: [(usize, usize); 3] = [(1, SHORT), (BURST, SHORT), (BURST, LONG)];
 
 /// A part of the group's patience: how long the measurement may take. The others wait for its end.
 const SHARE: u32 = 4;
-
-/// How often a rank that waits looks whether others have said that they composite no more.
-const PULSE: Duration = Duration::from_millis(50);
 
 /// What is merged in memory: two layers that fit into the processor's cache.
 const PIXELS: usize = 16 << 10;
@@ -69,14 +66,7 @@ impl Choice {
                 .unwrap_or_default();
                 let [message, latency, byte] = messages;
                 let [merge, copy] = measure_merging()?;
-                let costs = Costs {
-                    merge,
-                    copy,
-                    message,
-                    latency,
-                    byte,
-                };
-                let costs = costs.clamped();
+                let costs = Costs::clamped([merge, copy, message, latency, byte]);
                 tell(links, costs)?;
                 costs
             }

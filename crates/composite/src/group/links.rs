@@ -19,6 +19,9 @@ const RELEASE_MAX: usize = 64;
 /// How long the peers may take to answer after a composition has failed.
 pub(super) const PARTING: Duration = Duration::from_secs(1);
 
+/// How often a member that waits looks whether others have said that they composite no more.
+pub(super) const PULSE: Duration = Duration::from_millis(50);
+
 /// The upper byte of the tags of all messages of groups. Below it are the group's number (16 bits),
 /// the frame's (24) and the round's (16). A program may use the endpoint for messages of its own,
 /// if it receives none with whatever tag.

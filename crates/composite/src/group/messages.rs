@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mgn_fabric::endpoint::{Endpoint, How, Request, Wanted};
 
 use super::agreed::Agreed;
-use super::links::Links;
+use super::links::{Links, PULSE};
 use super::{CompositeError, Own, Picture, PictureRef, Terms};
 use crate::covered::{merge_covered, merged_background, Covered, Pixel, Rectangle, Sparse};
 use crate::{merge, Channel, Event, Layer, LayerMut, Member, Outlet, Piece, Plan, Schedule, Share};
@@ -25,9 +25,6 @@ const COVERED: usize = 4 * 4 + 16 + 8;
 
 /// Begins a header. Memory for one is zeroed before, so that one that has not come is no other.
 const MARK: u32 = 0x4D67_6E70;
-
-/// How often a member that waits looks whether others have said that they composite no more.
-const PULSE: Duration = Duration::from_millis(50);
 
 /// What is merged by messages in a frame.
 #[derive(Clone, Debug)]

@@ -87,7 +87,7 @@ unsafe fn widened<const WORDS: usize>(mask: uint32x4_t, word: usize) -> uint32x4
 }
 
 /// # Safety
-/// There is such a vector, and the processor has NEON.
+/// `bytes` has this vector, and the processor has NEON.
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn load(bytes: &[u8], at: usize) -> uint32x4_t {
@@ -96,7 +96,7 @@ unsafe fn load(bytes: &[u8], at: usize) -> uint32x4_t {
 }
 
 /// # Safety
-/// There is such a vector, and the processor has NEON.
+/// `bytes` has this vector, and the processor has NEON.
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn store(vector: uint32x4_t, bytes: &mut [u8], at: usize) {

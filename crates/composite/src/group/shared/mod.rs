@@ -12,13 +12,13 @@ mod head;
 mod memory;
 
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mgn_fabric::Spinner;
 
 use super::agreed::Mode;
 use super::ended::Ended;
-use super::links::Links;
+use super::links::{Links, PULSE};
 use super::messages::Merging;
 use super::{CompositeError, Terms};
 use crate::covered::Covered;
@@ -34,9 +34,6 @@ const PLACES: usize = 3;
 /// Pictures of more bytes have two places. Eight members with three would be slower, because the
 /// pictures leave the processor's cache before they are read.
 const LARGE: usize = 512 << 10;
-
-/// How often a member that waits looks whether the others are there.
-const PULSE: Duration = Duration::from_millis(50);
 
 /// Fewer pixels of all pictures together are merged by the receiver alone: where each member has a
 /// processor of its own, because waking takes longer than merging, and elsewhere because the others
@@ -442,6 +439,7 @@ mod tests {
     use mgn_fabric::job::Job;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
+    use std::time::Duration;
 
     /// Others are about to write to its memory then.
     #[test]
