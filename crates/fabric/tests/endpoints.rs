@@ -272,6 +272,34 @@ fn both_may_send_first_though_neither_receives() {
 }
 
 #[test]
+fn messages_that_are_not_received_yet_stop_none_that_is() {
+    // Each of the first takes a chunk of shared memory, of which it fills half.
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
+        let mut long = pattern(2_000_000, 1);
+        let mut short = pattern(17_000, 2);
+        let pieces = |bytes: &mut [u8]| [(bytes.as_mut_ptr(), bytes.len())];
+        let (long_piece, short_piece) = (pieces(&mut long), pieces(&mut short));
+        // SAFETY: all of them are waited for.
+        let mut sends: Vec<_> = (0..200)
+            .filter_map(|_| unsafe { one.isend(here, 2, &short_piece, How::default()) }.unwrap())
+            .collect();
+        // SAFETY: likewise.
+        sends.extend(unsafe { one.isend(here, 1, &long_piece, How::default()) }.unwrap());
+        let received = other.take(&Wanted::new(there, 1), LONG).unwrap();
+        let received = received.unwrap_or_else(|| panic!("{kind}: it does not come"));
+        assert!(received.to_vec() == pattern(2_000_000, 1), "{kind}");
+        for _ in 0..200 {
+            let received = other.take(&Wanted::new(there, 2), LONG).unwrap().unwrap();
+            assert!(received.to_vec() == pattern(17_000, 2), "{kind}");
+        }
+        for send in sends {
+            one.wait(send, LONG).unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
 fn transfers_go_on_while_the_program_computes() {
     each(|kind| {
         let ((one, here), (other, there)) = pair(kind);

@@ -143,8 +143,14 @@ pub(crate) trait Carrier {
     /// The most bytes in one part.
     fn part_max(&self) -> usize;
 
-    /// Bytes of offered messages that may be sent before the receiver asks for them.
+    /// Room at the receiver for parts of offered messages that are sent before it asks for them.
     fn early_max(&self) -> usize;
+
+    /// What the first `len` bytes of an offered message take of [`Carrier::early_max`] when they
+    /// are sent in parts of [`Carrier::part_max`] bytes and a shorter last one.
+    fn early_room(&self, len: usize) -> usize {
+        len
+    }
 
     /// Whether it is certain, without a system call, that something has come.
     fn has_news(&self) -> bool {

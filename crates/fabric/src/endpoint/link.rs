@@ -105,6 +105,10 @@ impl Carrier for AnyLink {
         each!(self, link => link.early_max())
     }
 
+    fn early_room(&self, len: usize) -> usize {
+        each!(self, link => link.early_room(len))
+    }
+
     fn reserve(&mut self, len: usize) -> Option<Extent> {
         each!(self, link => link.reserve(len))
     }

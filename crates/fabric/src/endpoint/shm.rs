@@ -409,7 +409,12 @@ impl Carrier for ShmLink {
 
     fn early_max(&self) -> usize {
         // A quarter is left for parts that somebody waits for.
-        self.parts.len() * self.chunk as usize / 4 * 3
+        self.parts.len() * 3 / 4 * self.chunk as usize
+    }
+
+    fn early_room(&self, len: usize) -> usize {
+        // However short a part is, its chunk is not free before the receiver gives the part back.
+        len.next_multiple_of(self.chunk as usize)
     }
 
     #[inline]

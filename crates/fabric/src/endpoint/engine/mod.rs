@@ -88,7 +88,7 @@ pub(crate) struct Link<C> {
     inbound: Vec<Inbound>,
     /// The receive that the carrier is writing into.
     placing: Option<u32>,
-    /// Bytes sent of offers that have not been accepted.
+    /// Room that parts of offers take that have not been accepted.
     early: usize,
     /// Bytes that came of offers that have not been accepted.
     held: usize,

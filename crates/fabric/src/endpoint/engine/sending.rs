@@ -206,7 +206,7 @@ impl<C: Carrier> Engine<C> {
         }
         let outgoing = link.outgoing(head.id)?;
         let (sent, whole) = (outgoing.sent, outgoing.sent == len);
-        link.early = link.early.saturating_sub(sent);
+        link.early = link.early.saturating_sub(link.carrier.early_room(sent));
         if was_withdrawn {
             link.outbox.retain(|queued| *queued != head.id);
         }
@@ -251,7 +251,7 @@ impl<C: Carrier> Engine<C> {
         }
         let (op, sent) = (outgoing.op, outgoing.sent);
         link.forget(head.id);
-        link.early = link.early.saturating_sub(sent);
+        link.early = link.early.saturating_sub(link.carrier.early_room(sent));
         if let Some(op) = op {
             self.ops.end(op, Err(Error::Cancelled));
         }
@@ -378,8 +378,9 @@ impl<C: Carrier> Engine<C> {
         let mut len = rest.min(link.carrier.part_max());
         let is_early = outgoing.phase == Phase::Offered;
         if is_early {
-            len = len.min(link.carrier.early_max().saturating_sub(link.early));
-            if len == 0 && rest > 0 {
+            let room = link.carrier.early_max().saturating_sub(link.early);
+            len = len.min(room);
+            if rest > 0 && (len == 0 || link.carrier.early_room(len) > room) {
                 // The rest goes when it is accepted.
                 link.pushing.pop_front();
                 return Ok(Pushed::Some);
@@ -399,7 +400,9 @@ impl<C: Carrier> Engine<C> {
                 return Ok(Pushed::No);
             }
             outgoing.sent += len;
-            link.early += if is_early { len } else { 0 };
+            if is_early {
+                link.early += link.carrier.early_room(len);
+            }
         }
         link.pushing.pop_front();
         if outgoing.sent == outgoing.memory.len() {
