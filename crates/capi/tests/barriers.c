@@ -93,7 +93,7 @@ static void work(const char *kind, int is_early)
     assert(is_early || (mgn_barrier_members(barrier, ranks, 8) == 4 && ranks[3] == 3));
     assert(is_early || mgn_barrier_members(barrier, NULL, 0) == 4);
     assert(mgn_barrier_lost(barrier, ranks, 8) == 0);
-    /* The victim ends when the others have looked. */
+    /* The victim ends only after the others have checked the members. */
     if (!is_early)
         CHECK(mgn_barrier_pass(barrier, 1 << rank, 20000, &bits));
     if (rank == VICTIM)

@@ -210,10 +210,14 @@ impl<Say: FnMut(&str)> Bench<Say> {
                 let variants = [with(field, *len), with(field, 64)];
                 let times = self.compare(&transport, &variants, *len)?;
                 self.row(&transport, &[size(*len), us(times[0]), us(times[1])]);
-                let why = format!("{} at once, {} offered first", us(times[0]), us(times[1]));
-                let why = format!("{} took {why}", size(*len));
+                let why = format!(
+                    "{} took {} at once, {} offered first",
+                    size(*len),
+                    us(times[0]),
+                    us(times[1])
+                );
                 if times[1] < times[0].mul_f64(CLEARLY) {
-                    // It speaks against longer ones, where nothing speaks for any.
+                    // If this is the shortest length, no other measurement gives a reason.
                     found.reasons.entry(name).or_insert(why);
                     break;
                 }

@@ -273,7 +273,7 @@ fn both_may_send_first_though_neither_receives() {
 
 #[test]
 fn messages_that_are_not_received_yet_stop_none_that_is() {
-    // Each of the first takes a chunk of shared memory, of which it fills half.
+    // Over shared memory, each short message takes a whole chunk, though it fills only half of it.
     each(|kind| {
         let ((one, here), (other, there)) = pair(kind);
         let mut long = pattern(2_000_000, 1);

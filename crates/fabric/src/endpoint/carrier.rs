@@ -144,6 +144,7 @@ pub(crate) trait Carrier {
     fn part_max(&self) -> usize;
 
     /// Room at the receiver for parts of offered messages that are sent before it asks for them.
+    /// Where a part takes more than its bytes, this is a multiple of what it takes.
     fn early_max(&self) -> usize;
 
     /// What the first `len` bytes of an offered message take of [`Carrier::early_max`] when they

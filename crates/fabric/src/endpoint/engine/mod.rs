@@ -88,7 +88,7 @@ pub(crate) struct Link<C> {
     inbound: Vec<Inbound>,
     /// The receive that the carrier is writing into.
     placing: Option<u32>,
-    /// Room that parts of offers take that have not been accepted.
+    /// Room taken by parts of offers that the receiver has not accepted.
     early: usize,
     /// Bytes that came of offers that have not been accepted.
     held: usize,

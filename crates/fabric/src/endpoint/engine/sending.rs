@@ -378,9 +378,8 @@ impl<C: Carrier> Engine<C> {
         let mut len = rest.min(link.carrier.part_max());
         let is_early = outgoing.phase == Phase::Offered;
         if is_early {
-            let room = link.carrier.early_max().saturating_sub(link.early);
-            len = len.min(room);
-            if rest > 0 && (len == 0 || link.carrier.early_room(len) > room) {
+            len = len.min(link.carrier.early_max().saturating_sub(link.early));
+            if len == 0 && rest > 0 {
                 // The rest goes when it is accepted.
                 link.pushing.pop_front();
                 return Ok(Pushed::Some);
