@@ -4,6 +4,7 @@ use crate::blank;
 use crate::context::{refill, Context, Request};
 use crate::gl::GlState;
 use crate::tls;
+use mgn_sys::fork;
 use mgn_wire::{Encoder, RECORD_MAX};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
@@ -143,18 +144,17 @@ pub fn prepare_orphan() {
     };
     let gl = GlState::new(&blank::context_info(0, 1, 0), 0, Arc::default());
     let orphan = Box::into_raw(Context::new(None, 0, request, gl));
-    if ORPHAN
-        .compare_exchange(null_mut(), orphan, Ordering::AcqRel, Ordering::Acquire)
-        .is_err()
-    {
+    match ORPHAN.compare_exchange(null_mut(), orphan, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: the handler is a function of this library, which is never unloaded
+        // (`-z nodelete`). It takes no lock and allocates nothing.
+        Ok(_) => unsafe { fork::call_in_children(orphan_current) },
         // SAFETY: not stored, so nobody else knows it.
-        drop(unsafe { Box::from_raw(orphan) });
+        Err(_) => drop(unsafe { Box::from_raw(orphan) }),
     }
 }
 
-/// In a forked child: what the calling thread goes on drawing is drawn nowhere. Takes no lock and
-/// allocates nothing.
-pub fn orphan_current() {
+/// Runs in a forked child: what the calling thread goes on drawing is drawn nowhere.
+unsafe extern "C" fn orphan_current() {
     let orphan = ORPHAN.load(Ordering::Acquire);
     if has_current() && !orphan.is_null() {
         tls::set_current(orphan);

@@ -12,12 +12,14 @@
 )]
 mod alone_tests;
 mod barrier;
+mod begin;
 mod blank;
 mod compositing;
 mod config;
 mod context;
 mod contexts;
 mod ending;
+mod exit;
 mod frames;
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
@@ -33,7 +35,6 @@ mod native_image;
 mod options;
 mod pixmap;
 mod presenter;
-mod process;
 mod renderers;
 mod replies;
 mod session;
@@ -41,6 +42,7 @@ mod signals;
 mod stages;
 mod stats;
 mod surface;
+mod surfaces;
 mod swap;
 mod swap_barrier;
 mod tiles;

@@ -182,7 +182,7 @@ pub unsafe fn context<'a>() -> &'a mut Context {
 
 /// Whether the program draws into a window together with others.
 fn shares_window() -> bool {
-    let session = crate::process::existing_session();
+    let session = crate::session::existing_session();
     session.is_some_and(|session| session.options.window.is_some())
 }
 

@@ -11,8 +11,8 @@ pub mod later;
 use crate::context::Context;
 use crate::gl::arrays::entries::follow_array_switches;
 use crate::gl::{context, values, Tracked};
-use crate::process::process;
 use core::ffi::c_void;
+use later::later;
 use mgn_wire::debug::messages;
 use mgn_wire::gl::*;
 use mgn_wire::{ops, Answer};
@@ -92,7 +92,7 @@ impl Context {
         if let Some(line) = self.gl.debug.line.clone() {
             self.flush();
             self.enc.doubt |= SENT;
-            process().later.remind(&line);
+            later().remind(&line);
         }
     }
 

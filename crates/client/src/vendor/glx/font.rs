@@ -1,8 +1,8 @@
 //! glXUseXFont: display lists of an X font's glyphs.
 
 use crate::idle::with_current;
-use crate::process::process;
 use crate::x11::error::{raise, request, GlxError};
+use crate::x11::watch::watch;
 use crate::x11::watch::Watch;
 use crate::x11::xlib::{xlib, Xid};
 use std::ffi::{c_int, c_void};
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn use_x_font(font: Xid, first: c_int, count: c_int, list_
         (xlib.sync)(display, 0);
         xlib.name(display)
     };
-    let Some(watch) = process().watch(&name) else {
+    let Some(watch) = watch(&name) else {
         return;
     };
     match glyphs(&watch, font as u32, first, count) {
