@@ -2,7 +2,7 @@
 
 use crate::context::{flag, Context, Refused, Request};
 use crate::gl::{hand::highest, kinds, GlState};
-use crate::idle::{idle_context, prepare_orphan};
+use crate::orphan::prepare_orphan;
 use crate::session::Session;
 use crate::surface::{Owner, Surface};
 use crate::x11::xlib::Display;
@@ -167,7 +167,7 @@ impl Contexts {
             entry.owner = Some(me);
         }
         let old = tls::current();
-        let leaving = old != handle && !std::ptr::eq(old, idle_context());
+        let leaving = old != handle && !std::ptr::eq(old, tls::idle_context());
         let doomed = leaving && known.get(&(old as usize)).is_some_and(|e| e.doomed);
         if doomed {
             known.remove(&(old as usize));

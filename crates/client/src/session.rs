@@ -11,17 +11,18 @@ use crate::renderers::{self, Accepted, NoSuccessor, Renderers};
 use crate::replies::{Answered, NoAnswer};
 use crate::stages::{Asked, Outlet, Stages};
 use crate::stats::{Stats, Word};
-use crate::surface::Owner;
+use crate::surface::{Owner, Surface};
 use crate::swap_barrier::SwapBarrier;
 use crate::tiles::Needs;
 use mgn_fabric::{Error, Receiver, Reservation, Sender};
 use mgn_sys::fork::PerProcess;
 use mgn_wall::{Tile, Wall};
+use mgn_wire::frames::want;
 use mgn_wire::hello::{self, ServerInfo};
 use mgn_wire::{Encoder, MESSAGE_HEADER};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Room for any of the single commands that are sent outside a context.
@@ -142,6 +143,35 @@ impl Session {
     /// Whether the program has handed over as many frames as it may.
     pub fn is_enough(&self, frames: u64) -> bool {
         self.options.frames.is_some_and(|limit| frames >= limit)
+    }
+
+    /// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in bits
+    /// of [`want`].
+    pub fn next_frame(&self, surface: &Arc<Surface>) -> (u32, u32) {
+        let frame = surface.handed_over.fetch_add(1, Ordering::AcqRel) + 1;
+        if !self.is_answered() {
+            surface.finished.store(frame, Ordering::Release);
+        }
+        let wall = self.options.wall.as_ref();
+        let on_wall = wall.is_some_and(|wall| self.frames.is_on_wall(surface, wall));
+        let on_wall = (on_wall && self.options.shows_wall(), want::WALL);
+        if let Some(composite) = self.composite {
+            let (is_on_wall, wall) = on_wall;
+            return match composite.wants(surface) {
+                0 => (frame, 0),
+                wanted if is_on_wall => (frame, wanted | wall),
+                wanted => (frame, wanted),
+            };
+        }
+        let shown = self.options.shows_windows() && surface.is_visible();
+        let saved = self
+            .options
+            .save
+            .as_ref()
+            .is_some_and(|save| u64::from(frame) % save.every == 0);
+        let wants = [(shown, want::WINDOW), (saved, want::FILES), on_wall];
+        let wants = wants.iter().filter(|(is_wanted, _)| *is_wanted);
+        (frame, wants.map(|(_, want)| want).sum())
     }
 
     /// Memory for records of `bytes` bytes or more, and the message's header before them. `None` if

@@ -2,10 +2,11 @@
 //! commands is done by calling those.
 
 use super::entries::*;
+use crate::current::context;
 use crate::generated::entries::glPrimitiveRestartIndex;
 use crate::gl::buffers::glBindBuffer;
+use crate::gl::hand::glDisable;
 use crate::gl::images::glPixelStorei;
-use crate::gl::{context, hand::glDisable};
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;
 

@@ -3,7 +3,8 @@
 use super::draw::Reads;
 use super::sort::{touched, Piece};
 use crate::context::Context;
-use crate::gl::{buffers, can_be_read, context};
+use crate::current::context;
+use crate::gl::{buffers, can_be_read};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::sizes::image::draw_index_bytes;

@@ -4,8 +4,8 @@
 use super::entries::*;
 use super::gets::parameter;
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::buffers::{bind, exists, glBindBuffer, make};
-use crate::gl::context;
 use core::ffi::c_void;
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;

@@ -9,8 +9,9 @@ pub mod labels;
 pub mod later;
 
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::arrays::entries::follow_array_switches;
-use crate::gl::{context, values, Tracked};
+use crate::gl::{values, Tracked};
 use core::ffi::c_void;
 use later::later;
 use mgn_wire::debug::messages;

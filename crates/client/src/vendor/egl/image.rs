@@ -6,7 +6,7 @@ use super::dispatch::{pairs, wide_pairs};
 use super::display::with_display;
 use super::error::{call, EglError};
 use crate::contexts::contexts;
-use crate::idle::with_current;
+use crate::current::with_current;
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 

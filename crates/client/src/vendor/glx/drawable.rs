@@ -7,7 +7,7 @@ use crate::begin::session;
 use crate::config::glx;
 use crate::config::listed::FbConfig;
 use crate::context::Request;
-use crate::idle::with_current;
+use crate::current::with_current;
 use crate::surface::drawables;
 use crate::surface::{Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;

@@ -5,7 +5,7 @@ use super::abi::{ConfigHandle, ContextHandle};
 use super::{config, context, drawable};
 use crate::begin::session;
 use crate::contexts::contexts;
-use crate::idle::has_current;
+use crate::current::has_current;
 use crate::surface::Surface;
 use crate::swap;
 use crate::x11::error::{raise, GlxError};
