@@ -4,9 +4,9 @@
 
 use crate::context::{Context, Request};
 use crate::current::{has_current, with_current};
+use crate::entry_points::lookup;
 use crate::generated::entries::*;
 use crate::gl::hand::*;
-use crate::entry_points::lookup;
 use crate::gl::GlState;
 use crate::native_image::define;
 use crate::{blank, tls};

@@ -5,7 +5,7 @@
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, unused_variables)]
 
 use crate::current::context;
-use crate::gl::errors::refused;
+use crate::gl::refused::refused;
 use crate::gl::Tracked;
 use core::ffi::c_void;
 use mgn_wire::{lens, ops};

@@ -1,7 +1,7 @@
 //! Client attributes as a new context has them (EXT_direct_state_access): what OpenGL says in
 //! commands is done by calling those.
 
-use super::entries::*;
+use super::{entries::*, push::*};
 use crate::current::context;
 use crate::generated::entries::glPrimitiveRestartIndex;
 use crate::gl::buffers::glBindBuffer;
