@@ -3,10 +3,11 @@
 //! while another was in use: `make miri`.
 
 use crate::context::{Context, Request};
+use crate::current::{has_current, with_current};
+use crate::entry_points::lookup;
 use crate::generated::entries::*;
 use crate::gl::hand::*;
-use crate::gl::{lookup, GlState};
-use crate::idle::{has_current, with_current};
+use crate::gl::GlState;
 use crate::native_image::define;
 use crate::{blank, tls};
 use mgn_wire::gl::*;

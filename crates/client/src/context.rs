@@ -3,11 +3,10 @@
 use crate::config::Format;
 use crate::frames::IN_FLIGHT;
 use crate::gl::{fetch_persistent, is_wait, GlState};
-use crate::idle;
+use crate::nowhere::nowhere;
 use crate::replies::Answered;
 use crate::session::{Session, ROOM_BYTES};
 use crate::surface::{Kind, Surface};
-use crate::swap::hand_over;
 use crate::tiles;
 use crate::x11::xlib::{xlib, Display};
 use mgn_fabric::Reservation;
@@ -219,7 +218,7 @@ impl Context {
             return;
         }
         let Some(session) = self.session else { return };
-        let (frame, want) = hand_over(session, &surface);
+        let (frame, want) = session.next_frame(&surface);
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_present_front(surface.id, frame, want) };
         self.flush();
@@ -480,17 +479,14 @@ fn resize(enc: &mut Encoder, surface: &Surface) {
 
 /// The encoder's hook: see `Encoder::refill`.
 pub unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
-    if std::ptr::eq(encoder.cast::<Context>(), idle::idle_context()) {
-        return idle::nowhere();
-    }
-    // SAFETY: every other encoder with this hook is the first field of a Context, which its thread
+    // SAFETY: every encoder with this hook is the first field of a Context, which its thread
     // has for itself.
     let cx = unsafe { &mut *encoder.cast::<Context>() };
     if cx.gl.immediate.hides_room() {
         // A command that is not allowed between glBegin and glEnd. It is written where nobody reads
         // it.
         cx.set_error(mgn_wire::gl::GL_INVALID_OPERATION);
-        return idle::nowhere();
+        return nowhere();
     }
     if cx.begins_frame {
         cx.begin_frame();

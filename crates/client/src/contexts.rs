@@ -2,11 +2,12 @@
 
 use crate::context::{flag, Context, Refused, Request};
 use crate::gl::{hand::highest, kinds, GlState};
-use crate::idle::{idle_context, prepare_orphan};
+use crate::orphan::prepare_orphan;
 use crate::session::Session;
-use crate::surface::{size_max, Surface};
+use crate::surface::{Owner, Surface};
 use crate::x11::xlib::Display;
 use crate::{blank, tls};
+use mgn_sys::fork::PerProcess;
 use mgn_wire::hello::{self, ContextInfo, Created};
 use mgn_wire::{ops, Answer};
 use std::collections::HashMap;
@@ -36,6 +37,12 @@ struct ContextPtr(*mut Context);
 // SAFETY: only a name here; the context itself is used by the thread in which it is current, and
 // under the table's lock when it is current nowhere.
 unsafe impl Send for ContextPtr {}
+
+/// Those of this process.
+pub fn contexts() -> &'static Contexts {
+    static CONTEXTS: PerProcess<Contexts> = PerProcess::new();
+    CONTEXTS.get()
+}
 
 impl Contexts {
     /// Makes a context on the server.
@@ -74,7 +81,7 @@ impl Contexts {
             let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
             create_on_server(session, id, &request, share_id)?
         };
-        let offset_max = session.is_offset.then(|| size_max(session));
+        let offset_max = session.is_offset.then(|| session.size_max());
         let info = kinds::constants(info, &request, &session.accepted, offset_max);
         if request.has(flag::LOSES) {
             session.outlive();
@@ -160,7 +167,7 @@ impl Contexts {
             entry.owner = Some(me);
         }
         let old = tls::current();
-        let leaving = old != handle && !std::ptr::eq(old, idle_context());
+        let leaving = old != handle && !std::ptr::eq(old, tls::idle_context());
         let doomed = leaving && known.get(&(old as usize)).is_some_and(|e| e.doomed);
         if doomed {
             known.remove(&(old as usize));

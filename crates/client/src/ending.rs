@@ -1,40 +1,17 @@
-//! Ends of the process: ours, and the program's own.
+//! The last frames of a program that ends, by itself or because it has shown enough.
 
-use crate::process::existing_session;
-use crate::session::Session;
-use std::sync::mpsc;
+use crate::exit::end_process;
+use crate::session::{existing_session, Session};
 use std::time::Duration;
 
 /// How long pictures that are still under way may take when the program ends.
 const LAST_FRAMES: Duration = Duration::from_secs(5);
-/// How long another thread of the program may hold a stdio lock against us.
-const STDIO: Duration = Duration::from_secs(1);
-
-/// Ends the process without running the program's own exit handlers, after what it has printed is
-/// written out.
-pub fn end_process(status: i32) -> ! {
-    if let Some(session) = existing_session() {
-        session.end_stages();
-    }
-    let (flushed, done) = mpsc::channel::<()>();
-    // Another thread may sit in a read with its stream locked, which would hold fflush for ever: so
-    // it is somebody else's wait.
-    let flusher = std::thread::Builder::new().spawn(move || {
-        // SAFETY: a null stream means all of them.
-        unsafe { libc::fflush(std::ptr::null_mut()) };
-        drop(flushed);
-    });
-    if flusher.is_ok() {
-        let _ = done.recv_timeout(STDIO);
-    }
-    // SAFETY: ends the process at once.
-    unsafe { libc::_exit(status) }
-}
 
 /// The program has swapped as often as `MGN_FRAMES` allows: shows what is under way and ends it.
 pub fn enough_frames() -> ! {
     if let Some(session) = existing_session() {
         last_frames(session);
+        session.end_process(0);
     }
     end_process(0)
 }

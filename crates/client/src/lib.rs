@@ -12,12 +12,16 @@
 )]
 mod alone_tests;
 mod barrier;
+mod begin;
 mod blank;
 mod compositing;
 mod config;
 mod context;
 mod contexts;
+mod current;
 mod ending;
+mod entry_points;
+mod exit;
 mod frames;
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
@@ -25,15 +29,15 @@ mod generated;
 mod gl;
 mod heads;
 mod holes;
-mod idle;
 mod initial;
 mod job;
 mod log;
 mod native_image;
+mod nowhere;
 mod options;
+mod orphan;
 mod pixmap;
 mod presenter;
-mod process;
 mod renderers;
 mod replies;
 mod session;
@@ -41,6 +45,7 @@ mod signals;
 mod stages;
 mod stats;
 mod surface;
+mod surfaces;
 mod swap;
 mod swap_barrier;
 mod tiles;

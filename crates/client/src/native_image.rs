@@ -1,10 +1,10 @@
 //! Texture images that come from the window system and not from the program.
 
+use crate::current::with_current;
 use crate::generated::entries::glCopyTexImage2D;
 use crate::gl::hand::{
     glBindBuffer, glBindFramebuffer, glGetIntegerv, glPixelStorei, glTexImage2D,
 };
-use crate::idle::with_current;
 use crate::surface::Surface;
 use mgn_wire::gl::*;
 use std::sync::Arc;

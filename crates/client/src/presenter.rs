@@ -7,7 +7,6 @@
 
 use crate::barrier::{Barrier, Step};
 use crate::compositing::{Layer, Outcome};
-use crate::ending;
 use crate::heads::ShownTile;
 use crate::holes::{bring_forward, holes, stripe};
 use crate::log::line;
@@ -366,7 +365,7 @@ impl Presenter {
                         self.show_whole(&surface, &header, &merged.color, None);
                     }
                     Outcome::Elsewhere => is_shown = false,
-                    Outcome::Over => ending::end_process(0),
+                    Outcome::Over => self.session.end_process(0),
                     Outcome::Failed(why, status) => {
                         self.session.part(why, status);
                         is_shown = false;

@@ -3,24 +3,26 @@
 use crate::compositing::Composite;
 use crate::config::glx::Dialect;
 use crate::config::Format;
+use crate::exit;
 use crate::frames::Frames;
 use crate::log::line;
-use crate::options::{self, Options};
-use crate::process::process;
-use crate::renderers::{self, Accepted, NoSuccessor, Reached, Renderers};
+use crate::options::Options;
+use crate::renderers::{self, Accepted, NoSuccessor, Renderers};
 use crate::replies::{Answered, NoAnswer};
-use crate::stages::{Asked, Stages};
+use crate::stages::{Asked, Outlet, Stages};
 use crate::stats::{Stats, Word};
+use crate::surface::{Owner, Surface};
 use crate::swap_barrier::SwapBarrier;
 use crate::tiles::Needs;
-use crate::{ending, presenter};
 use mgn_fabric::{Error, Receiver, Reservation, Sender};
+use mgn_sys::fork::PerProcess;
 use mgn_wall::{Tile, Wall};
+use mgn_wire::frames::want;
 use mgn_wire::hello::{self, ServerInfo};
 use mgn_wire::{Encoder, MESSAGE_HEADER};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Room for any of the single commands that are sent outside a context.
@@ -56,112 +58,63 @@ pub struct Session {
     pub rooms: AtomicUsize,
 }
 
-/// Where the session is kept once there is one.
-#[derive(Default)]
-pub struct SessionSlot(OnceLock<Option<&'static Session>>);
+static SESSION: PerProcess<OnceLock<Option<&'static Session>>> = PerProcess::new();
 
-impl SessionSlot {
-    pub fn existing(&self) -> Option<&'static Session> {
-        self.0.get().copied().flatten()
-    }
+/// Where the session is kept, once it has begun or failed to.
+pub fn slot() -> &'static OnceLock<Option<&'static Session>> {
+    SESSION.get()
 }
 
-/// The exit status of a program whose session could not begin: that of `mgn run` for a program that
-/// could not be started.
-const NOT_BEGUN: i32 = 125;
-
-/// The process's session, which the first call begins. If that fails, it is said on the terminal
-/// and the program ends: what it would say itself, of visuals or displays, would mislead. `None`
-/// for a program that is to go on without its server.
-pub fn session() -> Option<&'static Session> {
-    *process().session.0.get_or_init(|| match begin() {
-        Ok(session) => Some(session),
-        Err(why) => {
-            line(why);
-            if !options::continues_on_loss() {
-                ending::end_process(NOT_BEGUN);
-            }
-            None
-        }
-    })
-}
-
-fn begin() -> Result<&'static Session, String> {
-    let options = Options::read(|name| std::env::var(name).ok())?;
-    let Reached {
-        renderers,
-        welcome,
-        accepted,
-        frames,
-    } = Renderers::reach(&options)?;
-    let composite = options
-        .composite
-        .as_ref()
-        .map(Composite::join)
-        .transpose()?;
-    let is_divided = options.wall.as_ref().filter(|wall| wall.tiles.len() > 1);
-    let is_offset = is_divided.is_some_and(|wall| wall.is_offset(welcome.info.largest));
-    let session: &'static Session = Box::leak(Box::new(Session {
-        is_offset,
-        sorts: options.chain.sorts(),
-        formats: formats(&welcome.info),
-        info: welcome.info,
-        stats: Stats::create(options.run_dir.as_deref()),
-        frames: Frames::default(),
-        renderers,
-        accepted,
-        composite,
-        swap_barrier: options.swap_barrier.as_ref().map(SwapBarrier::new),
-        stages: OnceLock::new(),
-        next_id: AtomicU32::new(1),
-        lost: AtomicBool::new(false),
-        outlived: AtomicBool::new(false),
-        needs: Needs::default(),
-        has_shared_window: AtomicBool::new(false),
-        rooms: AtomicUsize::new(0),
-        options,
-    }));
-    if session.options.chain.has_stages() {
-        let stages = Stages::begin(session, welcome.session)?;
-        let _ = session.stages.set(stages);
-    }
-    presenter::start(session, frames)?;
-    if is_offset {
-        // SAFETY: written to the control message's own encoder.
-        session.control(|e| unsafe { e.mgn_offset() });
-    }
-    tracing::info!(
-        renderer = session.info.renderer,
-        servers = ?session.options.servers,
-        "session begun"
-    );
-    Ok(session)
-}
-
-fn formats(info: &ServerInfo) -> Vec<Format> {
-    let of = |accum: bool, double: bool| {
-        let fits =
-            move |c: &&hello::Config| !accum || c.samples == 0 && c.color == hello::Color::Rgb8;
-        info.configs.iter().filter(fits).map(move |c| Format {
-            id: c.id,
-            color: c.color,
-            alpha: c.alpha,
-            depth: c.depth,
-            stencil: c.stencil,
-            samples: c.samples,
-            double,
-            accum,
-            has_srgb: c.has_srgb,
-        })
-    };
-    // Each is listed after those that programs rather want.
-    [(false, true), (false, false), (true, true), (true, false)]
-        .into_iter()
-        .flat_map(|(accum, double)| of(accum, double))
-        .collect()
+/// The session if there is one already, without making one. For ends of processes.
+pub fn existing_session() -> Option<&'static Session> {
+    SESSION.existing()?.get().copied().flatten()
 }
 
 impl Session {
+    /// A session with renderers that have been reached.
+    pub fn new(
+        options: Options,
+        renderers: Renderers,
+        info: ServerInfo,
+        accepted: Accepted,
+        composite: Option<&'static Composite>,
+    ) -> Session {
+        let is_divided = options.wall.as_ref().filter(|wall| wall.tiles.len() > 1);
+        Session {
+            is_offset: is_divided.is_some_and(|wall| wall.is_offset(info.largest)),
+            sorts: options.chain.sorts(),
+            formats: formats(&info),
+            info,
+            stats: Stats::create(options.run_dir.as_deref()),
+            frames: Frames::default(),
+            renderers,
+            accepted,
+            composite,
+            swap_barrier: options.swap_barrier.as_ref().map(SwapBarrier::new),
+            stages: OnceLock::new(),
+            next_id: AtomicU32::new(1),
+            lost: AtomicBool::new(false),
+            outlived: AtomicBool::new(false),
+            needs: Needs::default(),
+            has_shared_window: AtomicBool::new(false),
+            rooms: AtomicUsize::new(0),
+            options,
+        }
+    }
+
+    /// Has all commands pass the stages that the options name, if they name any. `number` is the
+    /// session's at its server.
+    ///
+    /// # Errors
+    /// One sentence on a stage that cannot be.
+    pub fn begin_stages(&'static self, number: u64) -> Result<(), String> {
+        if self.options.chain.has_stages() {
+            let stages = Stages::begin(&self.options.chain, self, number)?;
+            let _ = self.stages.set(stages);
+        }
+        Ok(())
+    }
+
     /// What GLX says with the server's driver.
     pub fn dialect(&self) -> Dialect {
         Dialect::of(self.info.release)
@@ -190,6 +143,35 @@ impl Session {
     /// Whether the program has handed over as many frames as it may.
     pub fn is_enough(&self, frames: u64) -> bool {
         self.options.frames.is_some_and(|limit| frames >= limit)
+    }
+
+    /// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in bits
+    /// of [`want`].
+    pub fn next_frame(&self, surface: &Arc<Surface>) -> (u32, u32) {
+        let frame = surface.handed_over.fetch_add(1, Ordering::AcqRel) + 1;
+        if !self.is_answered() {
+            surface.finished.store(frame, Ordering::Release);
+        }
+        let wall = self.options.wall.as_ref();
+        let on_wall = wall.is_some_and(|wall| self.frames.is_on_wall(surface, wall));
+        let on_wall = (on_wall && self.options.shows_wall(), want::WALL);
+        if let Some(composite) = self.composite {
+            let (is_on_wall, wall) = on_wall;
+            return match composite.wants(surface) {
+                0 => (frame, 0),
+                wanted if is_on_wall => (frame, wanted | wall),
+                wanted => (frame, wanted),
+            };
+        }
+        let shown = self.options.shows_windows() && surface.is_visible();
+        let saved = self
+            .options
+            .save
+            .as_ref()
+            .is_some_and(|save| u64::from(frame) % save.every == 0);
+        let wants = [(shown, want::WINDOW), (saved, want::FILES), on_wall];
+        let wants = wants.iter().filter(|(is_wanted, _)| *is_wanted);
+        (frame, wants.map(|(_, want)| want).sum())
     }
 
     /// Memory for records of `bytes` bytes or more, and the message's header before them. `None` if
@@ -238,16 +220,6 @@ impl Session {
         self.stats.add(Word::Bytes, sent.bytes as u64);
         self.stats.add(Word::Messages, 1);
         Ok(sent.number)
-    }
-
-    /// Sends a message that has passed the stages, and says its number.
-    pub fn send_copy(&self, message: &[u8]) -> Result<u32, Error> {
-        if self.is_lost() {
-            return Ok(0);
-        }
-        let mut reservation = self.renderers.reserve(message.len())?;
-        reservation.write(0, message);
-        self.send(&mut reservation, message.len(), false)
     }
 
     /// Sends a message that was written elsewhere, and says its number.
@@ -457,16 +429,18 @@ impl Session {
         self.options.window.is_some() && !self.has_shared_window.swap(true, Ordering::AcqRel)
     }
 
-    pub fn leave_shared_window(&self) {
-        self.has_shared_window.store(false, Ordering::Release);
-    }
-
     /// The program ends by itself, which is not what others of its window need hear of.
     pub fn take_leave(&self) {
         if self.options.window.is_some() && !self.is_lost() {
             // SAFETY: written to the control message's own encoder.
             self.control(|e| unsafe { e.mgn_leave() });
         }
+    }
+
+    /// Ends the process, after stages have said what they have left to say.
+    pub fn end_process(&self, status: i32) -> ! {
+        self.end_stages();
+        exit::end_process(status)
     }
 
     /// The process ends: stages say what they have left to say.
@@ -529,8 +503,76 @@ impl Session {
         }
         match goes_on {
             true => self.frames.open_gates(),
-            false => ending::end_process(status),
+            false => self.end_process(status),
         }
+    }
+}
+
+fn formats(info: &ServerInfo) -> Vec<Format> {
+    let of = |accum: bool, double: bool| {
+        let fits =
+            move |c: &&hello::Config| !accum || c.samples == 0 && c.color == hello::Color::Rgb8;
+        info.configs.iter().filter(fits).map(move |c| Format {
+            id: c.id,
+            color: c.color,
+            alpha: c.alpha,
+            depth: c.depth,
+            stencil: c.stencil,
+            samples: c.samples,
+            double,
+            accum,
+            has_srgb: c.has_srgb,
+        })
+    };
+    // Each is listed after those that programs rather want.
+    [(false, true), (false, false), (true, true), (true, false)]
+        .into_iter()
+        .flat_map(|(accum, double)| of(accum, double))
+        .collect()
+}
+
+/// The largest pbuffer that servers make.
+const SIZE_MAX: u32 = 16384;
+/// The largest surface of which each has a part.
+const OFFSET_SIZE_MAX: u32 = 1 << 20;
+
+impl Owner for Session {
+    fn wall(&self) -> Option<&Wall> {
+        self.wall()
+    }
+
+    fn size_max(&self) -> u32 {
+        match self.is_offset {
+            true => OFFSET_SIZE_MAX,
+            false => SIZE_MAX,
+        }
+    }
+
+    fn destroy(&self, id: u32, is_shared: bool) {
+        if is_shared {
+            self.has_shared_window.store(false, Ordering::Release);
+        }
+        // SAFETY: written to the control message's own encoder.
+        self.control(|e| unsafe { e.mgn_destroy_surface(id) });
+    }
+}
+
+impl Outlet for Session {
+    fn send(&self, message: &[u8]) -> Result<u32, Error> {
+        if self.is_lost() {
+            return Ok(0);
+        }
+        let mut reservation = self.renderers.reserve(message.len())?;
+        reservation.write(0, message);
+        self.send(&mut reservation, message.len(), false)
+    }
+
+    fn break_off(&self, error: Error) {
+        self.break_off(error);
+    }
+
+    fn lose(&self, why: &str) {
+        self.lose(why);
     }
 }
 

@@ -4,8 +4,7 @@
 //! the chain's end. So nothing that stages do is done in the program's threads, which wait for it
 //! only where they ask something.
 
-use crate::ending::end_process;
-use crate::session::Session;
+use crate::exit::end_process;
 use crate::signals::Signals;
 use mgn_fabric::Error;
 use mgn_spu::{Chain, Place};
@@ -24,6 +23,18 @@ use std::time::Duration;
 const WAITING: usize = 64;
 /// How long the process waits at its end for what the stages have left to say.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Where messages go that have passed the stages.
+pub trait Outlet: Sync {
+    /// Sends a message, and says its number.
+    fn send(&self, message: &[u8]) -> Result<u32, Error>;
+
+    /// A message could not be sent.
+    fn break_off(&self, error: Error);
+
+    /// A stage has failed.
+    fn lose(&self, why: &str);
+}
 
 /// The end of a chain to which messages are given.
 pub struct Stages {
@@ -49,12 +60,15 @@ pub struct Asked {
 }
 
 impl Stages {
-    /// Builds the chain for the session of this number.
+    /// Builds the chain for the session of this number. What comes of it goes to `outlet`.
     ///
     /// # Errors
     /// One sentence on a stage that cannot be, or on a thread that cannot.
-    pub fn begin(session: &'static Session, number: u64) -> Result<Stages, String> {
-        let chain = &session.options.chain;
+    pub fn begin(
+        chain: &'static Chain,
+        outlet: &'static impl Outlet,
+        number: u64,
+    ) -> Result<Stages, String> {
         let (given, receiver) = sync_channel(WAITING);
         let (built, is_built) = sync_channel(1);
         let have_ended = Arc::<AtomicBool>::default();
@@ -62,10 +76,10 @@ impl Stages {
         let signals = Signals::block_all();
         let thread = thread::Builder::new().name("mgn stages".into());
         let thread = thread.spawn(move || {
-            match Passage::build(session, chain, &Place { session: number }, ended) {
+            match Passage::build(outlet, chain, &Place { session: number }, ended) {
                 Ok(mut passage) => {
                     let _ = built.send(Ok(()));
-                    passage.serve(session, &receiver);
+                    passage.serve(outlet, &receiver);
                 }
                 Err(error) => _ = built.send(Err(error.to_string())),
             }
@@ -134,7 +148,7 @@ struct Sent {
 
 impl Passage {
     fn build(
-        session: &'static Session,
+        outlet: &'static impl Outlet,
         chain: &Chain,
         place: &Place,
         have_ended: Arc<AtomicBool>,
@@ -144,7 +158,7 @@ impl Passage {
             let sent = sent.clone();
             move |message| {
                 let mut sent = sent.borrow_mut();
-                match session.send_copy(message.bytes) {
+                match outlet.send(message.bytes) {
                     Ok(number) if message.asks => _ = sent.asked.insert(message.context, number),
                     Ok(_) => {}
                     Err(error) => sent.error = Some(error),
@@ -161,18 +175,18 @@ impl Passage {
         })
     }
 
-    fn serve(&mut self, session: &Session, given: &Receiver<Given>) {
+    fn serve(&mut self, outlet: &impl Outlet, given: &Receiver<Given>) {
         for given in given {
             match given {
                 Given::Message(words, length) => {
                     if let Err(fault) = self.pass(&words, length) {
                         self.end();
-                        session.lose(format_args!("a stage in the program's process: {fault}"));
+                        outlet.lose(&format!("a stage in the program's process: {fault}"));
                     }
                     let error = self.sent.borrow_mut().error.take();
                     if let Some(error) = error {
                         self.end();
-                        session.break_off(error);
+                        outlet.break_off(error);
                     }
                 }
                 Given::Asked(context, tell) => {

@@ -1,11 +1,10 @@
 //! What contexts draw to: windows, pixmaps and pbuffers, and the names the program has for them.
 
 use crate::config::Format;
-use crate::session::Session;
-use crate::tiles::{self, Areas, Wholeness};
+use crate::tiles::{Areas, Wholeness};
 use crate::x11::watch::{Followed, Watch};
-use mgn_wall::Area;
-use mgn_wire::hello::surface as kinds;
+use mgn_sys::fork::PerProcess;
+use mgn_wall::{Area, Wall};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -44,7 +43,7 @@ pub struct Surface {
     pub format: Format,
     /// `GLX_FBCONFIG_ID` or `EGL_CONFIG_ID`.
     pub config_id: u32,
-    session: Option<&'static Session>,
+    owner: Option<&'static dyn Owner>,
     /// Whether other programs draw into it.
     is_shared: bool,
     size: AtomicU64,
@@ -57,96 +56,39 @@ pub struct Surface {
     pub wholeness: Wholeness,
 }
 
-/// The largest pbuffer that servers make.
-const SIZE_MAX: u32 = 16384;
-/// The largest surface of which each has a part.
-const OFFSET_SIZE_MAX: u32 = 1 << 20;
+/// Whose surfaces they are.
+pub trait Owner: Sync {
+    /// The wall that they are divided for, if there is one.
+    fn wall(&self) -> Option<&Wall>;
+
+    /// The largest width and height of a surface.
+    fn size_max(&self) -> u32;
+
+    /// Destroys the renderers' surface of this id, into which other programs draw if it is shared.
+    fn destroy(&self, id: u32, is_shared: bool);
+}
 
 impl Surface {
-    pub fn window(
-        session: &'static Session,
-        watch: &Arc<Watch>,
-        window: Arc<Followed>,
-        xid: u32,
-        format: Format,
-        config_id: u32,
-    ) -> Arc<Surface> {
-        let size = window.size();
-        let watch = watch.clone();
-        Surface::create(
-            session,
-            Kind::Window { watch, window },
-            xid,
-            format,
-            config_id,
-            size,
-        )
-    }
-
-    pub fn pixmap(
-        session: &'static Session,
-        watch: &Arc<Watch>,
-        (pixmap, texture): (u32, Texture),
-        size: (u32, u32),
-        xid: u32,
-        format: Format,
-        config_id: u32,
-    ) -> Arc<Surface> {
-        let watch = watch.clone();
-        Surface::create(
-            session,
-            Kind::Pixmap {
-                watch,
-                pixmap,
-                texture,
-            },
-            xid,
-            format,
-            config_id,
-            size,
-        )
-    }
-
-    pub fn pbuffer(
-        session: &'static Session,
-        size: (u32, u32),
-        xid: u32,
-        format: Format,
-        config_id: u32,
-    ) -> Arc<Surface> {
-        Surface::create(session, Kind::Pbuffer, xid, format, config_id, size)
-    }
-
-    fn create(
-        session: &'static Session,
+    /// One of `owner`, which makes the renderers' by the same id.
+    #[allow(clippy::too_many_arguments, reason = "the parts of a surface")]
+    pub fn new(
+        owner: Option<&'static dyn Owner>,
+        id: u32,
+        is_shared: bool,
         kind: Kind,
         xid: u32,
         format: Format,
         config_id: u32,
-        (width, height): (u32, u32),
-    ) -> Arc<Surface> {
-        let (width, height) = clamped(session, (width, height));
-        let mut server_kind = match kind {
-            Kind::Pbuffer => kinds::PBUFFER,
-            _ => kinds::WINDOW,
-        };
-        if !format.double {
-            server_kind |= kinds::SINGLE_BUFFERED;
-        }
-        if format.accum {
-            server_kind |= kinds::ACCUMULATES;
-        }
-        let is_shared = matches!(kind, Kind::Window { .. }) && session.takes_shared_window();
-        if is_shared {
-            server_kind |= kinds::SHARED;
-        }
-        let surface = Arc::new(Surface {
-            id: session.new_id(),
+        size: (u32, u32),
+    ) -> Surface {
+        let (width, height) = owner.map_or(size, |owner| clamped(owner, size));
+        Surface {
+            id,
             xid,
             kind,
             format,
             config_id,
-            session: Some(session),
+            owner,
             is_shared,
             size: AtomicU64::new(pack(width, height)),
             handed_over: AtomicU32::new(0),
@@ -155,19 +97,7 @@ impl Surface {
             event_mask: AtomicU64::new(0),
             areas: Areas::default(),
             wholeness: Wholeness::default(),
-        });
-        session.frames.register(&surface);
-        // SAFETY: written to the control message's own encoder.
-        session.control(|e| unsafe {
-            e.mgn_create_surface(surface.id, server_kind, format.id, width, height);
-        });
-        if let Some(areas) = surface.areas() {
-            // SAFETY: as above.
-            session.message(0, tiles::told_bytes(&areas), |e| unsafe {
-                tiles::tell(e, surface.id, &areas, height);
-            });
         }
-        surface
     }
 
     /// Width and height of the server's framebuffer.
@@ -183,7 +113,7 @@ impl Surface {
             return None;
         };
         watch.poll();
-        let (width, height) = clamped(self.session?, window.size());
+        let (width, height) = clamped(self.owner?, window.size());
         let new = pack(width, height);
         let changed = !window.is_gone() && self.size.swap(new, Ordering::AcqRel) != new;
         changed.then(|| self.size())
@@ -191,7 +121,7 @@ impl Surface {
 
     /// What the renderers of the session's wall have of it; none if there is no wall.
     pub fn areas(&self) -> Option<Arc<[Area]>> {
-        let wall = self.session?.wall()?;
+        let wall = self.owner?.wall()?;
         Some(self.areas.at(wall, self.size()))
     }
 
@@ -230,47 +160,22 @@ impl Surface {
 
     #[cfg(test)]
     pub fn for_test(id: u32) -> Arc<Surface> {
-        Arc::new(Surface {
-            id,
-            xid: 0,
-            kind: Kind::Pbuffer,
-            format: crate::config::tests::formats()[0],
-            config_id: 0,
-            session: None,
-            is_shared: false,
-            size: AtomicU64::new(pack(1, 1)),
-            handed_over: AtomicU32::new(0),
-            finished: AtomicU32::new(0),
-            unseen: [const { AtomicU64::new(0) }; UNSEEN as usize],
-            event_mask: AtomicU64::new(0),
-            areas: Areas::default(),
-            wholeness: Wholeness::default(),
-        })
+        let format = crate::config::tests::formats()[0];
+        let (kind, size) = (Kind::Pbuffer, (1, 1));
+        Arc::new(Surface::new(None, id, false, kind, 0, format, 0, size))
     }
 }
 
 impl Drop for Surface {
     fn drop(&mut self) {
-        if let Some(session) = self.session {
-            if self.is_shared {
-                session.leave_shared_window();
-            }
-            // SAFETY: written to the control message's own encoder.
-            session.control(|e| unsafe { e.mgn_destroy_surface(self.id) });
+        if let Some(owner) = self.owner {
+            owner.destroy(self.id, self.is_shared);
         }
     }
 }
 
-/// The largest width and height of a surface.
-pub fn size_max(session: &Session) -> u32 {
-    match session.is_offset {
-        true => OFFSET_SIZE_MAX,
-        false => SIZE_MAX,
-    }
-}
-
-fn clamped(session: &Session, (width, height): (u32, u32)) -> (u32, u32) {
-    let most = size_max(session);
+fn clamped(owner: &dyn Owner, (width, height): (u32, u32)) -> (u32, u32) {
+    let most = owner.size_max();
     (width.clamp(1, most), height.clamp(1, most))
 }
 
@@ -282,6 +187,12 @@ fn pack(width: u32, height: u32) -> u64 {
 #[derive(Default)]
 pub struct Drawables {
     known: Mutex<HashMap<(String, u32), Arc<Surface>>>,
+}
+
+/// Those of this process.
+pub fn drawables() -> &'static Drawables {
+    static DRAWABLES: PerProcess<Drawables> = PerProcess::new();
+    DRAWABLES.get()
 }
 
 impl Drawables {

@@ -1,45 +1,15 @@
 //! Handing frames over.
 
+use crate::current::with_current;
 use crate::ending;
 use crate::frames::IN_FLIGHT;
-use crate::idle::with_current;
 use crate::session::Session;
 use crate::stats::Word;
 use crate::surface::Surface;
 use crate::swap_barrier::Failed;
-use mgn_wire::frames::want;
 use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
-
-/// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in bits
-/// of [`want`].
-pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
-    let frame = surface.handed_over.fetch_add(1, Ordering::AcqRel) + 1;
-    if !session.is_answered() {
-        surface.finished.store(frame, Ordering::Release);
-    }
-    let wall = session.options.wall.as_ref();
-    let on_wall = wall.is_some_and(|wall| session.frames.is_on_wall(surface, wall));
-    let on_wall = (on_wall && session.options.shows_wall(), want::WALL);
-    if let Some(composite) = session.composite {
-        let (is_on_wall, wall) = on_wall;
-        return match composite.wants(surface) {
-            0 => (frame, 0),
-            wanted if is_on_wall => (frame, wanted | wall),
-            wanted => (frame, wanted),
-        };
-    }
-    let shown = session.options.shows_windows() && surface.is_visible();
-    let saved = session
-        .options
-        .save
-        .as_ref()
-        .is_some_and(|save| u64::from(frame) % save.every == 0);
-    let wants = [(shown, want::WINDOW), (saved, want::FILES), on_wall];
-    let wants = wants.iter().filter(|(is_wanted, _)| *is_wanted);
-    (frame, wants.map(|(_, want)| want).sum())
-}
 
 /// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than
 /// [`IN_FLIGHT`] frames of the surface are under way, or some more that nobody sees.
@@ -47,7 +17,7 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
 /// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     wait_for_others(session, surface);
-    let (frame, want) = hand_over(session, surface);
+    let (frame, want) = session.next_frame(surface);
     // SAFETY: written to an encoder that has room.
     ask(session, surface, |e| unsafe {
         e.mgn_swap_buffers(surface.id, frame, want);
@@ -87,7 +57,7 @@ fn wait_for_others(session: &'static Session, surface: &Arc<Surface>) {
 /// glXCopySubBufferMESA: shows the part `[x, y, width, height]` of the back buffer, counted from
 /// the lower left corner.
 pub fn copy_sub_buffer(session: &'static Session, surface: &Arc<Surface>, part: [i32; 4]) {
-    let (frame, want) = hand_over(session, surface);
+    let (frame, want) = session.next_frame(surface);
     let [x, y, w, h] = part;
     // SAFETY: as above.
     ask(session, surface, |e| unsafe {

@@ -6,9 +6,42 @@
 //! surplus of static TLS, so it is kept small (`tests/exports.rs` looks).
 //!
 //! The word is never null: without a context it points at
-//! [`idle_context`](crate::idle::idle_context), a context without room whose commands go nowhere.
+//! [`idle_context`], a context without room whose commands go nowhere.
 
 use crate::context::Context;
+use crate::nowhere;
+use mgn_wire::Encoder;
+use std::cell::UnsafeCell;
+
+/// What the thread's word points at without a context: an encoder without room, and memory for
+/// nobody's state.
+///
+/// GLVND gives programs functions that do nothing while no context is current, so entry points do
+/// not run on this. It is there so that one that does finds mapped memory and not a null pointer.
+#[repr(C)]
+pub struct Idle {
+    context: UnsafeCell<IdleContext>,
+}
+
+#[repr(C, align(16))]
+struct IdleContext {
+    enc: Encoder,
+    rest: [u8; size_of::<Context>() - size_of::<Encoder>()],
+}
+
+// SAFETY: the encoder is never changed (its room stays empty), and the rest belongs to nobody.
+unsafe impl Sync for Idle {}
+
+pub static IDLE: Idle = Idle {
+    context: UnsafeCell::new(IdleContext {
+        enc: Encoder::new(nowhere::refill),
+        rest: [0; size_of::<Context>() - size_of::<Encoder>()],
+    }),
+};
+
+pub fn idle_context() -> *mut Context {
+    IDLE.context.get().cast()
+}
 
 /// Never null. Points at the idle context when the calling thread has none.
 #[inline(always)]
@@ -19,7 +52,7 @@ pub fn current() -> *mut Context {
 /// Makes `context` the calling thread's; null means none.
 pub fn set_current(context: *mut Context) {
     word::store(if context.is_null() {
-        crate::idle::idle_context()
+        idle_context()
     } else {
         context
     });
@@ -41,7 +74,7 @@ mod word {
         "mgn_current_context:",
         ".quad {idle}",
         ".popsection",
-        idle = sym crate::idle::IDLE,
+        idle = sym super::IDLE,
     );
 
     #[inline(always)]
@@ -77,7 +110,7 @@ mod word {
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 mod word {
-    use super::Context;
+    use super::{idle_context, Context};
     use std::cell::Cell;
 
     thread_local! {
@@ -88,7 +121,7 @@ mod word {
     pub fn load() -> *mut Context {
         let context = CURRENT.with(Cell::get);
         if context.is_null() {
-            crate::idle::idle_context()
+            idle_context()
         } else {
             context
         }

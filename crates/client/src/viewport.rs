@@ -1,15 +1,16 @@
 //! glViewport, with which programs answer a window's new size.
 
+use crate::current::with_current;
+use crate::entry_points;
 use crate::generated::entries;
-use crate::gl;
-use crate::idle::with_current;
+
 use std::ffi::c_void;
 
 /// The entry point called `name`, as the window systems hand it out.
 pub fn lookup(name: &[u8]) -> Option<*const c_void> {
     match name {
         b"glViewport" => Some(viewport as *const c_void),
-        _ => gl::lookup(name),
+        _ => entry_points::lookup(name),
     }
 }
 

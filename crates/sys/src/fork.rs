@@ -1,6 +1,8 @@
-//! Whether this process is the one that it was, or a child that was forked from it.
+//! Whether this process is the one that it was, or a child that was forked from it; and values that
+//! a child starts afresh.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::Once;
 
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -22,23 +24,121 @@ extern "C" fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
+/// Has forked children call `handler` before they return from the fork.
+///
+/// # Safety
+/// The handler is there for as long as the process. No other thread exists in the child, and any
+/// lock may be held for ever: so it takes none and allocates nothing.
+pub unsafe fn call_in_children(handler: unsafe extern "C" fn()) {
+    // SAFETY: as promised to this function.
+    unsafe { libc::pthread_atfork(None, None, Some(handler)) };
+}
+
+/// A value that each process has for itself, made when it is first asked for and never freed.
+///
+/// A forked child gets one of its own. It leaves its parent's alone, and the locks in it, which
+/// another thread of the parent may have held at the moment of the fork.
+#[derive(Debug)]
+pub struct PerProcess<T> {
+    made: AtomicPtr<Made<T>>,
+}
+
+#[derive(Debug)]
+struct Made<T> {
+    /// Of the process that it belongs to.
+    generation: u32,
+    value: T,
+}
+
+impl<T> Default for PerProcess<T> {
+    fn default() -> PerProcess<T> {
+        PerProcess::new()
+    }
+}
+
+impl<T> PerProcess<T> {
+    pub const fn new() -> PerProcess<T> {
+        PerProcess {
+            made: AtomicPtr::new(null_mut()),
+        }
+    }
+
+    /// The value, if this process has asked for it before.
+    pub fn existing(&self) -> Option<&'static T>
+    where
+        T: Sync,
+    {
+        // SAFETY: never freed once stored.
+        let made = unsafe { self.made.load(Ordering::Acquire).as_ref() }?;
+        (made.generation == generation()).then_some(&made.value)
+    }
+
+    pub fn get(&self) -> &'static T
+    where
+        T: Default + Send + Sync,
+    {
+        let generation = generation();
+        let mut there = self.made.load(Ordering::Acquire);
+        loop {
+            // SAFETY: never freed once stored.
+            if let Some(made) = unsafe { there.as_ref() } {
+                if made.generation == generation {
+                    return &made.value;
+                }
+            }
+            let value = T::default();
+            let fresh = Box::into_raw(Box::new(Made { generation, value }));
+            let stored =
+                self.made
+                    .compare_exchange(there, fresh, Ordering::AcqRel, Ordering::Acquire);
+            match stored {
+                // SAFETY: just stored, never freed.
+                Ok(_) => return unsafe { &(*fresh).value },
+                Err(other) => {
+                    // SAFETY: it was not stored, so nobody else knows it.
+                    drop(unsafe { Box::from_raw(fresh) });
+                    there = other;
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_child_is_another_generation() {
-        let mine = generation();
-        // SAFETY: the child only compares and exits.
+    /// Whether something is so in a forked child, which must take no lock.
+    fn in_a_child(is_so: impl FnOnce() -> bool) -> bool {
+        // SAFETY: the child only does what the test wants of it, and exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let is_next = generation() == mine + 1;
+            let status = if is_so() { 0 } else { 1 };
             // SAFETY: it never returns.
-            unsafe { libc::_exit(if is_next { 0 } else { 1 }) };
+            unsafe { libc::_exit(status) };
         }
         let mut status = -1;
         // SAFETY: the child is this process's, and the status this function's.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        assert_eq!((status, generation()), (0, mine));
+        status == 0
+    }
+
+    #[test]
+    fn a_child_is_another_generation() {
+        let mine = generation();
+        assert!(in_a_child(|| generation() == mine + 1));
+        assert_eq!(generation(), mine);
+    }
+
+    #[test]
+    fn a_child_has_a_value_of_its_own() {
+        static NUMBER: PerProcess<AtomicU32> = PerProcess::new();
+        assert!(NUMBER.existing().is_none());
+        NUMBER.get().store(7, Ordering::Relaxed);
+        assert!(in_a_child(|| {
+            NUMBER.existing().is_none() && NUMBER.get().swap(8, Ordering::Relaxed) == 0
+        }));
+        assert_eq!(NUMBER.get().load(Ordering::Relaxed), 7);
+        assert!(std::ptr::eq(NUMBER.get(), NUMBER.existing().unwrap()));
     }
 }

@@ -11,7 +11,7 @@ pub fn entries(model: &Model, tracked: &BTreeSet<&str>) -> String {
         "{HEADER}//! Entry points that follow from their declaration. Arguments are the program's own: as in C, pointers must hold\n\
          //! what the command reads or writes.\n\
          #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, unused_variables)]\n\n\
-         use crate::gl::{{context, refused, Tracked}};\nuse core::ffi::c_void;\nuse mgn_wire::{{lens, ops}};\n\n"
+         use crate::current::context;\nuse crate::gl::refused::refused;\nuse crate::gl::Tracked;\nuse core::ffi::c_void;\nuse mgn_wire::{{lens, ops}};\n\n"
     );
     for c in model
         .commands
@@ -28,7 +28,7 @@ pub fn watched(model: &Model) -> String {
     let mut text = format!(
         "{HEADER}//! Entry points written by hand after which the program may want to be told of errors.\n\
          #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]\n\n\
-         use crate::gl::{{context, hand}};\nuse core::ffi::c_void;\n\n"
+         use crate::current::context;\nuse crate::gl::hand;\nuse core::ffi::c_void;\n\n"
     );
     for c in model.commands.iter().filter(|c| looks_by_hand(c)) {
         let Some(raw) = &c.raw else { continue };

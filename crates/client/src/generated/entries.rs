@@ -4,7 +4,9 @@
 //! what the command reads or writes.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, unused_variables)]
 
-use crate::gl::{context, refused, Tracked};
+use crate::current::context;
+use crate::gl::refused::refused;
+use crate::gl::Tracked;
 use core::ffi::c_void;
 use mgn_wire::{lens, ops};
 

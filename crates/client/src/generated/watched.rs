@@ -3,7 +3,8 @@
 //! Entry points written by hand after which the program may want to be told of errors.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
-use crate::gl::{context, hand};
+use crate::current::context;
+use crate::gl::hand;
 use core::ffi::c_void;
 
 pub unsafe extern "C" fn glArrayElement(i: i32) {

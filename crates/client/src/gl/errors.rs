@@ -1,9 +1,9 @@
 //! glGetError, exactly: errors that the client finds travel in their place, and the answer is local
 //! when nothing that can fail is unacknowledged.
 
-use super::context;
 use super::debug::SENT;
 use crate::context::Context;
+use crate::current::context;
 use mgn_wire::encoder::Encoder;
 use mgn_wire::{gl, ops};
 

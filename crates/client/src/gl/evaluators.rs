@@ -1,7 +1,7 @@
 //! What evaluators were defined by: as many values as they have, which only the driver knows.
 
-use super::context;
 use crate::context::Context;
+use crate::current::context;
 use mgn_wire::sizes::image::map_values;
 use mgn_wire::{gl::*, ops};
 

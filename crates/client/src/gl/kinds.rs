@@ -2,7 +2,8 @@
 //! its errors, and in what becomes of it when the server is lost.
 
 use crate::context::{flag, Context, Request};
-use crate::gl::{context, sync_name};
+use crate::current::context;
+use crate::gl::sync_name;
 use crate::renderers::Accepted;
 use core::ffi::c_void;
 use mgn_wire::gl::*;

@@ -24,17 +24,16 @@ mod names;
 mod objects;
 mod order;
 pub mod pixels;
+pub mod refused;
 mod render_modes;
 mod robust;
+mod share_group;
 mod strings;
 mod tracked;
 mod whole;
 
 use crate::config::Format;
-use crate::context::Context;
-use crate::generated::lookup::TABLE;
 use arrays::Arrays;
-use core::ffi::c_void;
 use immediate::Immediate;
 use mgn_state::State;
 use mgn_wire::hello::ContextInfo;
@@ -45,13 +44,21 @@ pub use claims::On;
 pub use errors::ErrorState;
 pub use framebuffers::{attached, defined};
 pub use images::{blocks, image};
-pub use names::Shared;
 pub use objects::{elements_there, sync_name, use_name, Class, Need};
+pub use share_group::Shared;
 pub use tracked::{can_be_read, values, Tracked};
 
 /// Entry points written by hand, for the look-up table.
 pub mod hand {
+    pub use super::arrays::defaults::*;
+    pub use super::arrays::elements::*;
     pub use super::arrays::entries::*;
+    pub use super::arrays::fetch::*;
+    pub use super::arrays::gets::*;
+    pub use super::arrays::indirect::*;
+    pub use super::arrays::named::*;
+    pub use super::arrays::objects::*;
+    pub use super::arrays::push::*;
     pub use super::buffers::*;
     pub use super::debug::labels::*;
     pub use super::debug::*;
@@ -168,54 +175,8 @@ impl GlState {
     }
 }
 
-/// The calling thread's context.
-///
-/// # Safety
-/// Not more than one such reference is used at a time; entry points take it first and pass it on.
-#[inline(always)]
-pub unsafe fn context<'a>() -> &'a mut Context {
-    #[cfg(debug_assertions)]
-    crate::idle::assert_free();
-    // SAFETY: the word is never null, and a context is current in one thread only.
-    unsafe { &mut *crate::tls::current() }
-}
-
 /// Whether the program draws into a window together with others.
 fn shares_window() -> bool {
-    let session = crate::process::existing_session();
+    let session = crate::session::existing_session();
     session.is_some_and(|session| session.options.window.is_some())
-}
-
-/// The entry point called `name`.
-pub fn lookup(name: &[u8]) -> Option<*const c_void> {
-    let index = TABLE
-        .binary_search_by(|(n, _)| n.as_bytes().cmp(name))
-        .ok()?;
-    Some(TABLE[index].1 .0.cast())
-}
-
-/// A command that isn't carried: GL_INVALID_OPERATION and, the first time, a line in the log.
-#[cold]
-pub fn refused(name: &'static str) {
-    use std::collections::BTreeSet;
-    use std::sync::Mutex;
-    static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
-    if SAID.lock().unwrap_or_else(|e| e.into_inner()).insert(name) {
-        eprintln!("mgn: the program calls {name}, which Manganese does not carry: it gets GL_INVALID_OPERATION");
-    }
-    // SAFETY: the only reference in use.
-    unsafe { context() }.set_error(mgn_wire::gl::GL_INVALID_OPERATION);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_found() {
-        assert!(TABLE.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(lookup(b"glVertex3f").is_some());
-        assert_eq!(lookup(b"glBindTextureEXT"), lookup(b"glBindTextureEXT"));
-        assert!(lookup(b"glNoSuchThing").is_none());
-    }
 }

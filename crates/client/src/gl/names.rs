@@ -1,7 +1,6 @@
 //! Names of objects, which the client chooses: the lowest that are free, as Mesa does.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 
 /// Names of one class: every name below `next` that is not in `free` is taken; so are those in
 /// `chosen`, which the program made up.
@@ -91,34 +90,7 @@ impl Names {
     }
 }
 
-impl Shared {
-    /// What is known of the group's display lists, locked.
-    pub fn lists(&self) -> std::sync::MutexGuard<'_, super::lists::Known> {
-        self.lists.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
-    /// The group's names, locked.
-    pub fn names(&self) -> std::sync::MutexGuard<'_, SharedNames> {
-        self.names.lock().unwrap_or_else(|e| e.into_inner())
-    }
-}
-
-/// What the contexts of a share group have in common.
-#[derive(Default)]
-pub struct Shared {
-    pub names: Mutex<SharedNames>,
-    pub buffers: Mutex<super::buffers::Buffers>,
-    pub programs: Mutex<super::objects::Programs>,
-    pub images: Mutex<super::framebuffers::Images>,
-    pub notes: super::objects::Notes,
-    /// Held from when writes to persistent mappings are collected until what relies on them was
-    /// sent.
-    pub turn: Mutex<()>,
-    /// What the shadows of their states have in common.
-    pub state: std::sync::Arc<mgn_state::Shared>,
-    lists: Mutex<super::lists::Known>,
-}
-
+/// Names that belong to a share group.
 #[derive(Default)]
 pub struct SharedNames {
     pub buffers: Names,

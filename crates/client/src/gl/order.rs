@@ -6,7 +6,7 @@
 //! over as many frames as it may. Others may wait for each of these commands, so each is sent at
 //! once.
 
-use crate::gl::context;
+use crate::current::context;
 use mgn_wire::Encoder;
 
 macro_rules! order {

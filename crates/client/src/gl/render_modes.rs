@@ -2,7 +2,7 @@
 //! it.
 
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use mgn_wire::ops;

@@ -1,7 +1,8 @@
 //! What a context says of itself: the driver's own words, cut down to what the client carries.
 
-use super::{context, objects};
+use super::objects;
 use crate::context::Context;
+use crate::current::context;
 use crate::generated::advertised::EXTENSIONS;
 use mgn_wire::hello::{api, ContextInfo, ServerInfo};
 use mgn_wire::{gl, ops};

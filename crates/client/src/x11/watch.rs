@@ -8,11 +8,12 @@
 use crate::config::glx::attrib::*;
 use crate::config::glx::Properties;
 use crate::config::VisualOf;
+use mgn_sys::fork::{self, PerProcess};
 use mgn_wall::Names;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once};
 use x11rb::connection::Connection;
 use x11rb::protocol::glx::ConnectionExt as _;
 use x11rb::protocol::xproto::{
@@ -27,6 +28,60 @@ pub struct Watch {
     screen: usize,
     display: String,
     windows: Mutex<HashMap<u32, Arc<Followed>>>,
+}
+
+/// This process's connections, by display.
+static WATCHES: PerProcess<Mutex<HashMap<String, Arc<Watch>>>> = PerProcess::new();
+
+/// Their descriptors, for a child to close: the X server sees the end of a connection only when all
+/// copies are closed.
+static SOCKETS: [AtomicI32; 8] = [const { AtomicI32::new(-1) }; 8];
+
+/// The private connection to the X server `display`, made when first asked for.
+pub fn watch(display: &str) -> Option<Arc<Watch>> {
+    let mut watches = WATCHES.get().lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(watch) = watches.get(display) {
+        return Some(watch.clone());
+    }
+    match Watch::open(display) {
+        Ok(watch) => {
+            close_in_children(watch.fd());
+            let watch = Arc::new(watch);
+            watches.insert(display.to_owned(), watch.clone());
+            Some(watch)
+        }
+        Err(why) => {
+            crate::log::line(why);
+            None
+        }
+    }
+}
+
+fn close_in_children(fd: RawFd) {
+    static ONCE: Once = Once::new();
+    // SAFETY: the handler is a function of this library, which is never unloaded (`-z nodelete`). It
+    // takes no lock and allocates nothing.
+    ONCE.call_once(|| unsafe { fork::call_in_children(close_sockets) });
+    for slot in &SOCKETS {
+        if slot
+            .compare_exchange(-1, fd, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+        {
+            return;
+        }
+    }
+}
+
+/// Runs in a forked child.
+unsafe extern "C" fn close_sockets() {
+    for slot in &SOCKETS {
+        let fd = slot.swap(-1, Ordering::AcqRel);
+        if fd >= 0 {
+            // SAFETY: the child's copy of a descriptor whose owner was left behind with the
+            // parent's connections.
+            unsafe { libc::close(fd) };
+        }
+    }
 }
 
 /// What is known of a window.

@@ -1,11 +1,12 @@
 //! Client attributes as a new context has them (EXT_direct_state_access): what OpenGL says in
 //! commands is done by calling those.
 
-use super::entries::*;
+use super::{entries::*, push::*};
+use crate::current::context;
 use crate::generated::entries::glPrimitiveRestartIndex;
 use crate::gl::buffers::glBindBuffer;
+use crate::gl::hand::glDisable;
 use crate::gl::images::glPixelStorei;
-use crate::gl::{context, hand::glDisable};
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;
 

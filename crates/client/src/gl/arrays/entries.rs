@@ -1,22 +1,13 @@
-//! The entry points of vertex arrays: pointers, enabling, and draws (which are in `draw`).
+//! Entry points of vertex arrays: pointers, and enabling.
 
 use super::formats::{interleaved, Asked};
 use super::{Binding, Format};
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::encoder::Encoder;
 use mgn_wire::gl;
-
-pub use super::defaults::*;
-pub use super::elements::*;
-pub use super::fetch::*;
-pub use super::gets::*;
-pub use super::indirect::*;
-pub use super::named::*;
-pub use super::objects::*;
-pub use super::push::*;
 
 type Pointer = *const c_void;
 

@@ -3,11 +3,12 @@
 
 use super::Format;
 use crate::context::Context;
+use crate::current::context;
+use crate::gl::buffers;
 use crate::gl::immediate::entries::{
     glPrimitiveRestartNV, glVertexAttribI4i, glVertexAttribI4ui, glVertexAttribL4d, Normally,
     Plainly,
 };
-use crate::gl::{buffers, context};
 use mgn_wire::draws::{attr, bytes_taken, taken_for, Kind};
 use mgn_wire::gl::*;
 

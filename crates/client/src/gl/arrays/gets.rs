@@ -3,7 +3,7 @@
 use super::entries::generic_slot;
 use super::Arrays;
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::{gl, ops};

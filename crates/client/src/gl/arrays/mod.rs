@@ -1,18 +1,19 @@
 //! Vertex arrays as the client shadows them. Arrays in buffer objects are the server's; those in
 //! the program's memory are known here only, and travel with each draw.
 
-mod defaults;
+pub mod defaults;
 mod draw;
-mod elements;
+pub mod elements;
 pub mod entries;
-mod fetch;
+pub mod fetch;
 mod formats;
-mod gets;
+pub mod gets;
 mod hulls;
-mod indirect;
-mod named;
-mod objects;
-mod push;
+pub mod indirect;
+pub mod named;
+pub mod objects;
+mod pieces;
+pub mod push;
 mod sort;
 mod sure;
 mod tree;
@@ -21,7 +22,7 @@ pub use hulls::{Indices, Positions};
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
 use mgn_wire::sizes::image::attrib_bytes;
-pub use sort::EVERYONE;
+pub use pieces::EVERYONE;
 use std::collections::HashMap;
 
 const SLOTS: usize = attr::COUNT as usize;

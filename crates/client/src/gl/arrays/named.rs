@@ -1,11 +1,10 @@
 //! Vertex array objects by name. A command on one is that on the bound one while it is bound, here
 //! and on the server, which hears of nothing else.
 
-use super::entries::*;
-use super::gets::parameter;
+use super::{entries::*, gets::*, objects::*};
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::buffers::{bind, exists, glBindBuffer, make};
-use crate::gl::context;
 use core::ffi::c_void;
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;

@@ -4,8 +4,8 @@ use super::entries::generic_slot;
 use super::formats::{Asked, STRIDE_MAX};
 use super::Arrays;
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::buffers::{exists, make};
-use crate::gl::context;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
 

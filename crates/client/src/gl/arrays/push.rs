@@ -3,7 +3,7 @@
 
 use super::{Arrays, VertexArray, SLOTS};
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use crate::gl::images::SavedPixels;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;

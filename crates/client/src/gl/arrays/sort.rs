@@ -5,8 +5,8 @@
 //! indices. What buffers hold is known as far as there are copies of it (`buffers`), and bounds are
 //! found once for the same contents.
 
-use super::elements::Indexed;
 use super::hulls::{Blocks, Indices, Positions};
+use super::pieces::{bounds as index_bounds, touched, Indexed, Piece, EVERYONE};
 use super::tree::Tree;
 use crate::context::Context;
 use crate::gl::buffers::{Buffers, Contents, Outline};
@@ -19,23 +19,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The tiles of what everyone draws.
-pub const EVERYONE: u64 = u64::MAX;
 /// Bounds of so many blocks are remembered at least, and of twice as many at most.
 const BLOCKS_KEPT: usize = 1 << 17;
 /// So many blocks of the program's memory are looked at before they are sent, while the processor
 /// still has them at hand.
 const STRETCH: usize = 64;
-
-/// A part of a draw.
-#[derive(Debug, PartialEq)]
-pub(super) struct Piece {
-    /// The first of its vertices, or indices, counted from the draw's first.
-    pub first: usize,
-    pub count: usize,
-    /// Those that it touches.
-    pub tiles: u64,
-}
 
 /// Bounds of blocks of draws from buffers.
 #[derive(Default)]
@@ -58,11 +46,6 @@ struct Key {
     first: usize,
     count: usize,
     overlap: Option<usize>,
-}
-
-/// The tiles that any of the pieces touches.
-pub(super) fn touched(pieces: &[Piece]) -> u64 {
-    pieces.iter().fold(0, |tiles, piece| tiles | piece.tiles)
 }
 
 /// Where the positions of a draw lie: in the program's memory, or in a buffer, of which the number
@@ -242,8 +225,7 @@ impl Context {
             };
             let elements = |before: i64| {
                 // SAFETY: so many indices lie there.
-                let (least, greatest) =
-                    unsafe { super::elements::bounds(at, count, size, restart) }?;
+                let (least, greatest) = unsafe { index_bounds(at, count, size, restart) }?;
                 let base = i64::from(draw.base_vertex) + before;
                 Some(i64::from(least) + base..i64::from(greatest) + base + 1)
             };

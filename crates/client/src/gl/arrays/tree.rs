@@ -1,7 +1,7 @@
 //! Bounds of blocks as a tree, and the pieces into which the tiles of a wall cut a draw.
 
 use super::hulls::Blocks;
-use super::sort::{Piece, EVERYONE};
+use super::pieces::{Piece, EVERYONE};
 use mgn_wall::{Bounds, Boxes, Judged, Sorter, GROUP};
 
 /// What a tile does not need, but lies between two parts that it does need, is drawn by it all the

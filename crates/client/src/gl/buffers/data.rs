@@ -5,7 +5,7 @@ use super::memory::Memory;
 use super::outline::Look;
 use super::table::BufferObject;
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, ops, RECORD_MAX};

@@ -1,7 +1,8 @@
 //! Buffers that the server writes to without the client seeing what: shaders through images of
 //! textures on them, and feedback.
 
-use crate::gl::{context, use_name, Class};
+use crate::current::context;
+use crate::gl::{use_name, Class};
 use mgn_wire::gl::GL_TEXTURE_BUFFER;
 use mgn_wire::lens;
 

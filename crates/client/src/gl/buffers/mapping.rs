@@ -6,7 +6,7 @@ use super::data::{copy_contents, fetch, send};
 use super::persistent::before_unmapping;
 use super::table::BufferObject;
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use std::ptr::null_mut;

@@ -30,8 +30,9 @@ pub use persistent::{fetch_persistent, is_wait};
 pub use table::{Buffers, Contents};
 
 use super::objects::{adopt, follow, Class};
-use super::{context, values};
+use super::values;
 use crate::context::Context;
+use crate::current::context;
 use bindings::{is_written_through, required, Place};
 use mgn_wire::{gl::*, lens, ops};
 use table::BufferObject;

@@ -1,7 +1,8 @@
 //! Labels of objects.
 
 use crate::context::Context;
-use crate::gl::{context, sync_name};
+use crate::current::context;
+use crate::gl::sync_name;
 use core::ffi::c_void;
 use mgn_wire::encoder::c_string;
 use mgn_wire::ops;

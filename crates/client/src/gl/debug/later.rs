@@ -6,9 +6,9 @@
 //! callback: OpenGL allows that in any thread while output is asynchronous.
 
 use super::{Callback, MOST};
-use crate::process::process;
 use crate::session::Session;
 use crate::signals::Signals;
+use mgn_sys::fork::PerProcess;
 use mgn_wire::debug::{messages, Message};
 use mgn_wire::{ops, Answer};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -133,6 +133,12 @@ struct State {
     runs: bool,
 }
 
+/// That of this process.
+pub fn later() -> &'static Later {
+    static LATER: PerProcess<Later> = PerProcess::new();
+    LATER.get()
+}
+
 impl Later {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
@@ -149,7 +155,7 @@ impl Later {
             let _signals = Signals::block_all();
             let thread = std::thread::Builder::new().name("mgn-messages".into());
             // Without a thread, messages come when the context asks for something.
-            state.runs = thread.spawn(|| process().later.run()).is_ok();
+            state.runs = thread.spawn(|| later().run()).is_ok();
         }
         drop(state);
         self.came.notify_one();

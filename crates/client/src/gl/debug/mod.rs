@@ -9,10 +9,11 @@ pub mod labels;
 pub mod later;
 
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::arrays::entries::follow_array_switches;
-use crate::gl::{context, values, Tracked};
-use crate::process::process;
+use crate::gl::{values, Tracked};
 use core::ffi::c_void;
+use later::later;
 use mgn_wire::debug::messages;
 use mgn_wire::gl::*;
 use mgn_wire::{ops, Answer};
@@ -92,7 +93,7 @@ impl Context {
         if let Some(line) = self.gl.debug.line.clone() {
             self.flush();
             self.enc.doubt |= SENT;
-            process().later.remind(&line);
+            later().remind(&line);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Gets of parameters: of lights, materials and textures, and of what has an index.
 
 use super::take;
-use crate::gl::context;
+use crate::current::context;
 use mgn_state::{Answer, State, Values};
 use mgn_wire::gl::{GL_TEXTURE_MATRIX, GL_TRANSPOSE_TEXTURE_MATRIX};
 use mgn_wire::ops;

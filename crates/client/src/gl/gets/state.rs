@@ -2,8 +2,9 @@
 
 use super::take;
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::buffers::bound;
-use crate::gl::{context, values};
+use crate::gl::values;
 use mgn_state::{current, fixed_of, Answer, Values};
 use mgn_wire::gl::*;
 use mgn_wire::sizes::gets;

@@ -1,7 +1,8 @@
 //! glIsEnabled, and commands that change what gets show and little else: the attribute stack, and
 //! the buffers that are drawn to and read.
 
-use crate::gl::{context, values, Tracked};
+use crate::current::context;
+use crate::gl::{values, Tracked};
 use mgn_wire::gl::*;
 use mgn_wire::ops;
 

@@ -3,8 +3,8 @@
 
 use super::source::one_pixel;
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::buffers::{bound, contents_changed, is_locked};
-use crate::gl::context;
 use core::ffi::c_void;
 use mgn_wire::gl::GL_INVALID_OPERATION;
 

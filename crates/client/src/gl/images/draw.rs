@@ -1,7 +1,7 @@
 //! glDrawPixels, glBitmap and glPolygonStipple.
 
 use super::textures::pixels;
-use crate::gl::context;
+use crate::current::context;
 use crate::gl::pixels::Extent;
 use crate::tiles::Whole;
 use core::ffi::c_void;

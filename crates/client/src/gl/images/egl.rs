@@ -1,6 +1,6 @@
 //! Images of EGL as textures and renderbuffers.
 
-use crate::gl::context;
+use crate::current::context;
 use crate::gl::objects::follow;
 use mgn_wire::gl::GL_NONE;
 use std::ffi::c_void;

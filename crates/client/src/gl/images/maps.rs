@@ -2,7 +2,7 @@
 
 use super::source::Pixels;
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use crate::gl::pixels::Extent;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::{GL_FLOAT, GL_RED, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT};

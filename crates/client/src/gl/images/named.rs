@@ -2,8 +2,9 @@
 
 use super::read::take_level;
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::pixels::{Extent, Layout};
-use crate::gl::{context, use_name, Class};
+use crate::gl::{use_name, Class};
 use core::ffi::c_void;
 use mgn_state::PixelStore;
 use mgn_wire::encoder::Encoder;

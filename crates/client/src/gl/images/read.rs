@@ -2,7 +2,7 @@
 //! GL_PIXEL_PACK_BUFFER.
 
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use crate::gl::pixels::{Extent, Layout};
 use crate::gl::robust::fits;
 use crate::tiles::{self, Whole};

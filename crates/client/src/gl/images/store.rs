@@ -2,8 +2,9 @@
 
 use super::ahead::Ahead;
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::buffers::{self, bound, contents_changed, is_locked};
-use crate::gl::{context, Tracked};
+use crate::gl::Tracked;
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
 use mgn_wire::hello::{api, ContextInfo};

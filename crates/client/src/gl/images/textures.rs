@@ -3,8 +3,9 @@
 use super::source::Pixels;
 use super::split::{in_pieces, is_certain, Piece};
 use crate::context::Context;
+use crate::current::context;
+use crate::gl::defined;
 use crate::gl::pixels::Extent;
-use crate::gl::{context, defined};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;

@@ -5,7 +5,7 @@
 
 use super::block::Block;
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use mgn_wire::draws::attr;
 use mgn_wire::{gl, ops};
 

@@ -1,7 +1,8 @@
 //! Current values in fixed-point numbers. Unlike those in floats they are not allowed between
 //! glBegin and glEnd, and no display list holds them.
 
-use crate::gl::{context, Tracked};
+use crate::current::context;
+use crate::gl::Tracked;
 use mgn_wire::ops;
 
 macro_rules! outside_only {

@@ -3,7 +3,7 @@
 use super::entries::{attribute, attributes, generic, load, numbered, unit, vertex, vertices};
 use super::entries::{Normally, Plainly};
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use mgn_wire::draws::attr;
 
 /// A half float's bits: a sign, 5 bits of exponent, 10 of mantissa.

@@ -7,8 +7,8 @@ mod sure;
 
 use super::arrays::entries::follow_array_switches;
 use super::arrays::EVERYONE;
-use super::context;
 use super::objects::Need;
+use crate::current::context;
 use crate::tiles::Whole;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use mgn_wire::{gl, ops};

@@ -3,7 +3,7 @@
 
 use super::{adopt, tell_group, use_name, with_names, Class};
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::{gl::*, lens, ops};
 

@@ -2,7 +2,7 @@
 
 use super::{adopt, follow, Class};
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     // SAFETY: the only reference in use, to the thread's own context.

@@ -2,8 +2,9 @@
 
 use super::{tell_group, with_names, Class};
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::framebuffers::images_deleted;
-use crate::gl::{buffers, context, values};
+use crate::gl::{buffers, values};
 use mgn_wire::{gl::*, lens, ops};
 use std::sync::atomic::Ordering;
 

@@ -1,7 +1,8 @@
 //! GL_ARB_shading_language_include: strings that shaders include by name.
 
 use crate::context::Context;
-use crate::gl::{context, values};
+use crate::current::context;
+use crate::gl::values;
 use mgn_wire::encoder::c_string;
 use mgn_wire::gl::*;
 use mgn_wire::{lens, ops};

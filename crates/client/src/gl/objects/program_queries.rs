@@ -2,7 +2,8 @@
 
 use super::programs::Variable;
 use crate::context::Context;
-use crate::gl::{context, values};
+use crate::current::context;
+use crate::gl::values;
 use mgn_wire::encoder::c_string;
 use mgn_wire::locations::recorded;
 use mgn_wire::{gl::*, lens, ops};

@@ -2,7 +2,7 @@
 //! samples of its own tile, and the client adds up.
 
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use crate::tiles::Whole;
 use mgn_wire::{gl::*, ops};
 use std::collections::HashMap;

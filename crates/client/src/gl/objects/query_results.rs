@@ -1,8 +1,8 @@
 //! Results of queries: into the program's memory, or into the buffer that is bound for them.
 
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::buffers::bound;
-use crate::gl::context;
 use mgn_wire::encoder::Encoder;
 use mgn_wire::{gl::*, lens, ops, Plain};
 

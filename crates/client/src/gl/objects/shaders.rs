@@ -3,7 +3,8 @@
 use super::programs::{mentions_ids, Kind};
 use super::{tell_group, use_program};
 use crate::context::Context;
-use crate::gl::{context, values};
+use crate::current::context;
+use crate::gl::values;
 use core::ffi::c_void;
 use mgn_wire::encoder::c_string;
 use mgn_wire::{gl::*, lens, ops};

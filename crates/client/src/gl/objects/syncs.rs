@@ -1,7 +1,7 @@
 //! Fences. What the program holds as a pointer is the fence's name.
 
 use super::tell_group;
-use crate::gl::context;
+use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use std::ptr::null_mut;

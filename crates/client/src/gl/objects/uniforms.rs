@@ -2,8 +2,9 @@
 //! same unit, or draws fail.
 
 use crate::context::Context;
+use crate::current::context;
 use crate::gl::claims::On;
-use crate::gl::{context, values};
+use crate::gl::values;
 use mgn_wire::{lens, ops};
 
 pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {

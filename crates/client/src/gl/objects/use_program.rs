@@ -2,7 +2,7 @@
 
 use super::programs::Kind;
 use crate::context::Context;
-use crate::gl::context;
+use crate::current::context;
 use mgn_wire::{gl::*, ops};
 use std::sync::atomic::Ordering;
 

@@ -8,8 +8,8 @@ use super::told::SINGLE_BUFFER;
 use super::{OPENGL_API, OPENGL_ES_API};
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::context::{flag, Refused, Request};
-use crate::idle::with_current;
-use crate::process::process;
+use crate::contexts::contexts;
+use crate::current::with_current;
 use crate::surface::{Kind, Surface};
 use mgn_wire::hello::{self, api};
 use std::ffi::{c_int, c_uint};
@@ -42,13 +42,13 @@ pub unsafe extern "C" fn create_context(
                 false => Some(open.context(share)?),
             };
             let request = requested(current_api(), config, &attributes)?;
-            let with = share.and_then(|share| process().contexts.request(share));
+            let with = share.and_then(|share| contexts().request(share));
             if with.is_some_and(|with| !shares(&with, &request)) {
                 return Err(EglError::BadMatch);
             }
             Ok((open.session, request, share))
         })?;
-        let made = process().contexts.create(session, request, share);
+        let made = contexts().create(session, request, share);
         let context = made.map_err(|refused| match refused {
             Refused::Server(_) => EglError::BadMatch,
             Refused::BadContext => EglError::BadContext,
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn destroy_context(display: Handle, context: Handle) -> Eg
         with_display(display, |open| {
             let handle = open.context(context)?;
             open.contexts.remove(&(context as usize));
-            let destroyed = process().contexts.destroy(handle);
+            let destroyed = contexts().destroy(handle);
             destroyed.map(|()| 1).map_err(|_| EglError::BadContext)
         })
     })
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn make_current(
     context: Handle,
 ) -> EglBoolean {
     call(0, || {
-        let contexts = &process().contexts;
+        let contexts = contexts();
         if context.is_null() {
             if !draw.is_null() || !read.is_null() {
                 return Err(EglError::BadMatch);
@@ -237,9 +237,7 @@ pub unsafe extern "C" fn make_current(
 
 pub unsafe extern "C" fn release_thread() -> EglBoolean {
     call(0, || {
-        let released = process()
-            .contexts
-            .make_current(null_mut(), null_mut(), None, None);
+        let released = contexts().make_current(null_mut(), null_mut(), None, None);
         released.map(|()| 1).map_err(|_| EglError::BadAccess)
     })
 }
@@ -259,10 +257,7 @@ pub unsafe extern "C" fn query_context(
     call(0, || {
         with_display(display, |open| {
             let handle = open.context(context)?;
-            let request = process()
-                .contexts
-                .request(handle)
-                .ok_or(EglError::BadContext)?;
+            let request = contexts().request(handle).ok_or(EglError::BadContext)?;
             let is_es = matches!(request.api, api::ES | api::ES1);
             let value = match attribute {
                 CONFIG_ID => request.config_id as c_int,

@@ -7,13 +7,16 @@ use super::error::{call, EglError};
 use super::native::Platform;
 use super::sync::Sync;
 use super::told::Told;
+use crate::begin::session;
 use crate::config::egl::{Config, Extensions, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::config::{Format, VisualOf};
 use crate::context::Context;
-use crate::process::process;
-use crate::session::{session, Session};
+use crate::contexts::contexts;
+use crate::session::Session;
 use crate::surface::Surface;
+use crate::x11::watch::watch;
 use crate::x11::watch::Watch;
+use mgn_sys::fork::PerProcess;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_char, c_int, c_uint, c_void, CString};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -22,6 +25,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 #[derive(Default)]
 pub struct Displays {
     known: Mutex<Vec<&'static EglDisplay>>,
+}
+
+/// Those of this process.
+pub fn displays() -> &'static Displays {
+    static DISPLAYS: PerProcess<Displays> = PerProcess::new();
+    DISPLAYS.get()
 }
 
 pub struct EglDisplay {
@@ -67,11 +76,7 @@ pub fn with_display<T>(
 }
 
 fn find(handle: Handle) -> Result<&'static EglDisplay, EglError> {
-    let known = process()
-        .displays
-        .known
-        .lock()
-        .unwrap_or_else(|e| e.into_inner());
+    let known = displays().known.lock().unwrap_or_else(|e| e.into_inner());
     known
         .iter()
         .copied()
@@ -133,11 +138,7 @@ pub unsafe extern "C" fn get_platform_display(
                 _ => return Err(EglError::BadAttribute),
             }
         }
-        let mut known = process()
-            .displays
-            .known
-            .lock()
-            .unwrap_or_else(|e| e.into_inner());
+        let mut known = displays().known.lock().unwrap_or_else(|e| e.into_inner());
         let same = |d: &&&'static EglDisplay| d.platform == platform && d.screen == screen;
         let display = match known.iter().find(same) {
             Some(display) => *display,
@@ -169,7 +170,7 @@ pub unsafe extern "C" fn initialize(
             // initialized.
             let server = unsafe { display.platform.x_server() };
             let watch = match server {
-                Some(name) => Some(process().watch(&name).ok_or(EglError::NotInitialized)?),
+                Some(name) => Some(watch(&name).ok_or(EglError::NotInitialized)?),
                 None if matches!(display.platform, Platform::Surfaceless | Platform::Device) => {
                     None
                 }
@@ -262,7 +263,7 @@ pub unsafe extern "C" fn terminate(display: Handle) -> EglBoolean {
         };
         for context in &open.contexts {
             // Those that are current go when they are released.
-            let _ = process().contexts.destroy(*context as *mut Context);
+            let _ = contexts().destroy(*context as *mut Context);
         }
         for image in &open.images {
             let image = *image as u32;

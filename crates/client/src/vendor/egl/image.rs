@@ -5,8 +5,8 @@ use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};
 use super::display::with_display;
 use super::error::{call, EglError};
-use crate::idle::with_current;
-use crate::process::process;
+use crate::contexts::contexts;
+use crate::current::with_current;
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 
@@ -65,7 +65,7 @@ fn create(
         if !session.info.has_images || !is_one || name == 0 {
             return Err(EglError::BadParameter);
         }
-        let contexts = &process().contexts;
+        let contexts = contexts();
         let context = contexts.id(handle).ok_or(EglError::BadContext)?;
         // What the image is made of may be under way still.
         with_current(|mine| mine.flush());

@@ -13,8 +13,6 @@ mod surface;
 mod sync;
 mod told;
 
-pub use display::Displays;
-
 use abi::{EglBoolean, Exports, Imports, Vendor};
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 

@@ -8,7 +8,7 @@ use super::native::Platform;
 use super::told::{self, Told};
 use crate::config::egl::{Config, MAX_PBUFFER};
 use crate::config::Format;
-use crate::idle::with_current;
+use crate::current::with_current;
 use crate::native_image;
 use crate::surface::{Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;

@@ -6,7 +6,7 @@ use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};
 use super::display::with_display;
 use super::error::{call, EglError};
-use crate::idle::{has_current, with_current};
+use crate::current::{has_current, with_current};
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 use std::sync::{Arc, Condvar, Mutex};

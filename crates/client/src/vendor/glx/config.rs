@@ -1,11 +1,12 @@
 //! Configs and visuals: choosing and asking.
 
 use super::abi::ConfigHandle;
+use crate::begin::session;
 use crate::config::glx::{attrib, choose, choose_visual as best, Properties};
 use crate::config::listed::{FbConfig, Screen};
-use crate::process::process;
-use crate::session::session;
+use crate::x11::watch::watch;
 use crate::x11::xlib::{xlib, Display, XVisualInfo};
+use mgn_sys::fork::PerProcess;
 use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -14,6 +15,12 @@ use std::sync::Mutex;
 #[derive(Default)]
 pub struct Screens {
     known: Mutex<Vec<(String, &'static Screen)>>,
+}
+
+/// Those of this process.
+pub fn screens() -> &'static Screens {
+    static SCREENS: PerProcess<Screens> = PerProcess::new();
+    SCREENS.get()
 }
 
 impl Screens {
@@ -28,7 +35,7 @@ impl Screens {
         if let Some((_, screen)) = known.iter().find(same) {
             return Some(screen);
         }
-        let watch = process().watch(display)?;
+        let watch = watch(display)?;
         let (mut configs, mut visuals) = watch.glx_lists(number as u32);
         let dialect = session.dialect();
         configs.iter_mut().for_each(|c| c.adapt(dialect, false));
@@ -70,7 +77,7 @@ pub unsafe fn view(display: *mut Display, screen: c_int) -> Option<&'static Scre
         if screen < 0 || screen >= (xlib.screen_count)(display) {
             return None;
         }
-        process().screens.screen(&xlib.name(display), screen)
+        screens().screen(&xlib.name(display), screen)
     }
 }
 
@@ -172,7 +179,7 @@ pub unsafe extern "C" fn get_fb_config_attrib(
 ) -> c_int {
     const BAD_ATTRIBUTE: c_int = 2;
     const BAD_FB_CONFIG: c_int = 9;
-    let Some(config) = process().screens.find(config) else {
+    let Some(config) = screens().find(config) else {
         return BAD_FB_CONFIG;
     };
     match config.properties.value(attribute) {
@@ -189,7 +196,7 @@ pub unsafe extern "C" fn get_visual_from_fb_config(
     display: *mut Display,
     config: ConfigHandle,
 ) -> *mut XVisualInfo {
-    let (Some(config), Some(xlib)) = (process().screens.find(config), xlib()) else {
+    let (Some(config), Some(xlib)) = (screens().find(config), xlib()) else {
         return null_mut();
     };
     // SAFETY: libGLX passes the program's display on.

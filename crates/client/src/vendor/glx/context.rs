@@ -1,13 +1,14 @@
 //! Contexts: creating, destroying, making current.
 
 use super::abi::{ConfigHandle, ContextHandle};
+use super::config::screens;
 use super::config::{pairs, view};
 use super::drawable;
+use crate::begin::session;
 use crate::config::glx::{Dialect, DONT_CARE};
 use crate::config::listed::FbConfig;
 use crate::context::{flag, Context, Refused, Request};
-use crate::process::process;
-use crate::session::session;
+use crate::contexts::contexts;
 use crate::x11::error::{raise, request, GlxError};
 use crate::x11::xlib::{Display, XVisualInfo, Xid};
 use mgn_wire::hello::api;
@@ -53,7 +54,7 @@ pub unsafe extern "C" fn create_new_context(
     let minor = request::CREATE_NEW_CONTEXT;
     // SAFETY: the program's display, passed on by libGLX.
     unsafe {
-        let Some(config) = process().screens.find(config) else {
+        let Some(config) = screens().find(config) else {
             raise(display, GlxError::BadFbConfig, 0, minor);
             return null_mut();
         };
@@ -78,7 +79,7 @@ pub unsafe extern "C" fn create_context_attribs(
     };
     // SAFETY: the program's display and list, passed on by libGLX.
     unsafe {
-        let found = process().screens.find(config);
+        let found = screens().find(config);
         if found.is_none() && !config.is_null() {
             raise(display, GlxError::BadFbConfig, 0, minor);
             return null_mut();
@@ -230,13 +231,13 @@ unsafe fn create(
         return null_mut();
     };
     let share = (!share.is_null()).then_some(share.cast());
-    let shared_with = share.and_then(|s| process().contexts.id(s)).unwrap_or(0);
+    let shared_with = share.and_then(|s| contexts().id(s)).unwrap_or(0);
     let request = Request {
         shared_with,
         ..request
     };
     // All of a group are lost together or go on, and all have errors or none.
-    let with = share.and_then(|s| process().contexts.request(s));
+    let with = share.and_then(|s| contexts().request(s));
     let differs = |flag| with.is_some_and(|with| with.has(flag) != request.has(flag));
     if differs(flag::LOSES) {
         // SAFETY: the program's display.
@@ -245,7 +246,7 @@ unsafe fn create(
     }
     let made = match differs(flag::NO_ERROR) {
         true => Err(Refused::Server("contexts with and without errors".into())),
-        false => process().contexts.create(session, request, share),
+        false => contexts().create(session, request, share),
     };
     match made {
         Ok(context) => context.cast(),
@@ -266,7 +267,7 @@ unsafe fn create(
 }
 
 pub unsafe extern "C" fn destroy_context(display: *mut Display, context: ContextHandle) {
-    let (contexts, handle) = (&process().contexts, context.cast());
+    let (contexts, handle) = (contexts(), context.cast());
     // One that is still current may be destroyed again; it goes when it is released.
     if contexts.destroy(handle).is_err() && contexts.current_request(handle).is_none() {
         // SAFETY: the program's display, passed on by libGLX.
@@ -310,7 +311,7 @@ unsafe fn bind(
     minor: u8,
 ) -> c_int {
     let handle: *mut Context = context.cast();
-    let contexts = &process().contexts;
+    let contexts = contexts();
     // SAFETY: the program's display, which may be null only when the context is.
     unsafe {
         if handle.is_null() {
@@ -358,11 +359,7 @@ unsafe fn bind(
 
 /// Rendering takes the short way as far as a program can tell.
 pub unsafe extern "C" fn is_direct(_display: *mut Display, context: ContextHandle) -> c_int {
-    process()
-        .contexts
-        .current_request(context.cast())
-        .is_some()
-        .into()
+    contexts().current_request(context.cast()).is_some().into()
 }
 
 /// Attribute groups cannot be copied between contexts here, nor by any direct context elsewhere.
@@ -388,7 +385,7 @@ pub unsafe extern "C" fn query_context(
     const VISUAL_ID: c_int = 0x800B;
     const RENDER_TYPE: c_int = 0x8011;
     const FBCONFIG_ID: c_int = 0x8013;
-    let Some(request) = process().contexts.current_request(context.cast()) else {
+    let Some(request) = contexts().current_request(context.cast()) else {
         // SAFETY: the program's display, passed on by libGLX.
         unsafe { raise(display, GlxError::BadContext, 0, request::VENDOR_PRIVATE) };
         return BAD_CONTEXT;

@@ -1,16 +1,18 @@
 //! Windows, pixmaps, pbuffers, and swapping.
 
 use super::abi::ConfigHandle;
+use super::config::screens;
 use super::config::{pairs, view};
+use crate::begin::session;
 use crate::config::glx;
 use crate::config::listed::FbConfig;
 use crate::context::Request;
-use crate::idle::with_current;
-use crate::process::process;
-use crate::session::session;
+use crate::current::with_current;
+use crate::surface::drawables;
 use crate::surface::{Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;
 use crate::x11::error::{raise, request, GlxError};
+use crate::x11::watch::watch;
 use crate::x11::xlib::{xlib, Display, XVisualInfo, Xid};
 use std::ffi::{c_int, c_uint, c_ulong};
 use std::sync::atomic::Ordering;
@@ -34,7 +36,7 @@ unsafe fn name_of(display: *mut Display) -> String {
 /// `display` is an open Xlib display.
 pub unsafe fn known(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
     // SAFETY: the caller vouches for `display`.
-    process().drawables.find(&unsafe { name_of(display) }, xid)
+    drawables().find(&unsafe { name_of(display) }, xid)
 }
 
 /// As [`known`], once the X server has done what the program has asked of it so far: a window takes
@@ -55,11 +57,7 @@ unsafe fn existing(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
         return Some(surface);
     }
     // SAFETY: as above.
-    drop(
-        process()
-            .drawables
-            .remove(&unsafe { name_of(display) }, xid),
-    );
+    drop(drawables().remove(&unsafe { name_of(display) }, xid));
     None
 }
 
@@ -75,14 +73,14 @@ pub unsafe fn for_context(
 ) -> Option<Arc<Surface>> {
     // SAFETY: the caller vouches for `display`.
     let name = unsafe { name_of(display) };
-    let drawables = &process().drawables;
+    let drawables = drawables();
     if let Some(surface) = drawables.find(&name, xid) {
         return Some(surface);
     }
     let session = session()?;
     // SAFETY: as above.
     unsafe { (xlib()?.sync)(display, 0) };
-    let watch = process().watch(&name)?;
+    let watch = watch(&name)?;
     let window = watch.follow(xid)?;
     // SAFETY: as above.
     let screen = unsafe { view(display, request.screen) }?;
@@ -108,22 +106,20 @@ pub unsafe extern "C" fn create_window(
     let minor = request::CREATE_WINDOW;
     // SAFETY: the program's display, passed on by libGLX.
     unsafe {
-        let Some((config, xlib)) = process().screens.find(config).zip(xlib()) else {
+        let Some((config, xlib)) = screens().find(config).zip(xlib()) else {
             raise(display, GlxError::BadFbConfig, 0, minor);
             return 0;
         };
         let name = name_of(display);
         (xlib.sync)(display, 0);
-        let found = process()
-            .watch(&name)
-            .and_then(|watch| Some((watch.follow(window as u32)?, watch)));
+        let found = watch(&name).and_then(|watch| Some((watch.follow(window as u32)?, watch)));
         let Some(((window, watch), session)) = found.zip(session()) else {
             raise(display, GlxError::CoreWindow, window as u32, minor);
             return 0;
         };
         let xid = xlib.allocate_id(display);
         let surface = Surface::window(session, &watch, window, xid, config.format, config.id);
-        process().drawables.add(&name, &surface);
+        drawables().add(&name, &surface);
         xid.into()
     }
 }
@@ -175,7 +171,7 @@ unsafe fn destroy(display: *mut Display, xid: Xid, minor: u8, error: GlxError) {
     // SAFETY: the program's display.
     unsafe {
         match existing(display, xid).filter(|s| is_such(s)) {
-            Some(_) => drop(process().drawables.remove(&name_of(display), xid)),
+            Some(_) => drop(drawables().remove(&name_of(display), xid)),
             None => raise(display, error, xid, minor),
         }
     }
@@ -220,7 +216,7 @@ pub unsafe extern "C" fn create_pixmap(
     let minor = request::CREATE_PIXMAP;
     // SAFETY: the program's display, passed on by libGLX.
     unsafe {
-        match process().screens.find(config) {
+        match screens().find(config) {
             Some(config) => {
                 let attributes = pairs(attributes, 0);
                 pixmap_of(display, config, pixmap as u32, &attributes, minor)
@@ -259,7 +255,7 @@ unsafe fn pixmap_of(
     unsafe {
         let name = name_of(display);
         (xlib.sync)(display, 0);
-        let watch = process().watch(&name);
+        let watch = watch(&name);
         let geometry = watch.as_ref().and_then(|w| w.geometry(pixmap));
         let Some((watch, geometry)) = watch.zip(geometry) else {
             raise(display, GlxError::CoreDrawable, pixmap, minor);
@@ -280,7 +276,7 @@ unsafe fn pixmap_of(
             config.format,
             config.id,
         );
-        process().drawables.add(&name, &surface);
+        drawables().add(&name, &surface);
         xid.into()
     }
 }
@@ -295,7 +291,7 @@ pub unsafe extern "C" fn create_pbuffer(
     let minor = request::CREATE_PBUFFER;
     // SAFETY: the program's display and list, passed on by libGLX.
     unsafe {
-        let config = process().screens.find(config);
+        let config = screens().find(config);
         let Some(((config, xlib), session)) = config.zip(xlib()).zip(session()) else {
             raise(display, GlxError::BadFbConfig, 0, minor);
             return 0;
@@ -318,7 +314,7 @@ pub unsafe extern "C" fn create_pbuffer(
         let size = size.map(|n| n.clamp(1, most) as u32);
         let xid = xlib.allocate_id(display);
         let surface = Surface::pbuffer(session, (size[0], size[1]), xid, config.format, config.id);
-        process().drawables.add(&name_of(display), &surface);
+        drawables().add(&name_of(display), &surface);
         xid.into()
     }
 }
@@ -389,7 +385,7 @@ unsafe fn bare_window(display: *mut Display, xid: u32) -> Option<(u32, u32)> {
     // SAFETY: the caller's display.
     unsafe {
         (xlib()?.sync)(display, 0);
-        let watch = process().watch(&name_of(display))?;
+        let watch = watch(&name_of(display))?;
         watch.visual_of(xid)?;
         watch.geometry(xid).map(|g| (g.width, g.height))
     }
@@ -400,7 +396,7 @@ unsafe fn bare_window(display: *mut Display, xid: u32) -> Option<(u32, u32)> {
 unsafe fn config_of_window(display: *mut Display, xid: u32) -> u32 {
     // SAFETY: the caller's display.
     let name = unsafe { name_of(display) };
-    let surface = process().drawables.of_window(&name, xid);
+    let surface = drawables().of_window(&name, xid);
     surface.map_or(0, |surface| surface.config_id)
 }
 
@@ -408,7 +404,7 @@ unsafe fn config_of_window(display: *mut Display, xid: u32) -> u32 {
 pub unsafe extern "C" fn select_event(display: *mut Display, drawable: Xid, mask: c_ulong) {
     // SAFETY: the program's display, passed on by libGLX.
     unsafe {
-        match process().drawables.find(&name_of(display), drawable as u32) {
+        match drawables().find(&name_of(display), drawable as u32) {
             Some(surface) => surface.event_mask.store(mask, Ordering::Relaxed),
             None => raise(
                 display,
@@ -427,7 +423,7 @@ pub unsafe extern "C" fn get_selected_event(
 ) {
     // SAFETY: the program's display and integer, passed on by libGLX.
     unsafe {
-        match process().drawables.find(&name_of(display), drawable as u32) {
+        match drawables().find(&name_of(display), drawable as u32) {
             Some(surface) if !out.is_null() => {
                 out.write(surface.event_mask.load(Ordering::Relaxed));
             }
@@ -454,7 +450,7 @@ pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
     });
     let surface = mine.flatten().or_else(|| {
         // SAFETY: the program's display, passed on by libGLX.
-        process().drawables.find(&unsafe { name_of(display) }, xid)
+        drawables().find(&unsafe { name_of(display) }, xid)
     });
     match (surface, session()) {
         (Some(surface), Some(session)) => swap(session, &surface),

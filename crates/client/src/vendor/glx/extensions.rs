@@ -3,9 +3,9 @@
 
 use super::abi::{ConfigHandle, ContextHandle};
 use super::{config, context, drawable};
-use crate::idle::has_current;
-use crate::process::process;
-use crate::session::session;
+use crate::begin::session;
+use crate::contexts::contexts;
+use crate::current::has_current;
 use crate::surface::Surface;
 use crate::swap;
 use crate::x11::error::{raise, GlxError};
@@ -231,7 +231,7 @@ pub unsafe fn has_screen(display: *mut Display, screen: c_int) -> bool {
 
 /// The X server knows of no contexts here, so each is called by the render server's number.
 pub unsafe extern "C" fn context_id(context: ContextHandle) -> Xid {
-    process().contexts.id(context.cast()).unwrap_or(0).into()
+    contexts().id(context.cast()).unwrap_or(0).into()
 }
 
 pub unsafe extern "C" fn visual_config(

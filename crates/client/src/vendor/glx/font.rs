@@ -1,8 +1,8 @@
 //! glXUseXFont: display lists of an X font's glyphs.
 
-use crate::idle::with_current;
-use crate::process::process;
+use crate::current::with_current;
 use crate::x11::error::{raise, request, GlxError};
+use crate::x11::watch::watch;
 use crate::x11::watch::Watch;
 use crate::x11::xlib::{xlib, Xid};
 use std::ffi::{c_int, c_void};
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn use_x_font(font: Xid, first: c_int, count: c_int, list_
         (xlib.sync)(display, 0);
         xlib.name(display)
     };
-    let Some(watch) = process().watch(&name) else {
+    let Some(watch) = watch(&name) else {
         return;
     };
     match glyphs(&watch, font as u32, first, count) {
@@ -241,7 +241,7 @@ fn compile(glyphs: &[Glyph], list_base: c_int) {
 /// `F` is the function pointer type of the entry point `name`.
 unsafe fn entry<F: Copy>(name: &[u8]) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
-    let address = crate::gl::lookup(name)?;
+    let address = crate::entry_points::lookup(name)?;
     // SAFETY: both are one pointer wide, and the caller vouches for the type.
     Some(unsafe { std::mem::transmute_copy::<*const c_void, F>(&address) })
 }

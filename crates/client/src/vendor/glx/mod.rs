@@ -10,8 +10,6 @@ mod font;
 mod query;
 mod texture;
 
-pub use config::Screens;
-
 use crate::x11::xlib::Display;
 use abi::{Exports, Imports, Vendor};
 use std::ffi::{c_char, c_int, c_void, CStr};

@@ -1,7 +1,7 @@
 //! GLX_EXT_texture_from_pixmap: what X has drawn into a pixmap, as a texture's image.
 
 use super::drawable;
-use crate::idle::has_current;
+use crate::current::has_current;
 use crate::native_image::define;
 use crate::surface::Kind;
 use crate::x11::watch::Watch;

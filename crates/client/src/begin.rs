@@ -1,0 +1,63 @@
+//! How the process's session begins.
+
+use crate::compositing::Composite;
+use crate::exit;
+use crate::log::line;
+use crate::options::{self, Options};
+use crate::presenter;
+use crate::renderers::{Reached, Renderers};
+use crate::session::{self, Session};
+
+/// The exit status of a program whose session could not begin: that of `mgn run` for a program that
+/// could not be started.
+const NOT_BEGUN: i32 = 125;
+
+/// The process's session, which the first call begins. If that fails, it is said on the terminal
+/// and the program ends: what it would say itself, of visuals or displays, would mislead. `None`
+/// for a program that is to go on without its server.
+pub fn session() -> Option<&'static Session> {
+    *session::slot().get_or_init(|| match begin() {
+        Ok(session) => Some(session),
+        Err(why) => {
+            line(why);
+            if !options::continues_on_loss() {
+                exit::end_process(NOT_BEGUN);
+            }
+            None
+        }
+    })
+}
+
+fn begin() -> Result<&'static Session, String> {
+    let options = Options::read(|name| std::env::var(name).ok())?;
+    let Reached {
+        renderers,
+        welcome,
+        accepted,
+        frames,
+    } = Renderers::reach(&options)?;
+    let composite = options
+        .composite
+        .as_ref()
+        .map(Composite::join)
+        .transpose()?;
+    let session: &'static Session = Box::leak(Box::new(Session::new(
+        options,
+        renderers,
+        welcome.info,
+        accepted,
+        composite,
+    )));
+    session.begin_stages(welcome.session)?;
+    presenter::start(session, frames)?;
+    if session.is_offset {
+        // SAFETY: written to the control message's own encoder.
+        session.control(|e| unsafe { e.mgn_offset() });
+    }
+    tracing::info!(
+        renderer = session.info.renderer,
+        servers = ?session.options.servers,
+        "session begun"
+    );
+    Ok(session)
+}

@@ -1,0 +1,81 @@
+//! The calling thread's context.
+
+use crate::context::Context;
+use crate::tls;
+
+/// The calling thread's context.
+///
+/// # Safety
+/// Not more than one such reference is used at a time; entry points take it first and pass it on.
+#[inline(always)]
+pub unsafe fn context<'a>() -> &'a mut Context {
+    #[cfg(debug_assertions)]
+    assert_free();
+    // SAFETY: the word is never null, and a context is current in one thread only.
+    unsafe { &mut *tls::current() }
+}
+
+/// Whether the calling thread has a context.
+pub fn has_current() -> bool {
+    !std::ptr::eq(tls::current(), tls::idle_context())
+}
+
+/// Works on the calling thread's context, if it has one.
+///
+/// Window-system calls use it, which have no other reference to the context. `work` calls no entry
+/// point and none of the functions that do: they make a reference of their own. In builds that
+/// check themselves, doing so within another such call is a panic.
+pub fn with_current<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
+    if !has_current() {
+        return None;
+    }
+    let _only = Only::new();
+    // SAFETY: not the idle one, so it is a context that this thread has for itself, and nobody
+    // above uses a reference to it.
+    Some(work(unsafe { &mut *tls::current() }))
+}
+
+#[cfg(debug_assertions)]
+use checked::{assert_free, Only};
+
+/// The reference of `with_current`, and later of entry points that look for it, is the only one.
+#[cfg(debug_assertions)]
+mod checked {
+    use std::cell::Cell;
+
+    thread_local! {
+        static TAKEN: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub struct Only;
+
+    impl Only {
+        pub fn new() -> Only {
+            assert_free();
+            TAKEN.set(true);
+            Only
+        }
+    }
+
+    impl Drop for Only {
+        fn drop(&mut self) {
+            TAKEN.set(false);
+        }
+    }
+
+    /// # Panics
+    /// If the calling thread is within `with_current`.
+    pub fn assert_free() {
+        assert!(!TAKEN.get(), "a second reference to the context");
+    }
+}
+
+#[cfg(not(debug_assertions))]
+struct Only;
+
+#[cfg(not(debug_assertions))]
+impl Only {
+    fn new() -> Only {
+        Only
+    }
+}

@@ -1,0 +1,17 @@
+//! Commands that are not carried.
+
+use crate::current::context;
+use mgn_wire::gl;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// A command that isn't carried: GL_INVALID_OPERATION and, the first time, a line in the log.
+#[cold]
+pub fn refused(name: &'static str) {
+    static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap_or_else(|e| e.into_inner()).insert(name) {
+        eprintln!("mgn: the program calls {name}, which Manganese does not carry: it gets GL_INVALID_OPERATION");
+    }
+    // SAFETY: the only reference in use.
+    unsafe { context() }.set_error(gl::GL_INVALID_OPERATION);
+}

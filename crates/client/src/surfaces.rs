@@ -1,0 +1,105 @@
+//! How surfaces are made, here and at the session's renderers.
+
+use crate::config::Format;
+use crate::session::Session;
+use crate::surface::{Kind, Owner, Surface, Texture};
+use crate::tiles;
+use crate::x11::watch::{Followed, Watch};
+use mgn_wire::hello::surface as kinds;
+use std::sync::Arc;
+
+impl Surface {
+    pub fn window(
+        session: &'static Session,
+        watch: &Arc<Watch>,
+        window: Arc<Followed>,
+        xid: u32,
+        format: Format,
+        config_id: u32,
+    ) -> Arc<Surface> {
+        let size = window.size();
+        let watch = watch.clone();
+        Surface::create(
+            session,
+            Kind::Window { watch, window },
+            xid,
+            format,
+            config_id,
+            size,
+        )
+    }
+
+    pub fn pixmap(
+        session: &'static Session,
+        watch: &Arc<Watch>,
+        (pixmap, texture): (u32, Texture),
+        size: (u32, u32),
+        xid: u32,
+        format: Format,
+        config_id: u32,
+    ) -> Arc<Surface> {
+        let watch = watch.clone();
+        Surface::create(
+            session,
+            Kind::Pixmap {
+                watch,
+                pixmap,
+                texture,
+            },
+            xid,
+            format,
+            config_id,
+            size,
+        )
+    }
+
+    pub fn pbuffer(
+        session: &'static Session,
+        size: (u32, u32),
+        xid: u32,
+        format: Format,
+        config_id: u32,
+    ) -> Arc<Surface> {
+        Surface::create(session, Kind::Pbuffer, xid, format, config_id, size)
+    }
+
+    fn create(
+        session: &'static Session,
+        kind: Kind,
+        xid: u32,
+        format: Format,
+        config_id: u32,
+        size: (u32, u32),
+    ) -> Arc<Surface> {
+        let mut server_kind = match kind {
+            Kind::Pbuffer => kinds::PBUFFER,
+            _ => kinds::WINDOW,
+        };
+        if !format.double {
+            server_kind |= kinds::SINGLE_BUFFERED;
+        }
+        if format.accum {
+            server_kind |= kinds::ACCUMULATES;
+        }
+        let is_shared = matches!(kind, Kind::Window { .. }) && session.takes_shared_window();
+        if is_shared {
+            server_kind |= kinds::SHARED;
+        }
+        let (id, owner) = (session.new_id(), Some(session as &dyn Owner));
+        let surface = Surface::new(owner, id, is_shared, kind, xid, format, config_id, size);
+        let (width, height) = surface.size();
+        let surface = Arc::new(surface);
+        session.frames.register(&surface);
+        // SAFETY: written to the control message's own encoder.
+        session.control(|e| unsafe {
+            e.mgn_create_surface(surface.id, server_kind, format.id, width, height);
+        });
+        if let Some(areas) = surface.areas() {
+            // SAFETY: as above.
+            session.message(0, tiles::told_bytes(&areas), |e| unsafe {
+                tiles::tell(e, surface.id, &areas, height);
+            });
+        }
+        surface
+    }
+}
