@@ -145,8 +145,8 @@ impl Session {
         self.options.frames.is_some_and(|limit| frames >= limit)
     }
 
-    /// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in bits
-    /// of [`want`].
+    /// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in
+    /// bits of [`want`].
     pub fn next_frame(&self, surface: &Arc<Surface>) -> (u32, u32) {
         let frame = surface.handed_over.fetch_add(1, Ordering::AcqRel) + 1;
         if !self.is_answered() {

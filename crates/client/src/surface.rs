@@ -34,6 +34,14 @@ pub struct Texture {
     pub target: i32,
 }
 
+/// What the program knows of a surface; see the fields of [`Surface`].
+#[derive(Clone, Copy)]
+pub struct Description {
+    pub xid: u32,
+    pub format: Format,
+    pub config_id: u32,
+}
+
 /// A default framebuffer. The server has one of the same id until the last user here lets go of it.
 pub struct Surface {
     pub id: u32,
@@ -70,24 +78,21 @@ pub trait Owner: Sync {
 
 impl Surface {
     /// One of `owner`, which makes the renderers' by the same id.
-    #[allow(clippy::too_many_arguments, reason = "the parts of a surface")]
     pub fn new(
         owner: Option<&'static dyn Owner>,
         id: u32,
         is_shared: bool,
         kind: Kind,
-        xid: u32,
-        format: Format,
-        config_id: u32,
+        description: Description,
         size: (u32, u32),
     ) -> Surface {
         let (width, height) = owner.map_or(size, |owner| clamped(owner, size));
         Surface {
             id,
-            xid,
+            xid: description.xid,
             kind,
-            format,
-            config_id,
+            format: description.format,
+            config_id: description.config_id,
             owner,
             is_shared,
             size: AtomicU64::new(pack(width, height)),
@@ -161,8 +166,13 @@ impl Surface {
     #[cfg(test)]
     pub fn for_test(id: u32) -> Arc<Surface> {
         let format = crate::config::tests::formats()[0];
+        let description = Description {
+            xid: 0,
+            format,
+            config_id: 0,
+        };
         let (kind, size) = (Kind::Pbuffer, (1, 1));
-        Arc::new(Surface::new(None, id, false, kind, 0, format, 0, size))
+        Arc::new(Surface::new(None, id, false, kind, description, size))
     }
 }
 

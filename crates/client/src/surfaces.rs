@@ -1,8 +1,7 @@
 //! How surfaces are made, here and at the session's renderers.
 
-use crate::config::Format;
 use crate::session::Session;
-use crate::surface::{Kind, Owner, Surface, Texture};
+use crate::surface::{Description, Kind, Owner, Surface, Texture};
 use crate::tiles;
 use crate::x11::watch::{Followed, Watch};
 use mgn_wire::hello::surface as kinds;
@@ -13,20 +12,11 @@ impl Surface {
         session: &'static Session,
         watch: &Arc<Watch>,
         window: Arc<Followed>,
-        xid: u32,
-        format: Format,
-        config_id: u32,
+        description: Description,
     ) -> Arc<Surface> {
         let size = window.size();
         let watch = watch.clone();
-        Surface::create(
-            session,
-            Kind::Window { watch, window },
-            xid,
-            format,
-            config_id,
-            size,
-        )
+        Surface::create(session, Kind::Window { watch, window }, description, size)
     }
 
     pub fn pixmap(
@@ -34,9 +24,7 @@ impl Surface {
         watch: &Arc<Watch>,
         (pixmap, texture): (u32, Texture),
         size: (u32, u32),
-        xid: u32,
-        format: Format,
-        config_id: u32,
+        description: Description,
     ) -> Arc<Surface> {
         let watch = watch.clone();
         Surface::create(
@@ -46,9 +34,7 @@ impl Surface {
                 pixmap,
                 texture,
             },
-            xid,
-            format,
-            config_id,
+            description,
             size,
         )
     }
@@ -56,21 +42,18 @@ impl Surface {
     pub fn pbuffer(
         session: &'static Session,
         size: (u32, u32),
-        xid: u32,
-        format: Format,
-        config_id: u32,
+        description: Description,
     ) -> Arc<Surface> {
-        Surface::create(session, Kind::Pbuffer, xid, format, config_id, size)
+        Surface::create(session, Kind::Pbuffer, description, size)
     }
 
     fn create(
         session: &'static Session,
         kind: Kind,
-        xid: u32,
-        format: Format,
-        config_id: u32,
+        description: Description,
         size: (u32, u32),
     ) -> Arc<Surface> {
+        let format = description.format;
         let mut server_kind = match kind {
             Kind::Pbuffer => kinds::PBUFFER,
             _ => kinds::WINDOW,
@@ -86,7 +69,7 @@ impl Surface {
             server_kind |= kinds::SHARED;
         }
         let (id, owner) = (session.new_id(), Some(session as &dyn Owner));
-        let surface = Surface::new(owner, id, is_shared, kind, xid, format, config_id, size);
+        let surface = Surface::new(owner, id, is_shared, kind, description, size);
         let (width, height) = surface.size();
         let surface = Arc::new(surface);
         session.frames.register(&surface);

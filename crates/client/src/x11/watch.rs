@@ -59,8 +59,8 @@ pub fn watch(display: &str) -> Option<Arc<Watch>> {
 
 fn close_in_children(fd: RawFd) {
     static ONCE: Once = Once::new();
-    // SAFETY: the handler is a function of this library, which is never unloaded (`-z nodelete`). It
-    // takes no lock and allocates nothing.
+    // SAFETY: the handler is a function of this library, which is never unloaded (`-z nodelete`).
+    // It takes no lock and allocates nothing.
     ONCE.call_once(|| unsafe { fork::call_in_children(close_sockets) });
     for slot in &SOCKETS {
         if slot

@@ -118,14 +118,18 @@ impl Site {
         let arguments = [&["run"], &flags[..], &["--", "glxgears"]].concat();
         let running = Running::start(&mut self.mgn(network, &arguments));
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let tiles = |status: &Value| list(&status["clients"][0]["tiles"]);
+        // A session of the run before may still be listed.
+        let has_come = |status: &Value| flags[0] != "--wall" || !tiles(status).is_empty();
         let draws = |status: &Value| {
             let servers = list(&status["servers"]);
             let mut sessions = servers.iter().flat_map(|server| list(&server["sessions"]));
             sessions.any(|s| s["rate"]["frames_per_second"].as_f64() > Some(0.0))
+                && has_come(status)
         };
         let status = self.until(network, draws);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let tiles = list(&status["clients"][0]["tiles"]);
+        let tiles = tiles(&status);
         let ways = tiles.iter().map(|t| (text(&t["way"]), text(&t["address"])));
         (running, ways.collect())
     }

@@ -10,7 +10,7 @@ use crate::config::egl::{Config, MAX_PBUFFER};
 use crate::config::Format;
 use crate::current::with_current;
 use crate::native_image;
-use crate::surface::{Kind, Surface, Texture};
+use crate::surface::{Description, Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;
 use crate::x11::watch::Watch;
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
@@ -86,7 +86,7 @@ fn window_surface(
                 return Err(EglError::BadAlloc);
             }
             let (id, format) = (drawable.config.id as u32, told.format(drawable.config)?);
-            let surface = Surface::window(open.session, watch, followed, 0, format, id);
+            let surface = Surface::window(open.session, watch, followed, description(format, id));
             Ok(add(open, surface, *xid, told))
         })
     })
@@ -109,7 +109,7 @@ fn pixmap_surface(
                 (geometry.width, geometry.height),
                 (*xid, Texture::default()),
             );
-            let surface = Surface::pixmap(open.session, watch, of, size, 0, format, id);
+            let surface = Surface::pixmap(open.session, watch, of, size, description(format, id));
             Ok(add(open, surface, *xid, told))
         })
     })
@@ -177,10 +177,18 @@ pub unsafe extern "C" fn create_pbuffer_surface(
             }
             let [width, height] = told.size.map(|n| n.max(1) as u32);
             let (id, format) = (config.id as u32, told.format(config)?);
-            let surface = Surface::pbuffer(open.session, (width, height), 0, format, id);
+            let surface = Surface::pbuffer(open.session, (width, height), description(format, id));
             Ok(add(open, surface, 0, told))
         })
     })
+}
+
+fn description(format: Format, config_id: u32) -> Description {
+    Description {
+        xid: 0,
+        format,
+        config_id,
+    }
 }
 
 fn add(open: &mut Open, surface: Arc<Surface>, drawable: u32, told: Told) -> Handle {

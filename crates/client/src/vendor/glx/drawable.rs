@@ -9,7 +9,7 @@ use crate::config::listed::FbConfig;
 use crate::context::Request;
 use crate::current::with_current;
 use crate::surface::drawables;
-use crate::surface::{Kind, Surface, Texture};
+use crate::surface::{Description, Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;
 use crate::x11::error::{raise, request, GlxError};
 use crate::x11::watch::watch;
@@ -92,9 +92,22 @@ pub unsafe fn for_context(
     };
     // It is called by the window's own in any case.
     let config_id = screen.id_of_visual(visual);
-    let surface = Surface::window(session, &watch, window, xid, format, config_id);
+    let description = Description {
+        xid,
+        format,
+        config_id,
+    };
+    let surface = Surface::window(session, &watch, window, description);
     drawables.add(&name, &surface);
     Some(surface)
+}
+
+fn describe(config: &FbConfig, xid: u32) -> Description {
+    Description {
+        xid,
+        format: config.format,
+        config_id: config.id,
+    }
 }
 
 pub unsafe extern "C" fn create_window(
@@ -118,7 +131,7 @@ pub unsafe extern "C" fn create_window(
             return 0;
         };
         let xid = xlib.allocate_id(display);
-        let surface = Surface::window(session, &watch, window, xid, config.format, config.id);
+        let surface = Surface::window(session, &watch, window, describe(config, xid));
         drawables().add(&name, &surface);
         xid.into()
     }
@@ -272,9 +285,7 @@ unsafe fn pixmap_of(
             &watch,
             (pixmap, texture),
             size,
-            xid,
-            config.format,
-            config.id,
+            describe(config, xid),
         );
         drawables().add(&name, &surface);
         xid.into()
@@ -313,7 +324,7 @@ pub unsafe extern "C" fn create_pbuffer(
         }
         let size = size.map(|n| n.clamp(1, most) as u32);
         let xid = xlib.allocate_id(display);
-        let surface = Surface::pbuffer(session, (size[0], size[1]), xid, config.format, config.id);
+        let surface = Surface::pbuffer(session, (size[0], size[1]), describe(config, xid));
         drawables().add(&name_of(display), &surface);
         xid.into()
     }
