@@ -137,6 +137,172 @@ static void interleaved(void)
     end();
 }
 
+/* What the others have drawn is read, in turns: the picture so far is copied to another place, and to a texture that is drawn. At first only rank 0
+ * does so, and the others just draw. */
+static void copies(void)
+{
+    GLuint texture = 0;
+    begin();
+    state();
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexEnvi(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_REPLACE);
+    meet();
+    if (rank == 0)
+        clear();
+    meet();
+    for (int step = 0; step < STEPS * 2 / 3; step++) {
+        if (!is_mine(step))
+            continue;
+        take_turn(step);
+        shape(step, 2);
+        if (step % 6 != 0 && step < STEPS / 2) {
+            pass_turn(step);
+            continue;
+        }
+        if (step % 4 == 0) {
+            glCopyTexImage2D(GL_TEXTURE_2D, 0, GL_RGB, step, SIZE / 2 - 32, 64, 64, 0);
+            glEnable(GL_TEXTURE_2D);
+            glBegin(GL_QUADS);
+            glTexCoord2i(0, 0);
+            glVertex2i(2 * step, 3 * step);
+            glTexCoord2i(1, 0);
+            glVertex2i(2 * step + 64, 3 * step);
+            glTexCoord2i(1, 1);
+            glVertex2i(2 * step + 64, 3 * step + 64);
+            glTexCoord2i(0, 1);
+            glVertex2i(2 * step, 3 * step + 64);
+            glEnd();
+            glDisable(GL_TEXTURE_2D);
+        } else {
+            glRasterPos2i(step, 2 * step);
+            glCopyPixels(SIZE / 2 - 40, SIZE / 2 - 30, 80, 70, GL_COLOR);
+        }
+        shape(step, 3);
+        pass_turn(step);
+    }
+    meet();
+    end();
+}
+
+/* The same without turns: each of them copies and draws in a strip of its own, while the others do. A barrier that is for one program alone makes
+ * it look again at what the others may have drawn. */
+static void strips(void)
+{
+    enum { STRIPS = 6, HEIGHT = SIZE / STRIPS };
+    begin();
+    state();
+    if (ranks > 1)
+        barrier_create(50 + (GLuint)rank, 1);
+    glEnable(GL_SCISSOR_TEST);
+    meet();
+    if (rank == 0) {
+        glDisable(GL_SCISSOR_TEST);
+        clear();
+        glEnable(GL_SCISSOR_TEST);
+    }
+    meet();
+    for (int step = 0; step < STEPS; step++) {
+        int strip = step % STRIPS;
+        if (!is_mine(strip))
+            continue;
+        glScissor(0, strip * HEIGHT, SIZE, HEIGHT);
+        if (ranks > 1)
+            barrier_exec(50 + (GLuint)rank);
+        shape(step, 4);
+        glRasterPos2i(SIZE / 4 + step, strip * HEIGHT);
+        glCopyPixels(SIZE / 3, strip * HEIGHT, SIZE / 2, HEIGHT, GL_COLOR);
+        shape(step, 5);
+        glRasterPos2i(step / 2, strip * HEIGHT);
+        glCopyPixels(SIZE / 4, strip * HEIGHT, SIZE / 2, HEIGHT, GL_COLOR);
+    }
+    meet();
+    end();
+}
+
+/* Rank 0 copies by display lists, which the renderers cannot see through, and the others just draw. */
+static void lists(void)
+{
+    enum { STRIPS = 6, HEIGHT = SIZE / STRIPS };
+    begin();
+    state();
+    if (ranks > 1)
+        barrier_create(50 + (GLuint)rank, 1);
+    GLuint copy = glGenLists(1);
+    glNewList(copy, GL_COMPILE);
+    glCopyPixels(SIZE / 4, 0, SIZE / 2, HEIGHT, GL_COLOR);
+    glEndList();
+    meet();
+    if (rank == 0)
+        clear();
+    meet();
+    for (int step = 0; step < STEPS; step++) {
+        if (!is_mine(step))
+            continue;
+        take_turn(step);
+        shape(step, 5);
+        glRasterPos2i(step, step);
+        if (step % 6 == 0)
+            glCallList(copy);
+        pass_turn(step);
+    }
+    meet();
+    /* And without turns. */
+    glEnable(GL_SCISSOR_TEST);
+    for (int step = 0; step < STEPS; step++) {
+        int strip = step % STRIPS;
+        if (!is_mine(strip))
+            continue;
+        glScissor(0, strip * HEIGHT, SIZE, HEIGHT);
+        if (ranks > 1)
+            barrier_exec(50 + (GLuint)rank);
+        shape(step, 6);
+        if (strip == 0) {
+            glRasterPos2i(step, 0);
+            glCallList(copy);
+        }
+        for (int more = 0; more < 10; more++)
+            shape(step, 7 + more);
+    }
+    meet();
+    end();
+}
+
+/* All draw all of the window whenever they get the one semaphore. In which order is not known, but it is the same for all pixels. */
+static void exclusive(void)
+{
+    enum { ONE = 70, TURNS = 30 };
+    static unsigned char pixels[SIZE * SIZE * 4];
+    int others = 0;
+    begin();
+    state();
+    glDisable(GL_DEPTH_TEST);
+    if (ranks > 1)
+        semaphore_create(ONE, 1);
+    meet();
+    if (rank == 0)
+        clear();
+    meet();
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (ranks > 1)
+            semaphore_p(ONE);
+        glColor4f((float)rank / (float)ranks, (float)turn / TURNS, 0.5f, 0.2f);
+        glRecti(0, 0, SIZE, SIZE);
+        if (ranks > 1)
+            semaphore_v(ONE);
+    }
+    meet();
+    glReadPixels(0, 0, SIZE, SIZE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    for (int i = 1; i < SIZE * SIZE; i++)
+        others += memcmp(pixels, pixels + 4 * i, 4) != 0;
+    note("%d pixels differ from the first", others);
+    errors("exclusive");
+    meet();
+    no_picture();
+}
+
 /* PARALLEL_ROUNDS times the same picture. */
 static void again(void)
 {
@@ -264,4 +430,4 @@ static void mistakes(void)
     note("went on");
 }
 
-CONFORM("parallel", COMPAT, {"interleaved", interleaved}, {"again", again}, {"frames", frames}, {"apart", apart}, {"mistakes", mistakes})
+CONFORM("parallel", COMPAT, {"interleaved", interleaved}, {"exclusive", exclusive}, {"copies", copies}, {"strips", strips}, {"lists", lists}, {"again", again}, {"frames", frames}, {"apart", apart}, {"mistakes", mistakes})

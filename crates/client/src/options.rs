@@ -160,11 +160,6 @@ impl Options {
             .map(|text| Wall::from_json(&text).map_err(|e| format!("MGN_WALL: {e}")))
             .transpose()?;
         let window = window(&var)?;
-        let tiles = wall.as_ref().map_or(1, |wall: &Wall| wall.tiles.len());
-        if window.is_some() && tiles > 1 {
-            // Each server would decide by itself whom a semaphore goes to first.
-            return Err("MGN_SHARED_WINDOW: a window on a wall cannot be shared".into());
-        }
         let save = match var("MGN_SAVE_DIR") {
             None => None,
             Some(dir) => Some(Save {

@@ -374,7 +374,7 @@ fn answered(options: &Options) -> Result<Reached, String> {
     }
     one_picture(&welcomes, &places)?;
     let renderers = if all.len() > 1 {
-        let several = Several::new(all);
+        let several = Several::new(all, options.window.is_some());
         Renderers::Several(several.map_err(|e| format!("cannot write to several servers: {e}"))?)
     } else {
         let one = all.pop().ok_or("no render server is named")?;

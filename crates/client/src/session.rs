@@ -53,7 +53,8 @@ pub struct Session {
     /// Whether the chain of stages lets draws be sorted.
     sorts: bool,
     /// Whether a window of the program is the one that it shares with others.
-    has_shared_window: AtomicBool,
+    /// The id of the window that is shared, or 0.
+    shared_window: AtomicU32,
     /// Contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
@@ -96,7 +97,7 @@ impl Session {
             lost: AtomicBool::new(false),
             outlived: AtomicBool::new(false),
             needs: Needs::default(),
-            has_shared_window: AtomicBool::new(false),
+            shared_window: AtomicU32::new(0),
             rooms: AtomicUsize::new(0),
             options,
         }
@@ -425,8 +426,16 @@ impl Session {
 
     /// Whether a new window is the one that the program shares with others: the first is, and once
     /// that is gone, the next.
-    pub fn takes_shared_window(&self) -> bool {
-        self.options.window.is_some() && !self.has_shared_window.swap(true, Ordering::AcqRel)
+    pub fn takes_shared_window(&self, id: u32) -> bool {
+        let window = &self.shared_window;
+        let (set, seen) = (Ordering::AcqRel, Ordering::Acquire);
+        self.options.window.is_some() && window.compare_exchange(0, id, set, seen).is_ok()
+    }
+
+    /// The window that the program shares with others, while there is one.
+    pub fn shared_window(&self) -> Option<Arc<Surface>> {
+        self.frames
+            .surface(self.shared_window.load(Ordering::Acquire))
     }
 
     /// The program ends by itself, which is not what others of its window need hear of.
@@ -550,7 +559,7 @@ impl Owner for Session {
 
     fn destroy(&self, id: u32, is_shared: bool) {
         if is_shared {
-            self.has_shared_window.store(false, Ordering::Release);
+            self.shared_window.store(0, Ordering::Release);
         }
         // SAFETY: written to the control message's own encoder.
         self.control(|e| unsafe { e.mgn_destroy_surface(id) });

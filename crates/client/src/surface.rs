@@ -52,7 +52,6 @@ pub struct Surface {
     /// `GLX_FBCONFIG_ID` or `EGL_CONFIG_ID`.
     pub config_id: u32,
     owner: Option<&'static dyn Owner>,
-    /// Whether other programs draw into it.
     is_shared: bool,
     size: AtomicU64,
     pub handed_over: AtomicU32,
@@ -103,6 +102,11 @@ impl Surface {
             areas: Areas::default(),
             wholeness: Wholeness::default(),
         }
+    }
+
+    /// Whether other programs draw into it.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Width and height of the server's framebuffer.

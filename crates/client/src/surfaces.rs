@@ -4,6 +4,7 @@ use crate::session::Session;
 use crate::surface::{Description, Kind, Owner, Surface, Texture};
 use crate::tiles;
 use crate::x11::watch::{Followed, Watch};
+use mgn_wall::Fit;
 use mgn_wire::hello::surface as kinds;
 use std::sync::Arc;
 
@@ -64,11 +65,20 @@ impl Surface {
         if format.accum {
             server_kind |= kinds::ACCUMULATES;
         }
-        let is_shared = matches!(kind, Kind::Window { .. }) && session.takes_shared_window();
+        let (id, owner) = (session.new_id(), Some(session as &dyn Owner));
+        let is_shared = matches!(kind, Kind::Window { .. }) && session.takes_shared_window(id);
         if is_shared {
             server_kind |= kinds::SHARED;
         }
-        let (id, owner) = (session.new_id(), Some(session as &dyn Owner));
+        // All programs give it one size, which is the mural's later on.
+        let mural = session.wall().filter(|wall| wall.fit == Fit::Window);
+        let size = match (&kind, mural.filter(|_| is_shared)) {
+            (Kind::Window { watch, window }, Some(wall)) if size != wall.size => {
+                watch.resize(window.xid, wall.size);
+                wall.size
+            }
+            _ => size,
+        };
         let surface = Surface::new(owner, id, is_shared, kind, description, size);
         let (width, height) = surface.size();
         let surface = Arc::new(surface);

@@ -71,6 +71,8 @@ pub(crate) struct Context {
     pub read: Option<SharedSurface>,
     /// What it is to read after a command that reads something in its place.
     pub lender: Option<SharedSurface>,
+    /// What it got for its last glSemaphorePCR; 0 if that raised an error.
+    pub ticket: u64,
     /// The first error that was not yet reported, the client's or the driver's; 0 for none.
     pub error: u32,
     /// Whether it has ever had a default framebuffer to draw to.
@@ -159,6 +161,7 @@ impl Context {
             draw: None,
             read: None,
             lender: None,
+            ticket: 0,
             error: 0,
             was_current: false,
             is_single: None,

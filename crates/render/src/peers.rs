@@ -6,7 +6,7 @@
 //! died, the one that waits *fails*, and whoever executes its stream is told so.
 
 use mgn_wire::gl::{GL_INVALID_OPERATION, GL_INVALID_VALUE, GL_OUT_OF_MEMORY};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The most barriers of a window, and the most semaphores. They are named by clients.
@@ -58,7 +58,33 @@ struct Barrier {
 struct Semaphore {
     initial: u32,
     value: u32,
-    waiting: VecDeque<u32>,
+    /// Tickets count from 1 on: the last that was given out here, and the last whose turn has come.
+    given_out: u64,
+    passed: u64,
+    /// The programs that wait, by ticket.
+    waiting: BTreeMap<u64, u32>,
+}
+
+impl Semaphore {
+    /// Takes one for this ticket, if there is one and it is the ticket's turn. Of those given out
+    /// here, the first that waits is the next.
+    fn pass(&mut self, ticket: u64) -> bool {
+        let is_next = ticket <= self.given_out || self.passed.checked_add(1) == Some(ticket);
+        if self.value == 0 || !is_next {
+            return false;
+        }
+        (self.value, self.passed) = (self.value - 1, ticket);
+        true
+    }
+
+    /// The program that has waited and waits no longer.
+    fn pass_waiting(&mut self) -> Option<u32> {
+        let ticket = *self.waiting.first_key_value()?.0;
+        if !self.pass(ticket) {
+            return None;
+        }
+        self.waiting.remove(&ticket)
+    }
 }
 
 /// Why a command is not done.
@@ -112,7 +138,7 @@ impl Peers {
             barrier.arrived.retain(|other| *other != seat);
         }
         for semaphore in self.semaphores.values_mut() {
-            semaphore.waiting.retain(|other| *other != seat);
+            semaphore.waiting.retain(|_, other| *other != seat);
         }
         if died {
             let place = gone.waits.map(|wait| format!(" at {wait}"));
@@ -288,7 +314,9 @@ impl Peers {
                 let semaphore = Semaphore {
                     initial,
                     value: initial,
-                    waiting: VecDeque::new(),
+                    given_out: 0,
+                    passed: 0,
+                    waiting: BTreeMap::new(),
                 };
                 self.semaphores.insert(name, semaphore);
                 Ok(())
@@ -306,15 +334,32 @@ impl Peers {
         }
     }
 
-    /// A program takes one from a semaphore. It waits from then on if there is none.
-    pub fn take(&mut self, seat: u32, name: u32) -> Result<(), Refusal> {
+    /// A program takes one from a semaphore, and gets a ticket. It waits from then on if there is
+    /// none left.
+    pub fn take(&mut self, seat: u32, name: u32) -> Result<u64, Refusal> {
         self.is_free(seat)?;
-        let semaphore = self
-            .semaphores
-            .get_mut(&name)
-            .ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
-        if semaphore.value > 0 {
-            semaphore.value -= 1;
+        let semaphore = self.semaphore(name)?;
+        semaphore.given_out += 1;
+        let ticket = semaphore.given_out;
+        self.wait_for_turn(seat, name, ticket)?;
+        Ok(ticket)
+    }
+
+    /// The same with a ticket that was given out elsewhere, where the order is decided. It waits
+    /// from then on if it is not the ticket's turn.
+    pub fn pass(&mut self, seat: u32, name: u32, ticket: u64) -> Result<(), Refusal> {
+        self.is_free(seat)?;
+        let semaphore = self.semaphore(name)?;
+        if ticket <= semaphore.passed || semaphore.waiting.contains_key(&ticket) {
+            let why = format!("ticket {ticket} of semaphore {name} has been used before");
+            return Err(Refusal::Fails(why));
+        }
+        self.wait_for_turn(seat, name, ticket)
+    }
+
+    fn wait_for_turn(&mut self, seat: u32, name: u32, ticket: u64) -> Result<(), Refusal> {
+        if self.semaphore(name)?.pass(ticket) {
+            self.pass_waiting(name);
             return Ok(());
         }
         if let Some(dead) = &self.dead {
@@ -323,25 +368,34 @@ impl Peers {
         if self.compiling == Some(seat) {
             return Err(waits_in_list(Wait::Semaphore(name)));
         }
-        semaphore.waiting.push_back(seat);
+        self.semaphore(name)?.waiting.insert(ticket, seat);
         self.wait(seat, Wait::Semaphore(name));
         Ok(())
     }
 
-    /// Gives one to a semaphore: to whoever has waited longest.
+    /// Gives one to a semaphore: to the program whose turn is next.
     pub fn give(&mut self, name: u32) -> Result<(), Refusal> {
-        let semaphore = self
+        let semaphore = self.semaphore(name)?;
+        let more = semaphore.value.checked_add(1);
+        semaphore.value = more.ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
+        self.pass_waiting(name);
+        Ok(())
+    }
+
+    /// Releases the programs whose turn has come.
+    fn pass_waiting(&mut self, name: u32) {
+        while let Some(next) = self
             .semaphores
             .get_mut(&name)
-            .ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
-        match semaphore.waiting.pop_front() {
-            Some(first) => self.release(first),
-            None => {
-                let more = semaphore.value.checked_add(1);
-                semaphore.value = more.ok_or(Refusal::Error(GL_INVALID_OPERATION))?;
-            }
+            .and_then(Semaphore::pass_waiting)
+        {
+            self.release(next);
         }
-        Ok(())
+    }
+
+    fn semaphore(&mut self, name: u32) -> Result<&mut Semaphore, Refusal> {
+        let there = self.semaphores.get_mut(&name);
+        there.ok_or(Refusal::Error(GL_INVALID_OPERATION))
     }
 
     /// A program waits at the end of its message, so nothing that may wait follows there.
@@ -428,7 +482,7 @@ mod tests {
         );
         // What need not be waited for is done.
         peers.take(1, 1).unwrap();
-        for waits in [peers.take(1, 1), peers.exec_barrier(1, 1)] {
+        for waits in [peers.take(1, 1).map(drop), peers.exec_barrier(1, 1)] {
             assert!(matches!(waits, Err(Refusal::Fails(why)) if why.contains("display list")));
         }
         assert!(peers.waits(1).is_none());
@@ -444,7 +498,9 @@ mod tests {
     fn a_semaphore_goes_to_who_has_waited_longest() {
         let mut peers = peers(3);
         peers.create_semaphore(1, 1).unwrap();
-        (0..3).for_each(|seat| peers.take(seat, 1).unwrap());
+        for seat in 0..3 {
+            peers.take(seat, 1).unwrap();
+        }
         assert_eq!(peers.waits(0), None);
         peers.give(1).unwrap();
         assert_eq!((peers.waits(1), peers.waits(2).is_some()), (None, true));
@@ -453,6 +509,48 @@ mod tests {
         peers.give(1).unwrap();
         peers.take(0, 1).unwrap();
         assert_eq!(peers.waits(0), None);
+    }
+
+    #[test]
+    fn where_the_order_is_decided_elsewhere_turns_follow_it() {
+        let (mut first, mut other) = (peers(3), peers(3));
+        for peers in [&mut first, &mut other] {
+            peers.create_semaphore(1, 0).unwrap();
+        }
+        let tickets = [2, 0, 1].map(|seat| first.take(seat, 1).unwrap());
+        assert_eq!(tickets, [1, 2, 3]);
+        // The programs arrive there in another order, and so does what they wait for.
+        other.give(1).unwrap();
+        for (seat, ticket) in [(1, 3), (0, 2)] {
+            other.pass(seat, 1, ticket).unwrap();
+            assert!(other.waits(seat).is_some());
+        }
+        other.give(1).unwrap();
+        other.pass(2, 1, 1).unwrap();
+        let waiting = [0, 1, 2].map(|seat| other.waits(seat).is_some());
+        assert_eq!(waiting, [false, true, false]);
+        other.give(1).unwrap();
+        assert_eq!(other.waits(1), None);
+        assert_eq!(other.pass(1, 9, 1), error(GL_INVALID_OPERATION));
+    }
+
+    #[test]
+    fn a_ticket_is_good_once() {
+        let mut peers = peers(3);
+        peers.create_semaphore(1, 1).unwrap();
+        peers.pass(0, 1, 1).unwrap();
+        peers.pass(1, 1, 3).unwrap();
+        for used in [0, 1, 3] {
+            let again = peers.pass(2, 1, used);
+            assert!(matches!(again, Err(Refusal::Fails(why)) if why.contains("used before")));
+        }
+        // The highest ticket has no turn, and nothing overflows.
+        peers.pass(2, 1, u64::MAX).unwrap();
+        (0..3).for_each(|_| peers.give(1).unwrap());
+        assert!(peers.waits(1).is_some() && peers.waits(2).is_some());
+        peers.take_leave(0);
+        peers.leave(0);
+        assert!(peers.all_wait());
     }
 
     #[test]
@@ -468,7 +566,7 @@ mod tests {
         for unknown in [
             peers.exec_barrier(0, 9),
             peers.destroy_barrier(9),
-            peers.take(0, 9),
+            peers.take(0, 9).map(drop),
             peers.give(9),
             peers.destroy_semaphore(9),
         ] {

@@ -7,7 +7,7 @@ use crate::egl;
 use crate::peers::{Peers, Refusal};
 use crate::renderer::Renderer;
 use crate::surface::{SharedSurface, Surface};
-use mgn_wire::Fault;
+use mgn_wire::{Fault, Reply};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
@@ -106,8 +106,41 @@ impl Renderer {
         self.order(|peers, _| peers.destroy_semaphore(name))
     }
 
+    /// On a wall, the renderer of tile 0 decides on the order of the programs, so that it is the
+    /// same at all.
     pub(crate) fn hand_gl_semaphore_pcr(&mut self, name: u32) -> Result<(), Fault> {
-        self.order(|peers, seat| peers.take(seat, name))
+        if !self.gives_tickets() {
+            return self.needs_context();
+        }
+        let mut ticket = 0;
+        let taken = self.order(|peers, seat| {
+            ticket = peers.take(seat, name)?;
+            Ok(())
+        });
+        self.cx()?.ticket = ticket;
+        taken
+    }
+
+    pub(crate) fn hand_mgn_ticket(
+        &mut self,
+        ticket_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let ticket = self.cx()?.ticket;
+        reply.array(&[ticket], ticket_count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_pass(&mut self, name: u32, ticket: u64) -> Result<(), Fault> {
+        if self.gives_tickets() {
+            return self.needs_context();
+        }
+        self.order(|peers, seat| peers.pass(seat, name, ticket))
+    }
+
+    fn gives_tickets(&self) -> bool {
+        self.tile_number() == 0
     }
 
     pub(crate) fn hand_gl_semaphore_vcr(&mut self, name: u32) -> Result<(), Fault> {

@@ -174,7 +174,7 @@ impl Renderer {
         self.has_accumulation |= accumulates;
         let is_shared = kind & kinds::SHARED != 0;
         if let Some(window) = self.seats.window().filter(|_| is_shared) {
-            agrees(
+            self.agrees(
                 &window.borrow(),
                 choice,
                 single,
@@ -211,7 +211,7 @@ impl Renderer {
         let Some(surface) = self.surfaces.remove(&id) else {
             return Err(Fault::refused("a surface that does not exist was ended"));
         };
-        self.release(surface);
+        self.disown(surface);
         Ok(())
     }
 
@@ -338,11 +338,47 @@ impl Renderer {
             }
         }
         for (_, surface) in std::mem::take(&mut self.surfaces) {
-            self.release(surface);
+            self.disown(surface);
         }
         for (_, image) in std::mem::take(&mut self.images) {
             self.egl.destroy_image(image);
         }
+    }
+
+    /// Whether what a program takes for its window can be the window that others have already.
+    fn agrees(
+        &self,
+        window: &Surface,
+        choice: Choice,
+        single: bool,
+        accumulates: bool,
+        size: [u32; 2],
+    ) -> Result<(), Fault> {
+        let its = (
+            window.choice.described.id,
+            window.choice.srgb,
+            window.single,
+        );
+        if its != (choice.described.id, choice.srgb, single)
+            || window.accumulation.is_some() != accumulates
+        {
+            return Err(Fault::peers(
+                "its window has another format than that of the others; all have to choose the same",
+            ));
+        }
+        if window.is_offset != self.is_offset {
+            return Err(Fault::peers(
+                "it draws its wall with another tiling than the others; all have to name the same wall",
+            ));
+        }
+        let there = [window.width, window.height];
+        if there != size.map(|side| side.max(1)) {
+            let ([w, h], [x, y]) = (size, there);
+            return Err(Fault::peers(format!(
+                "its window is {w} x {h}, and that of the others {x} x {y}; all have to be of one size"
+            )));
+        }
+        Ok(())
     }
 
     fn context(&self, id: u32) -> Option<&Context> {
@@ -351,34 +387,4 @@ impl Renderer {
             _ => self.contexts.get(&id).map(|cx| &**cx),
         }
     }
-}
-
-/// Whether what a program takes for its window can be the window that others have already.
-fn agrees(
-    window: &Surface,
-    choice: Choice,
-    single: bool,
-    accumulates: bool,
-    size: [u32; 2],
-) -> Result<(), Fault> {
-    let its = (
-        window.choice.described.id,
-        window.choice.srgb,
-        window.single,
-    );
-    if its != (choice.described.id, choice.srgb, single)
-        || window.accumulation.is_some() != accumulates
-    {
-        return Err(Fault::peers(
-            "its window has another format than that of the others; all have to choose the same",
-        ));
-    }
-    let there = [window.width, window.height];
-    if there != size.map(|side| side.max(1)) {
-        let ([w, h], [x, y]) = (size, there);
-        return Err(Fault::peers(format!(
-            "its window is {w} x {h}, and that of the others {x} x {y}; all have to be of one size"
-        )));
-    }
-    Ok(())
 }

@@ -14,6 +14,7 @@ use crate::renderer::Renderer;
 use crate::tile::Rect;
 use mgn_wire::{gl::*, hello, Fault};
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::rc::Rc;
 
@@ -46,10 +47,13 @@ pub(crate) struct Surface {
     pub tile: Option<Rect>,
     /// What each of them draws.
     pub tiles: Vec<i32>,
-    /// Buffers that hold a part of it, which is read next.
-    pub lent: Option<SharedSurface>,
-    /// Whether all of it is drawn all the same.
-    pub is_whole: bool,
+    /// Whether its buffers hold the pixels of its tile only.
+    pub is_offset: bool,
+    /// Buffers that hold a part of it, which is read next. Here and below by renderers, of which a
+    /// window has several if it is shared.
+    pub lent: BTreeMap<u32, SharedSurface>,
+    /// The renderers that draw all of it all the same.
+    pub wholes: BTreeSet<u32>,
 }
 
 impl Surface {
@@ -134,8 +138,9 @@ impl Renderer {
             accumulation: None,
             tile: None,
             tiles: Vec::new(),
-            lent: None,
-            is_whole: false,
+            is_offset: self.is_offset,
+            lent: BTreeMap::new(),
+            wholes: BTreeSet::new(),
         })
     }
 
@@ -154,6 +159,8 @@ impl Renderer {
                 return Ok(());
             }
             (s.width, s.height) = (width, height);
+            // Others follow.
+            s.tiles.clear();
         }
         self.renew(surface, pixels)
     }
@@ -190,6 +197,17 @@ impl Renderer {
             self.destroy(old);
         }
         Ok(())
+    }
+
+    /// The program has no such surface any more. Others may still have it.
+    pub(crate) fn disown(&mut self, surface: SharedSurface) {
+        let lent = {
+            let mut s = surface.borrow_mut();
+            s.wholes.remove(&self.seat);
+            s.lent.remove(&self.seat)
+        };
+        lent.into_iter().for_each(|lent| self.release(lent));
+        self.release(surface);
     }
 
     /// Lets go of a surface; its buffers go with the last context that still has it.

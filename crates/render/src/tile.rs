@@ -85,6 +85,12 @@ impl Renderer {
         let surface = self.known_surface(surface)?;
         let all = {
             let mut surface = surface.borrow_mut();
+            // Others of the window have said it before.
+            if self.is_shared() && !surface.tiles.is_empty() && surface.tiles != tiles {
+                return Err(Fault::peers(
+                    "it draws on a wall with other tiles than the others; all have to name the same wall",
+                ));
+            }
             surface.tile = tile;
             surface.tiles = tiles;
             surface.all()
@@ -161,7 +167,11 @@ impl Renderer {
         let cx = self.cx.as_deref()?;
         // What is drawn while a list is compiled may go into it, and so would the boxes.
         let surface = cx.draw.as_ref()?.borrow();
-        if cx.draw_framebuffer != 0 || cx.compiling.is_some() || surface.is_whole || !cx.renders {
+        if cx.draw_framebuffer != 0
+            || cx.compiling.is_some()
+            || surface.wholes.contains(&self.seat)
+            || !cx.renders
+        {
             return None;
         }
         let held = (surface.pixels, surface.height as i32);
@@ -278,6 +288,24 @@ pub(crate) fn common(a: Rect, b: Rect) -> Rect {
         true => [0; 4],
         false => [x, y, width, height],
     }
+}
+
+/// The parts of `a` that are not in `b`.
+pub(crate) fn minus(a: Rect, b: Rect) -> Vec<Rect> {
+    let [x, y, width, height] = a;
+    let [left, low, w, h] = common(a, b);
+    if w == 0 || h == 0 {
+        return vec![a];
+    }
+    let (right, high) = (left + w, low + h);
+    let parts = [
+        [x, y, width, low - y],
+        [x, high, width, y + height - high],
+        [x, low, left - x, h],
+        [right, low, x + width - right, h],
+    ];
+    let is_there = |part: &Rect| part[2] > 0 && part[3] > 0;
+    parts.into_iter().filter(is_there).collect()
 }
 
 #[cfg(test)]

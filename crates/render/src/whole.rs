@@ -11,7 +11,7 @@ use crate::egl;
 use crate::present::turn_over;
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
-use crate::tile::{common, Rect};
+use crate::tile::{common, minus, Rect};
 use mgn_wire::hello::plane::{BACK, DEPTH_STENCIL, FRONT};
 use mgn_wire::hello::Color;
 use mgn_wire::{gl::*, Data, Fault, Reply, Slice};
@@ -80,6 +80,15 @@ fn format_of(choice: &Choice, plane: u32) -> Option<Format> {
     })
 }
 
+/// A part of a surface that is filled, as its buffers have it.
+struct Part {
+    /// Where its pixels begin.
+    from: usize,
+    all: Rect,
+    /// The parts of it that are written to.
+    filled: Vec<Rect>,
+}
+
 /// How many pixels a part has, all of which a surface's buffers hold.
 fn pixels(part: &[i32], held: Rect) -> Result<usize, Fault> {
     match *part {
@@ -108,7 +117,11 @@ impl Renderer {
     pub(crate) fn hand_mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
         self.beat();
         let surface = self.known_surface(surface)?;
-        surface.borrow_mut().is_whole = whole != 0;
+        let wholes = &mut surface.borrow_mut().wholes;
+        match whole {
+            0 => wholes.remove(&self.seat),
+            _ => wholes.insert(self.seat),
+        };
         Ok(())
     }
 
@@ -133,7 +146,8 @@ impl Renderer {
         let lent = self.new_surface(id, choice, single, 1, 1)?;
         let lent = Rc::new(RefCell::new(lent));
         self.renew(&lent, part)?;
-        if let Some(old) = surface.borrow_mut().lent.replace(lent) {
+        let old = surface.borrow_mut().lent.insert(self.seat, lent);
+        if let Some(old) = old {
             self.release(old);
         }
         self.bind()
@@ -145,11 +159,12 @@ impl Renderer {
         if !self.is_offset {
             return Ok(());
         }
+        let seat = self.seat;
         let cx = self.cx()?;
         let Some(own) = cx.read.clone().filter(|_| cx.compiling.is_none()) else {
             return Ok(());
         };
-        let Some(lent) = own.borrow_mut().lent.take() else {
+        let Some(lent) = own.borrow_mut().lent.remove(&seat) else {
             return Ok(());
         };
         cx.lender = cx.read.replace(lent);
@@ -235,7 +250,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let surface = self.known_surface(surface)?;
-        let lent = surface.borrow().lent.clone();
+        let lent = surface.borrow().lent.get(&self.seat).cloned();
         let surface = lent.unwrap_or(surface);
         if self.is_offset && plane == FRONT {
             self.need_front(&surface)?;
@@ -243,13 +258,26 @@ impl Renderer {
         let Some((format, buffer)) = self.plane(&surface, plane) else {
             return Ok(());
         };
-        let held = surface.borrow().pixels;
-        let mut parts = parts.to_vec();
+        let (held, own) = {
+            let s = surface.borrow();
+            // Other programs may have drawn there since.
+            (s.pixels, s.tile.filter(|_| self.is_shared()))
+        };
+        let mut filled = Vec::new();
         let mut total = 0;
-        for part in parts.chunks_mut(4) {
-            total += pixels(part, held)? * format.bytes;
-            part[0] -= held[0];
-            part[1] -= held[1];
+        for part in parts.to_vec().chunks(4) {
+            let bytes = pixels(part, held)? * format.bytes;
+            let &[x, y, width, height] = part else {
+                continue;
+            };
+            let all = [x - held[0], y - held[1], width, height];
+            let kept = own.map_or([0; 4], |[x, y, w, h]| [x - held[0], y - held[1], w, h]);
+            filled.push(Part {
+                from: total,
+                all,
+                filled: minus(all, kept),
+            });
+            total += bytes;
         }
         let Data::Inline(data) = data else {
             return Err(Fault::refused("a surface is filled from a message only"));
@@ -266,7 +294,7 @@ impl Renderer {
         };
         // SAFETY: a context is current that has framebuffer objects, whose state is the keeper's or
         // put aside; the data is as long as its parts.
-        unsafe { self.upload(&format, &parts, data.as_ptr(), aside.is_none()) };
+        unsafe { self.upload(&format, &filled, data.as_ptr(), aside.is_none()) };
         self.leave_depth(aside)
     }
 
@@ -437,9 +465,9 @@ impl Renderer {
     ///
     /// # Safety
     /// The pixels lie at `from`. The context's bindings may change.
-    unsafe fn upload(&self, format: &Format, parts: &[i32], from: *const u8, own: bool) {
+    unsafe fn upload(&self, format: &Format, parts: &[Part], from: *const u8, own: bool) {
         let gl = &self.gl;
-        let (mut texture, mut framebuffer, mut at) = (0, 0, 0);
+        let (mut texture, mut framebuffer) = (0, 0);
         // SAFETY: the caller's promise; the objects are made and deleted here.
         unsafe {
             (gl.glGenTextures)(1, &mut texture);
@@ -450,14 +478,14 @@ impl Renderer {
             if own {
                 (gl.glPixelStorei)(GL_UNPACK_ALIGNMENT, 1);
             }
-            for part in parts.chunks_exact(4) {
-                let (x, y, w, h) = (part[0], part[1], part[2], part[3]);
-                if w == 0 || h == 0 {
+            for part in parts {
+                let [x, y, w, h] = part.all;
+                if part.filled.is_empty() || w == 0 || h == 0 {
                     continue;
                 }
                 let internal = format.internal as i32;
                 let (kind, type_) = (format.format, format.type_);
-                let (row, pixels) = (w as usize * format.bytes, from.add(at));
+                let (row, pixels) = (w as usize * format.bytes, from.add(part.from));
                 let mut reversed = vec![0u8; row * h as usize];
                 // By pointer, because what lies in a message may change meanwhile.
                 for (n, to) in reversed.rchunks_exact_mut(row).enumerate() {
@@ -474,8 +502,14 @@ impl Renderer {
                 );
                 // Turned over on the way. Mesa has its surfaces that way up, so this makes the blit
                 // a copy; others go through floats, which changes depth.
-                (gl.glBlitFramebuffer)(0, 0, w, h, x, y + h, x + w, y, format.mask, GL_NEAREST);
-                at += w as usize * h as usize * format.bytes;
+                for [left, low, width, height] in part.filled.iter().copied() {
+                    let (right, high) = (left + width, low + height);
+                    let (from, to) = (y + h - high, y + h - low);
+                    #[rustfmt::skip]
+                    (gl.glBlitFramebuffer)(
+                        left - x, from, right - x, to, left, high, right, low, format.mask, GL_NEAREST,
+                    );
+                }
             }
             (gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, 0);
             (gl.glDeleteFramebuffers)(1, &framebuffer);

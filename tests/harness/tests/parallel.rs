@@ -10,11 +10,19 @@ use mgn_tests::{programs, Outcome, Running, Stage};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// What draws the window: one renderer, or those of a wall, also each with its tile's pixels only.
+const KINDS: [&[&str]; 3] = [
+    &[],
+    &["--wall", "2x2"],
+    &["--wall", "3x1", "--tiling", "offset"],
+];
+
 /// A server that programs can share.
 struct Shared<'a> {
     stage: &'a Stage,
     address: String,
-    _server: Running,
+    kind: &'static [&'static str],
+    server: Option<Running>,
 }
 
 /// What programs of a window left, by rank.
@@ -25,6 +33,10 @@ struct Left {
 
 impl<'a> Shared<'a> {
     fn new(stage: &'a Stage) -> Shared<'a> {
+        Shared::of(stage, KINDS[0])
+    }
+
+    fn of(stage: &'a Stage, kind: &'static [&'static str]) -> Shared<'a> {
         let socket = stage.folder().join("server");
         let address = format!("unix:{}", socket.display());
         let server = Running::start(stage.mgn().args(["server", "--listen", &address]));
@@ -36,7 +48,8 @@ impl<'a> Shared<'a> {
         Shared {
             stage,
             address,
-            _server: server,
+            kind,
+            server: Some(server),
         }
     }
 
@@ -51,6 +64,7 @@ impl<'a> Shared<'a> {
         let mut command = self.stage.mgn();
         command
             .args(["run", "--server", &self.address, "--shared-window", name])
+            .args(self.kind)
             .args(["--window-clients", &ranks.to_string(), "--"])
             .arg(program())
             .args(["--scene", scene, "--out"])
@@ -113,14 +127,37 @@ fn picture(folder: &Path, scene: &str) -> Vec<u8> {
 #[test]
 fn programs_that_take_turns_draw_what_one_draws() {
     let stage = Stage::new();
-    let shared = Shared::new(&stage);
-    let expected = picture(&shared.alone("interleaved", |_| ()), "interleaved");
-    for ranks in [2, 3] {
-        let left = shared.all("turns", "interleaved", ranks, |_| ()).well();
-        assert!(
-            picture(&left.folders[0], "interleaved") == expected,
-            "the picture of {ranks} programs differs"
-        );
+    for kind in KINDS {
+        let shared = Shared::of(&stage, kind);
+        // With offset tiling, lists copy only what is in the tile.
+        let can_list = !kind.contains(&"offset");
+        let scenes = ["interleaved", "copies", "strips"].into_iter();
+        for scene in scenes.chain(can_list.then_some("lists")) {
+            let expected = picture(&shared.alone(scene, |_| ()), scene);
+            for ranks in [2, 3] {
+                let left = shared.all("turns", scene, ranks, |_| ()).well();
+                assert!(
+                    picture(&left.folders[0], scene) == expected,
+                    "{scene}: the picture of {ranks} programs differs with {kind:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn all_renderers_agree_on_the_order_of_programs() {
+    let stage = Stage::new();
+    for kind in KINDS {
+        let shared = Shared::of(&stage, kind);
+        let left = shared.all("order", "exclusive", 4, |_| ()).well();
+        for rank in 0..4 {
+            assert_eq!(
+                left.log(rank),
+                "== exclusive\n0 pixels differ from the first\nexclusive: no error\nend of scene: no error\n",
+                "rank {rank} with {kind:?}"
+            );
+        }
     }
 }
 
@@ -128,28 +165,31 @@ fn programs_that_take_turns_draw_what_one_draws() {
 fn the_picture_is_the_same_each_time() {
     const ROUNDS: &str = "1000";
     let stage = Stage::new();
-    let shared = Shared::new(&stage);
     let rounds = |command: &mut Command| {
         command.env("PARALLEL_ROUNDS", ROUNDS);
     };
-    let expected = picture(&shared.alone("again", |_| ()), "again");
-    let left = shared.all("again", "again", 2, rounds).well();
-    let log = left.log(0);
-    assert!(log.contains("\n0 of 1000 rounds"), "{log}");
-    assert!(picture(&left.folders[0], "again") == expected);
+    for kind in &KINDS[..2] {
+        let shared = Shared::of(&stage, kind);
+        let expected = picture(&shared.alone("again", |_| ()), "again");
+        let left = shared.all("again", "again", 2, rounds).well();
+        let log = left.log(0);
+        assert!(log.contains("\n0 of 1000 rounds"), "{log}");
+        assert!(picture(&left.folders[0], "again") == expected, "{kind:?}");
+    }
 }
 
 #[test]
 fn many_programs_meet_at_a_barrier() {
-    const RANKS: usize = 32;
     let stage = Stage::new();
-    let shared = Shared::new(&stage);
-    let left = shared.all("many", "apart", RANKS, |_| ()).well();
-    for rank in 0..RANKS {
-        assert_eq!(
-            left.log(rank),
-            "== apart\napart: no error\nend of scene: no error\n"
-        );
+    for (kind, ranks) in [(KINDS[0], 32), (KINDS[1], 8)] {
+        let shared = Shared::of(&stage, kind);
+        let left = shared.all("many", "apart", ranks, |_| ()).well();
+        for rank in 0..ranks {
+            assert_eq!(
+                left.log(rank),
+                "== apart\napart: no error\nend of scene: no error\n"
+            );
+        }
     }
 }
 
@@ -157,7 +197,7 @@ fn many_programs_meet_at_a_barrier() {
 fn frames_that_one_hands_over_show_what_all_have_drawn() {
     let stage = Stage::new();
     let shared = Shared::new(&stage);
-    let saved = |ranks: usize| {
+    let saved = |ranks: usize, kind: &[&str]| {
         let out = stage.folder();
         let folders: Vec<PathBuf> = (0..ranks).map(|rank| out.join(rank.to_string())).collect();
         let start = |rank: usize| {
@@ -172,6 +212,7 @@ fn frames_that_one_hands_over_show_what_all_have_drawn() {
                     "--save",
                 ])
                 .arg(&folders[rank])
+                .args(kind)
                 .args(["--window-clients", &ranks.to_string(), "--"])
                 .arg(program())
                 .args(["--scene", "frames", "--out"])
@@ -190,32 +231,36 @@ fn frames_that_one_hands_over_show_what_all_have_drawn() {
         let read = |path: &PathBuf| fs::read(path).expect("a picture");
         files.iter().map(read).collect::<Vec<_>>()
     };
-    let (one, three) = (saved(1), saved(3));
+    let one = saved(1, &[]);
     assert_eq!(one.len(), 5);
-    assert!(one == three, "the frames of three programs differ");
+    for kind in &KINDS[..2] {
+        assert!(one == saved(3, kind), "the frames of three programs differ");
+    }
 }
 
 #[test]
 fn commands_that_make_no_sense_raise_errors() {
     let stage = Stage::new();
-    let shared = Shared::new(&stage);
-    let left = shared
-        .all("errors", "mistakes", 2, mistake("errors"))
-        .well();
-    let expected = "== mistakes\n\
-        a barrier for none: GL_INVALID_VALUE\n\
-        a barrier for another number: GL_INVALID_OPERATION\n\
-        a semaphore of another value: GL_INVALID_OPERATION\n\
-        an unknown barrier: GL_INVALID_OPERATION\n\
-        a semaphore to take from: GL_INVALID_OPERATION\n\
-        a semaphore to give to: GL_INVALID_OPERATION\n\
-        a semaphore to destroy: GL_INVALID_OPERATION\n\
-        a barrier to destroy: GL_INVALID_OPERATION\n\
-        between glBegin and glEnd: GL_INVALID_OPERATION\n\
-        a barrier of its own: no error\n\
-        end of scene: no error\n";
-    for rank in 0..2 {
-        assert_eq!(left.log(rank), expected);
+    for kind in &KINDS[..2] {
+        let shared = Shared::of(&stage, kind);
+        let left = shared
+            .all("errors", "mistakes", 2, mistake("errors"))
+            .well();
+        let expected = "== mistakes\n\
+            a barrier for none: GL_INVALID_VALUE\n\
+            a barrier for another number: GL_INVALID_OPERATION\n\
+            a semaphore of another value: GL_INVALID_OPERATION\n\
+            an unknown barrier: GL_INVALID_OPERATION\n\
+            a semaphore to take from: GL_INVALID_OPERATION\n\
+            a semaphore to give to: GL_INVALID_OPERATION\n\
+            a semaphore to destroy: GL_INVALID_OPERATION\n\
+            a barrier to destroy: GL_INVALID_OPERATION\n\
+            between glBegin and glEnd: GL_INVALID_OPERATION\n\
+            a barrier of its own: no error\n\
+            end of scene: no error\n";
+        for rank in 0..2 {
+            assert_eq!(left.log(rank), expected);
+        }
     }
 }
 
@@ -240,51 +285,57 @@ fn says(outcome: &Outcome, what: &str) {
 #[test]
 fn who_dies_or_leaves_is_an_error_for_those_that_wait() {
     let stage = Stage::new();
-    let shared = Shared::new(&stage);
-    let left = shared.all("death", "mistakes", 3, mistake("death"));
-    assert_eq!(left.outcomes[0].status, Some(3));
-    for other in &left.outcomes[1..] {
-        says(other, "has died");
-    }
-    let left = shared.all("leave", "mistakes", 3, mistake("leave"));
-    well(&left.outcomes[0]);
-    for other in &left.outcomes[1..] {
-        says(
-            other,
-            "barrier 1 is for 3 programs, and no more than 2 are left",
-        );
+    for kind in &KINDS[..2] {
+        let shared = Shared::of(&stage, kind);
+        let left = shared.all("death", "mistakes", 3, mistake("death"));
+        assert_eq!(left.outcomes[0].status, Some(3));
+        for other in &left.outcomes[1..] {
+            says(other, "has died");
+        }
+        let left = shared.all("leave", "mistakes", 3, mistake("leave"));
+        well(&left.outcomes[0]);
+        for other in &left.outcomes[1..] {
+            says(
+                other,
+                "barrier 1 is for 3 programs, and no more than 2 are left",
+            );
+        }
     }
 }
 
 #[test]
 fn who_dies_inside_a_barrier_is_an_error_for_the_others() {
     let stage = Stage::new();
-    let shared = Shared::new(&stage);
-    let left = shared.all("inside", "mistakes", 3, mistake("death inside"));
-    assert_eq!(left.outcomes[0].status, Some(3));
-    for other in &left.outcomes[1..] {
-        // It is found dead before or after the last one of them waits.
-        let all_wait = other.stderr.contains("all wait for each other");
-        says(
-            other,
-            if all_wait {
-                "barrier 1"
-            } else {
-                "has died at barrier 1"
-            },
-        );
+    for kind in &KINDS[..2] {
+        let shared = Shared::of(&stage, kind);
+        let left = shared.all("inside", "mistakes", 3, mistake("death inside"));
+        assert_eq!(left.outcomes[0].status, Some(3));
+        for other in &left.outcomes[1..] {
+            // It is found dead before or after the last one of them waits.
+            let all_wait = other.stderr.contains("all wait for each other");
+            says(
+                other,
+                if all_wait {
+                    "barrier 1"
+                } else {
+                    "has died at barrier 1"
+                },
+            );
+        }
     }
 }
 
 #[test]
 fn programs_that_all_wait_are_told_so() {
     let stage = Stage::new();
-    let shared = Shared::new(&stage);
-    let left = shared.all("deadlock", "mistakes", 2, mistake("deadlock"));
-    for outcome in &left.outcomes {
-        says(outcome, "all wait for each other: parallel, process ");
-        says(outcome, "waits at semaphore 70");
-        says(outcome, "waits at semaphore 71");
+    for kind in &KINDS[..2] {
+        let shared = Shared::of(&stage, kind);
+        let left = shared.all("deadlock", "mistakes", 2, mistake("deadlock"));
+        for outcome in &left.outcomes {
+            says(outcome, "all wait for each other: parallel, process ");
+            says(outcome, "waits at semaphore 70");
+            says(outcome, "waits at semaphore 71");
+        }
     }
 }
 
@@ -304,6 +355,67 @@ fn a_program_that_never_comes_is_waited_for_as_long_as_was_said() {
     says(&outcome, "only 1 of 2 programs have come within 1 s");
     // Nor is there anything left of it that others could stumble over.
     shared.all("one", "interleaved", 2, |_| ()).well();
+}
+
+/// Two programs draw into a window on a wall of two servers, and one of these is killed.
+#[test]
+fn a_server_that_is_lost_ends_all_programs_of_a_window() {
+    let stage = Stage::new();
+    let (shared, mut other) = (Shared::new(&stage), Shared::new(&stage));
+    let servers = ["--wall", "2x1", "--server", &other.address];
+    let start = |rank: usize| {
+        let mut command = shared.program("two", "again", (rank, 2), &stage.folder());
+        // Before the program.
+        let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        let mut whole = stage.mgn();
+        whole
+            .arg("run")
+            .args(&arguments[1..3])
+            .args(servers)
+            .args(&arguments[3..])
+            .envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))))
+            .env("PARALLEL_ROUNDS", "1000000");
+        command = whole;
+        Running::start(&mut command)
+    };
+    let running: Vec<Running> = (0..2).map(start).collect();
+    thread::sleep(Duration::from_secs(1));
+    drop(other.server.take());
+    for program in running {
+        let outcome = program.finish(LIMIT);
+        let told = outcome.stderr.contains("mgn: the render server is lost");
+        assert!(told && outcome.status == Some(1), "{}", outcome.describe());
+    }
+}
+
+#[test]
+fn programs_of_a_window_name_the_same_wall() {
+    let stage = Stage::new();
+    let shared = Shared::of(&stage, KINDS[1]);
+    let other = Shared {
+        stage: &stage,
+        address: shared.address.clone(),
+        kind: &["--wall", "1x4"],
+        server: None,
+    };
+    let out = [stage.folder(), stage.folder()];
+    let programs = [&shared, &other]
+        .iter()
+        .enumerate()
+        .map(|(rank, of)| {
+            let mut command = of.program("walls", "interleaved", (rank, 2), &out[rank]);
+            Running::start(&mut command)
+        })
+        .collect::<Vec<_>>();
+    let outcomes: Vec<Outcome> = programs.into_iter().map(|r| r.finish(LIMIT)).collect();
+    let said = |outcome: &Outcome| outcome.stderr.contains("a wall with other tiles");
+    assert!(
+        outcomes.iter().any(said),
+        "{}\n{}",
+        outcomes[0].describe(),
+        outcomes[1].describe()
+    );
+    assert!(outcomes.iter().all(|outcome| outcome.status == Some(1)));
 }
 
 #[test]

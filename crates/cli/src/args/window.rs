@@ -7,10 +7,11 @@ use mgn_wire::hello::SharedWindow;
 pub struct Window {
     /// Draw into the window NAME together with other programs
     ///
-    /// All of them name the same servers by --server, and the same NAME. They order what they draw
-    /// by barriers and semaphores (GL_CR_synchronization, see share/doc/manganese/windows.md).
+    /// All of them name the same servers by --server, the same --wall if there is one, and the same
+    /// NAME. They order what they draw by barriers and semaphores (GL_CR_synchronization, see
+    /// share/doc/manganese/windows.md).
     #[arg(long, value_name = "NAME", env = "MGN_SHARED_WINDOW")]
-    #[arg(conflicts_with_all = ["wall", "mothership", "ssh", "discard", "spu"])]
+    #[arg(conflicts_with_all = ["mothership", "ssh", "discard", "spu"])]
     pub shared_window: Option<String>,
 
     /// How many programs draw into the window together

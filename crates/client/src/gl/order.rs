@@ -5,15 +5,20 @@
 //! command of its message. The program itself goes on, until it asks for something or has handed
 //! over as many frames as it may. Others may wait for each of these commands, so each is sent at
 //! once.
+//!
+//! On a wall, every renderer sees the same streams, but not at the same speed. Barriers have the
+//! same effect everywhere all the same. For a semaphore, the renderer of tile 0 decides which
+//! program is next: the client waits for its decision, and then tells the others.
 
+use crate::context::Context;
 use crate::current::context;
-use mgn_wire::Encoder;
+use mgn_wire::{ops, Encoder};
 
 macro_rules! order {
     ($($name:ident: $send:ident($($param:ident),+);)+) => {$(
         pub unsafe extern "C" fn $name($($param: u32),+) {
             // SAFETY: written to an encoder that has room.
-            order(|e| unsafe { e.$send($($param),+) });
+            let _ = order(|e| unsafe { e.$send($($param),+) });
         }
     )+};
 }
@@ -21,19 +26,48 @@ macro_rules! order {
 order! {
     glBarrierCreateCR: gl_barrier_create_cr(name, count);
     glBarrierDestroyCR: gl_barrier_destroy_cr(name);
-    glBarrierExecCR: gl_barrier_exec_cr(name);
     glSemaphoreCreateCR: gl_semaphore_create_cr(name, initial);
     glSemaphoreDestroyCR: gl_semaphore_destroy_cr(name);
-    glSemaphorePCR: gl_semaphore_pcr(name);
     glSemaphoreVCR: gl_semaphore_vcr(name);
 }
 
-fn order(write: impl FnOnce(&mut Encoder)) {
+pub unsafe extern "C" fn glBarrierExecCR(name: u32) {
+    // SAFETY: written to an encoder that has room.
+    if let Some(cx) = order(|e| unsafe { e.gl_barrier_exec_cr(name) }) {
+        cx.others_have_drawn();
+    }
+}
+
+pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
+    // SAFETY: written to an encoder that has room.
+    let Some(cx) = order(|e| unsafe { e.gl_semaphore_pcr(name) }) else {
+        return;
+    };
+    if cx.session.is_some_and(|session| session.wall().is_some()) {
+        // SAFETY: as above.
+        unsafe { cx.enc.mgn_ticket(1) };
+        let (mut answer, mut ticket) = (cx.answer(ops::MGN_TICKET), 0u64);
+        // SAFETY: there is room for one.
+        unsafe { answer.array(&mut ticket, 1) };
+        // There is none after an error.
+        if ticket != 0 {
+            // SAFETY: as above.
+            unsafe { cx.enc.mgn_pass(name, ticket) };
+            cx.flush();
+        }
+    }
+    cx.others_have_drawn();
+}
+
+/// Sends a command at once. None if it is not allowed now.
+fn order(write: impl FnOnce(&mut Encoder)) -> Option<&'static mut Context> {
     // SAFETY: the only reference in use, to the thread's own context.
     let cx = unsafe { context() };
     if cx.is_illegal_now() {
-        return cx.illegal_in_begin();
+        cx.illegal_in_begin::<()>();
+        return None;
     }
     write(&mut cx.enc);
     cx.flush();
+    Some(cx)
 }

@@ -88,6 +88,22 @@ impl Context {
         self.follow_counts();
     }
 
+    /// Other programs may have drawn into the shared window: the renderers have no longer what
+    /// this program has given them of each other's tiles.
+    pub fn others_have_drawn(&mut self) {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return;
+        };
+        let Some(window) = session.shared_window() else {
+            return;
+        };
+        if window.wholeness.is_whole.swap(false, Ordering::Relaxed) {
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.mgn_whole(window.id, 0) };
+        }
+        self.follow_wall();
+    }
+
     /// A query has begun or ended, or goes on with another surface or frame: makes the surface
     /// whole if that is needed to count each of its pixels once.
     pub fn follow_counts(&mut self) {
@@ -204,6 +220,14 @@ impl Context {
             }
             return;
         }
+        if let (Whole::Reading(part), true) = (what, surface.is_shared()) {
+            let height = surface.size().1;
+            let parts = parts(&areas, part, height);
+            // What lists read is not known.
+            if !parts.is_empty() && !self.gl.lists.is_open() {
+                return self.exchange_parts(&surface, &parts);
+            }
+        }
         let frame = surface.handed_over.load(Ordering::Relaxed);
         surface.wholeness.needed.store(frame, Ordering::Relaxed);
         if !surface.wholeness.is_whole.swap(true, Ordering::Relaxed) {
@@ -215,11 +239,17 @@ impl Context {
     fn exchange(&mut self, surface: &Surface, areas: &[Area]) {
         let (width, height) = surface.size();
         let all = parts(areas, [0, 0, width as i32, height as i32], height);
-        for plane in plane::ALL {
-            self.exchange_plane(surface, plane, &all);
-        }
+        self.exchange_parts(surface, &all);
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_whole(surface.id, 1) };
+    }
+
+    /// Gives every renderer parts of a surface, and no more. Of a shared window it gives only what
+    /// is read: other programs may be drawing to the rest, also at renderers of other tiles.
+    fn exchange_parts(&mut self, surface: &Surface, parts: &[Part]) {
+        for plane in plane::ALL {
+            self.exchange_plane(surface, plane, parts);
+        }
     }
 
     fn exchange_plane(&mut self, surface: &Surface, plane: u32, all: &[Part]) {
@@ -266,8 +296,6 @@ impl Context {
         unsafe {
             self.enc.mgn_lend(surface.id, left, low, width, height);
         }
-        for plane in plane::ALL {
-            self.exchange_plane(surface, plane, &all);
-        }
+        self.exchange_parts(surface, &all);
     }
 }

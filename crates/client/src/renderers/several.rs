@@ -24,6 +24,10 @@ const WHY_BYTES: u32 = 4096;
 const GIVERS: u32 = 2;
 
 pub struct Several {
+    /// Whether the session ends with the first renderer that is lost. In a window that programs
+    /// share, they do not lose it at the same point of their streams, and none could give another
+    /// what all have drawn.
+    needs_all: bool,
     /// Where messages are written, and read by those that share this host's memory.
     multicast: Multicast,
     /// The number of the last message. Held while one is sent, which may wait for a renderer;
@@ -54,13 +58,16 @@ pub enum NoSuccessor {
 }
 
 impl Several {
-    pub fn new(mut all: Vec<Renderer>) -> Result<Several, Error> {
+    /// Those of a shared window are sent a copy each, one after the other: if each program waits
+    /// for room at the first renderer before it sends to the second, none waits in a circle.
+    pub fn new(mut all: Vec<Renderer>, is_window_shared: bool) -> Result<Several, Error> {
         let longest = all.iter().map(|r| r.sender.message_max()).min();
         let multicast = Multicast::new(longest.unwrap_or(0))?;
-        for renderer in &mut all {
+        for renderer in all.iter_mut().filter(|_| !is_window_shared) {
             renderer.member = multicast.join(&renderer.sender)?;
         }
         Ok(Several {
+            needs_all: is_window_shared,
             multicast,
             order: Mutex::new(0),
             seats: Mutex::new(Seats {
@@ -125,7 +132,7 @@ impl Several {
     /// among these. `broken` is why one of them is lost.
     fn go_on(&self, order: &mut u32, broken: Option<Error>) -> Result<(), Error> {
         match broken {
-            Some(error) if self.seats().left() == 0 => Err(error),
+            Some(error) if self.left() == 0 => Err(error),
             Some(_) => self.keep_a_speaker(order),
             None => Ok(()),
         }
@@ -153,9 +160,20 @@ impl Several {
     /// The renderer of `tile` is lost. Returns how many are left.
     pub fn leave(&self, tile: usize) -> usize {
         self.seats().vacate(tile);
-        // Its error is the next sender's.
-        let _ = self.keep_a_speaker(&mut self.order());
-        self.seats().left()
+        if self.left() > 0 {
+            // Its error is the next sender's.
+            let _ = self.keep_a_speaker(&mut self.order());
+        }
+        self.left()
+    }
+
+    /// How many renderers the session goes on with.
+    fn left(&self) -> usize {
+        let seats = self.seats();
+        match self.needs_all && seats.all.iter().any(Option::is_none) {
+            true => 0,
+            false => seats.left(),
+        }
     }
 
     /// The speaker's answer to what `context` asked in message `number`.
@@ -459,7 +477,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "connects sockets")]
     fn another_gives_what_a_lost_one_was_to_give() {
-        let several = Several::new([0, 1, 0, 9, 0].map(renderer).into()).unwrap();
+        let several = Several::new([0, 1, 0, 9, 0].map(renderer).into(), false).unwrap();
         several.leave(4);
         let not_now = |tile| matches!(fill(&several, tile), Err(NoSuccessor::NotNow(_)));
         assert!(not_now(4));
@@ -473,6 +491,14 @@ mod tests {
                 matches!(never, Err(NoSuccessor::Never(why)) if why.starts_with("2 renderers"))
             );
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "connects sockets")]
+    fn a_shared_window_needs_all_its_renderers() {
+        let several = |is_shared| Several::new([0, 0].map(renderer).into(), is_shared).unwrap();
+        assert_eq!(several(false).leave(1), 1);
+        assert_eq!(several(true).leave(1), 0);
     }
 
     #[test]

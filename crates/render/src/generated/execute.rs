@@ -172,6 +172,9 @@ impl Commands for Renderer {
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
         self.hand_mgn_only(low, high)
     }
+    fn mgn_pass(&mut self, semaphore: u32, ticket: u64) -> Result<(), Fault> {
+        self.hand_mgn_pass(semaphore, ticket)
+    }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_present_front(surface, frame, want)
     }
@@ -234,6 +237,9 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.hand_mgn_take_tiles(surface, plane, parts, pixels_count, reply)
+    }
+    fn mgn_ticket(&mut self, ticket_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_ticket(ticket_count, reply)
     }
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         self.hand_mgn_tiles(surface, tiles)

@@ -221,7 +221,7 @@ impl Renderer {
             if !s.tiles.is_empty() {
                 say!(script, mgn_tiles(id, list(&s.tiles)));
             }
-            if s.is_whole {
+            if !s.wholes.is_empty() {
                 say!(script, mgn_whole(id, 1));
             }
         }

@@ -193,6 +193,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_pass(&mut self, semaphore: u32, ticket: u64) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -262,6 +266,11 @@ impl Commands for Nop {
         pixels_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn mgn_ticket(&mut self, ticket_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())

@@ -357,6 +357,15 @@ impl Commands for Observe {
         };
         self.around(&call, |next| next.mgn_only(low, high))
     }
+    fn mgn_pass(&mut self, semaphore: u32, ticket: u64) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::MGN_PASS,
+            asks: false,
+            names: &["semaphore", "ticket"],
+            values: &[Value::Integer(semaphore.into()), Value::Unsigned(ticket)],
+        };
+        self.around(&call, |next| next.mgn_pass(semaphore, ticket))
+    }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_PRESENT_FRONT,
@@ -502,6 +511,10 @@ impl Commands for Observe {
             ],
         };
         self.around(&call, |next| next.mgn_take_tiles(surface, plane, parts, pixels_count, reply))
+    }
+    fn mgn_ticket(&mut self, ticket_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let call = Call { op: ops::MGN_TICKET, asks: true, names: &["ticket"], values: &[Value::Out(ticket_count)] };
+        self.around(&call, |next| next.mgn_ticket(ticket_count, reply))
     }
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         let call = Call {

@@ -190,6 +190,10 @@ pub trait Commands {
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
         self.next().mgn_only(low, high)
     }
+    /// Waits until it is the ticket's turn at a semaphore. On a wall, the renderer of tile 0 executes glSemaphorePCR and decides on the order of all programs of a shared window; the others execute this, and keep to it.
+    fn mgn_pass(&mut self, semaphore: u32, ticket: u64) -> Result<(), Fault> {
+        self.next().mgn_pass(semaphore, ticket)
+    }
     /// Shows the front buffer after a flush.
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.next().mgn_present_front(surface, frame, want)
@@ -259,6 +263,10 @@ pub trait Commands {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.next().mgn_take_tiles(surface, plane, parts, pixels_count, reply)
+    }
+    /// Of the last glSemaphorePCR of this program, when its wait is over; 0 if it has raised an error.
+    fn mgn_ticket(&mut self, ticket_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_ticket(ticket_count, reply)
     }
     /// What each renderer of a wall draws of a surface: x, y, width and height of each tile, counted from the lower left corner.
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {

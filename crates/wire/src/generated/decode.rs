@@ -41,6 +41,7 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         ops::MGN_MAKE_CURRENT => mgn_make_current(body, to),
         ops::MGN_OFFSET => mgn_offset(body, to),
         ops::MGN_ONLY => mgn_only(body, to),
+        ops::MGN_PASS => mgn_pass(body, to),
         ops::MGN_PRESENT_FRONT => mgn_present_front(body, to),
         ops::MGN_QUERY_RESULT_TO => mgn_query_result_to(body, to),
         ops::MGN_READ_PIXELS_TO => mgn_read_pixels_to(body, to),
@@ -53,6 +54,7 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         ops::MGN_SUM => mgn_sum(body, to),
         ops::MGN_SWAP_BUFFERS => mgn_swap_buffers(body, to),
         ops::MGN_TAKE_TILES => mgn_take_tiles(body, to, reply),
+        ops::MGN_TICKET => mgn_ticket(body, to, reply),
         ops::MGN_TILES => mgn_tiles(body, to),
         ops::MGN_WHOLE => mgn_whole(body, to),
         ops::GL_ACCUM => gl_accum(body, to),
@@ -1798,6 +1800,14 @@ fn mgn_only<C: Commands + ?Sized>(body: &mut Body<'_>, to: &mut C) -> Result<(),
 }
 
 #[cfg_attr(not(debug_assertions), inline(always))]
+fn mgn_pass<C: Commands + ?Sized>(body: &mut Body<'_>, to: &mut C) -> Result<(), Fault> {
+    let p0 = body.u32()?;
+    let p1 = body.u64()?;
+    body.end()?;
+    to.mgn_pass(p0, p1)
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn mgn_present_front<C: Commands + ?Sized>(body: &mut Body<'_>, to: &mut C) -> Result<(), Fault> {
     let p0 = body.u32()?;
     let p1 = body.u32()?;
@@ -1909,6 +1919,13 @@ fn mgn_take_tiles<C: Commands + ?Sized>(body: &mut Body<'_>, to: &mut C, reply: 
     let p3 = body.count()?;
     body.end()?;
     to.mgn_take_tiles(p0, p1, p2, p3, reply)
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn mgn_ticket<C: Commands + ?Sized>(body: &mut Body<'_>, to: &mut C, reply: &mut Reply) -> Result<(), Fault> {
+    let p0 = body.count()?;
+    body.end()?;
+    to.mgn_ticket(p0, reply)
 }
 
 #[cfg_attr(not(debug_assertions), inline(always))]

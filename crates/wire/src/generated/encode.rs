@@ -361,6 +361,15 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_pass(&mut self, semaphore: u32, ticket: u64) {
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::MGN_PASS) | 4 << 16);
+            put(p, 4, semaphore);
+            put(p, 8, ticket);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) {
         unsafe {
             let p = self.room(16);
@@ -501,6 +510,14 @@ impl Encoder {
             r.array(parts.0.cast(), parts.1 * 4);
             r.put(pixels);
             r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_ticket(&mut self, ticket: u32) {
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::MGN_TICKET) | 2 << 16);
+            put(p, 4, ticket);
         }
     }
     #[inline]

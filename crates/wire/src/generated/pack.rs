@@ -202,6 +202,10 @@ impl Commands for Pack {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write_sorted(true, |e| unsafe { e.mgn_only(low, high) })
     }
+    fn mgn_pass(&mut self, semaphore: u32, ticket: u64) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.mgn_pass(semaphore, ticket) })
+    }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.mgn_present_front(surface, frame, want) })
@@ -280,6 +284,10 @@ impl Commands for Pack {
     ) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.ask(reply, |e| unsafe { e.mgn_take_tiles(surface, plane, (parts.as_ptr(), parts.len()), pixels_count) })
+    }
+    fn mgn_ticket(&mut self, ticket_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.ask(reply, |e| unsafe { e.mgn_ticket(ticket_count) })
     }
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
