@@ -321,17 +321,21 @@ static void again(void)
     end();
 }
 
-/* Frames that one of them hands over. */
+/* Frames that one of them hands over, or with PARALLEL_SWAPS each in turn. The last stays for PARALLEL_STAY seconds. */
 static void frames(void)
 {
     begin();
     state();
     for (int frame = 0; frame < 5; frame++) {
         draw_round(frame);
-        if (rank == 0)
+        if (rank == (getenv("PARALLEL_SWAPS") ? frame % ranks : 0)) {
             glXSwapBuffers(display, main_window.id);
+            glFinish();
+        }
     }
     meet();
+    glFinish();
+    sleep((unsigned)setting("PARALLEL_STAY", 0));
     end();
 }
 

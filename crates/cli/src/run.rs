@@ -16,7 +16,7 @@ use mgn_launch::{
 use mgn_mothership::{Match, TileServer};
 use mgn_spu::{Chain, Stage};
 
-use crate::args::{ImageFormat, OnLoss, Present, Run};
+use crate::args::{ImageFormat, OnLoss, Present, Run, WallName};
 use crate::launch_plan::{self, elsewhere_advice, exit_status_of, FAILED};
 use crate::output::print_error;
 use crate::ranks::{self, Rank};
@@ -172,10 +172,14 @@ fn shared_window(args: &Run) -> anyhow::Result<Option<SharedWindow>> {
         let longest = mgn_wire::hello::SharedWindow::NAME_MAX;
         bail!("--shared-window: the name is longer than {longest} bytes");
     }
-    if args.render.server.is_empty() {
+    // The mothership chooses other servers each time, unless its file says which draws which tile.
+    let has_name = |wall: &WallName| matches!(wall, WallName::Named(_));
+    let walls = &args.render.wall;
+    let is_fixed = !walls.is_empty() && walls.iter().all(has_name);
+    if args.render.server.is_empty() && !is_fixed {
         bail!(
-            "--shared-window needs --server: programs draw into a window together only if they \
-             name the same servers"
+            "--shared-window needs --server, or the --wall of a mothership's file: programs draw \
+             into a window together only if they have the same servers"
         );
     }
     Ok(Some(SharedWindow {

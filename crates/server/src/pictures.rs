@@ -44,7 +44,8 @@ struct Shown {
     /// Whether the program's window shows it too.
     in_program: bool,
     /// Until there is a thread that shows.
-    screens: Mutex<Option<Screens>>,
+    screens: Mutex<Option<Arc<Mutex<Screens>>>>,
+    session: u64,
     activity: Arc<Activity>,
 }
 
@@ -99,15 +100,20 @@ impl FramesSlot {
     }
 
     /// Pictures are shown here, from the first on.
-    pub fn show_on(&self, screens: Screens, activity: &Arc<Activity>) {
-        if screens.are_counted() {
+    pub fn show_on(&self, session: u64, screens: Arc<Mutex<Screens>>, activity: &Arc<Activity>) {
+        let (is_counted, in_program) = {
+            let screens = screens.lock().unwrap_or_else(|e| e.into_inner());
+            (screens.are_counted(), screens.are_beside_the_program())
+        };
+        if is_counted {
             activity.time();
         }
         // Once a session, before it begins.
         let _ = self.shown.set(Shown {
             kept: Arc::default(),
-            in_program: screens.are_beside_the_program(),
+            in_program,
             screens: Mutex::new(Some(screens)),
+            session,
             activity: activity.clone(),
         });
     }
@@ -128,6 +134,7 @@ impl FramesSlot {
             return std::mem::forget(releases);
         };
         let (kept, activity) = (shown.kept.clone(), shown.activity.clone());
+        let session = shown.session;
         let way = self.lock().way.clone();
         let tell = move |Release { surface, frame }| {
             let header = Header::plain(Kind::Shown, surface, frame);
@@ -137,7 +144,7 @@ impl FramesSlot {
         // Without the thread nothing is shown, which ends the session when enough is kept.
         let _ = thread::Builder::new()
             .name("tile".into())
-            .spawn(move || screens.run(&kept, releases, tell, &activity));
+            .spawn(move || Screens::run(&screens, session, &kept, releases, tell, &activity));
     }
 
     /// The client has gone: what it had shown last is still to be shown.

@@ -2,7 +2,7 @@
 //! all tiles have theirs, and then shown at once.
 
 use crate::answers::gone;
-use crate::broker::Connector;
+use crate::broker::{Broker, Connector};
 use crate::watchdog::Activity;
 use mgn_fabric::{Address, Error, Receiver};
 use mgn_present::{scale, FileFormat, Head, Picture, Saver};
@@ -14,7 +14,7 @@ use mgn_wire::Fault;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Pictures that wait to be shown. A client has no more frames under way at once; one that has
@@ -52,6 +52,21 @@ impl Permission<'_> {
             Target::Viewer(address) if is_theirs(address) => true,
             target => is_allowed(target, self.allowed),
         }
+    }
+
+    /// Whether all tiles of a wall may be shown where it says.
+    ///
+    /// # Errors
+    /// One sentence for the program's user.
+    fn check(&self, wall: &Wall) -> Result<(), String> {
+        for tile in &wall.tiles {
+            let name = &tile.name;
+            let refused = tile.present.iter().find(|target| !self.covers(target));
+            if let Some(target) = refused {
+                return Err(format!("the tile {name} may not be shown at {target} by programs elsewhere; the server allows that with --present {target}"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -175,6 +190,60 @@ impl Kept {
     }
 }
 
+/// The screens of a worker's sessions. Those of a shared window have one in common.
+pub(crate) struct OpenScreens {
+    broker: Arc<Broker>,
+    /// Whether they are those of a shared window.
+    of_window: bool,
+    open: Mutex<Option<(Shown, Weak<Mutex<Screens>>)>>,
+}
+
+impl OpenScreens {
+    pub fn new(broker: Arc<Broker>, of_window: bool) -> OpenScreens {
+        OpenScreens {
+            broker,
+            of_window,
+            open: Mutex::default(),
+        }
+    }
+
+    /// Opens what a session's tile is to be shown on, if no other session has.
+    ///
+    /// # Errors
+    /// Those of [`Screens::open`], or that others of the window are shown elsewhere.
+    pub fn of(
+        &self,
+        shown: Shown,
+        permission: &Permission<'_>,
+        session: u64,
+    ) -> Result<Arc<Mutex<Screens>>, String> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = open
+            .as_ref()
+            .and_then(|(shown, screens)| Some((shown, screens.upgrade()?)));
+        match there {
+            None => {
+                let broker = self.broker.clone();
+                let connector = Connector { broker, session };
+                let mut screens = Screens::open(shown.clone(), permission, &connector)?;
+                screens.of_window = self.of_window;
+                let screens = Arc::new(Mutex::new(screens));
+                *open = Some((shown, Arc::downgrade(&screens)));
+                Ok(screens)
+            }
+            Some((there, screens)) if *there == shown => {
+                permission.check(&shown.wall)?;
+                Ok(screens)
+            }
+            Some(_) => Err(
+                "its wall is shown at other places than the one of the other programs of the \
+                 window; all have to name the same wall"
+                    .into(),
+            ),
+        }
+    }
+}
+
 /// What shows a tile.
 pub(crate) struct Screens {
     /// With this tile alone.
@@ -185,9 +254,12 @@ pub(crate) struct Screens {
     /// What the tile shows now of the window, and which part of what that is.
     canvas: Vec<u8>,
     shown: Rect,
-    surface: u32,
-    /// The last frame, and what was counted on surfaces before this one: a viewer's frames are
-    /// those of the session.
+    /// Whether several sessions show one window, whose frames are numbered together.
+    of_window: bool,
+    /// The session and its surface that were last shown.
+    source: (u64, u32),
+    /// The last frame, and the one before the first of this surface: a viewer's frames are counted
+    /// on from one surface to the next.
     last: u64,
     before: u64,
     scaled: Vec<u8>,
@@ -209,6 +281,7 @@ impl Screens {
         let [own] = &wall.tiles[..] else {
             return Err("a server shows one tile of a wall".into());
         };
+        permission.check(&wall)?;
         let name = &own.name;
         let rect = own.rect;
         if wall.scaled(own).is_some() && rect.area() > PIXELS_MAX {
@@ -220,9 +293,6 @@ impl Screens {
             ));
         }
         for (target, number) in own.present.iter().zip(0..) {
-            if !permission.covers(target) {
-                return Err(format!("the tile {name} may not be shown at {target} by programs elsewhere; the server allows that with --present {target}"));
-            }
             let failed = |error| format!("the tile {name} cannot be shown: {error}");
             match target {
                 Target::Program => {}
@@ -253,7 +323,8 @@ impl Screens {
             feeds,
             canvas: Vec::new(),
             shown: Rect::default(),
-            surface: 0,
+            of_window: false,
+            source: (0, 0),
             last: 0,
             before: 0,
             scaled: Vec::new(),
@@ -270,16 +341,18 @@ impl Screens {
         !self.feeds.is_empty()
     }
 
-    /// Shows what is told to be shown, and tells when it is, until the client goes or says
-    /// nonsense.
+    /// Shows what the client of `session` tells to be shown, and tells when it is, until the client
+    /// goes or says nonsense.
     pub fn run(
-        mut self,
+        screens: &Mutex<Screens>,
+        session: u64,
         kept: &Kept,
         mut releases: Receiver,
         tell: impl Fn(Release),
         activity: &Activity,
     ) {
-        let look = match self.targets.is_empty() {
+        let screens = || screens.lock().unwrap_or_else(PoisonError::into_inner);
+        let look = match screens().targets.is_empty() {
             true => FIGURES_EVERY,
             false => EXPOSED_EVERY,
         };
@@ -301,31 +374,35 @@ impl Screens {
             };
             if let Some(release) = release {
                 if let Some(part) = kept.take(release) {
-                    let memory = self.show(part);
+                    let memory = screens().show(session, part);
                     kept.give_back(memory);
                 }
                 tell(release);
             }
-            self.show_again();
+            let mut screens = screens();
+            screens.show_again();
             if release.is_some() || counted.elapsed() >= FIGURES_EVERY {
                 counted = Instant::now();
-                self.count(activity);
+                if [0, session].contains(&screens.source.0) {
+                    screens.count(activity);
+                }
             }
         };
         kept.end(why);
     }
 
     /// Returns the picture's memory, or other.
-    fn show(&mut self, part: Part) -> Vec<u8> {
+    fn show(&mut self, session: u64, part: Part) -> Vec<u8> {
         let header = part.header;
         let (surface, frame) = (header.surface, u64::from(header.frame));
         let areas = self.wall.areas(part.window.0, part.window.1);
         let shown = areas[0].shown;
         let memory = self.draw(shown, part);
-        if surface != self.surface {
-            (self.surface, self.before) = (surface, self.last);
+        if (session, surface) != self.source {
+            self.source = (session, surface);
+            self.before = (self.last + 1).wrapping_sub(frame);
         }
-        self.last = self.before + frame;
+        self.last = self.before.wrapping_add(frame);
         if shown.is_empty() {
             return memory;
         }
@@ -355,7 +432,7 @@ impl Screens {
     /// Shows the last picture again where some of it has gone.
     fn show_again(&mut self) {
         if !self.shown.is_empty() {
-            let frame = self.last - self.before;
+            let frame = self.last.wrapping_sub(self.before);
             self.put(frame, |target| target.is_exposed());
         }
     }
@@ -382,8 +459,8 @@ impl Screens {
                 &self.canvas
             },
             segment: None,
-            surface: self.surface,
-            frame,
+            surface: if self.of_window { 0 } else { self.source.1 },
+            frame: if self.of_window { self.last } else { frame },
         };
         // One that fails is shown at no more.
         self.targets
@@ -452,11 +529,9 @@ pub(crate) fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::Broker;
     use mgn_wall::{Fit, Tile};
     use mgn_wire::frames::Kind;
     use std::os::unix::net::UnixStream;
-    use std::sync::Arc;
 
     fn part(frame: u32, [x, y, width, height]: [u32; 4]) -> Part {
         Part {
@@ -534,12 +609,33 @@ mod tests {
     #[test]
     fn parts_of_a_tile_stay_where_they_are() {
         let mut screens = Screens::open(shown(Vec::new()), &ALL, &connector()).unwrap();
-        screens.show(part(1, [4, 0, 4, 4]));
-        screens.show(part(2, [0, 1, 5, 2]));
+        screens.show(1, part(1, [4, 0, 4, 4]));
+        screens.show(1, part(2, [0, 1, 5, 2]));
         let first = |n: usize| screens.canvas[n * 4];
         let all: Vec<u8> = (0..16).map(first).collect();
         let expected = [1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1];
         assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn sessions_of_a_window_have_their_screens_in_common() {
+        let all = OpenScreens::new(connector().broker, true);
+        let open = |present| all.of(shown(present), &ALL, 1);
+        let elsewhere = || vec![Target::Viewer("unix:@viewer".into())];
+        let first = open(Vec::new()).unwrap();
+        let second = open(Vec::new()).unwrap();
+        assert!(Arc::ptr_eq(&first, &second));
+        let said = open(elsewhere()).err().unwrap();
+        assert!(said.contains("the same wall"), "{said}");
+        let mut screens = first.lock().unwrap();
+        for (session, frame) in [(1, 1), (1, 2), (2, 7), (1, 3), (1, 4)] {
+            screens.show(session, part(frame, [4, 0, 4, 4]));
+        }
+        assert_eq!(screens.last, 5);
+        drop(screens);
+        drop((first, second));
+        // Once they have gone, others may be shown elsewhere.
+        assert!(open(elsewhere()).is_ok());
     }
 
     #[test]

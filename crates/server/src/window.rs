@@ -6,10 +6,10 @@
 //! bounds them.
 
 use crate::answers::{gone, Answers};
-use crate::broker::Broker;
 use crate::control::{tell, Cause, FromWorker, Session};
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::replay::Ending;
+use crate::tile::OpenScreens;
 use crate::turns::Turns;
 use crate::watchdog::Activity;
 use crate::worker::open_session;
@@ -119,7 +119,7 @@ pub(crate) struct Table {
     /// Draws nothing itself: the renderers of all sessions are made beside it.
     first: Renderer,
     info: Arc<ServerInfo>,
-    broker: Arc<Broker>,
+    screens: Arc<OpenScreens>,
     peers: Rc<RefCell<Peers>>,
     desk: Arc<Desk>,
     slots: Slots,
@@ -168,14 +168,14 @@ impl Table {
         slots: Slots,
         activity: Arc<Activity>,
         control: Arc<UnixStream>,
-        broker: Arc<Broker>,
+        screens: Arc<OpenScreens>,
     ) -> std::io::Result<Table> {
         let window = session.window.as_ref();
         let patience = window.map_or(0, |window: &SharedWindow| window.patience);
         Ok(Table {
             turns: Turns::watch(activity.clone(), session.watchdog)?,
             info: Arc::new(renderer.info().clone()),
-            broker,
+            screens,
             peers: renderer.share_window(window.and_then(|window| window.clients)),
             first: renderer,
             desk,
@@ -263,9 +263,9 @@ impl Table {
             .join(number, session.program.clone());
         self.seats.insert(id, seat);
         let (desk, info) = (self.desk.clone(), self.info.clone());
-        let broker = self.broker.clone();
+        let screens = self.screens.clone();
         let follow = move || {
-            let opened = open_session(&info, &session, socket, &slot, &activity, &broker);
+            let opened = open_session(&info, &session, socket, &slot, &activity, &screens);
             let fault = match opened {
                 Ok(connection) => {
                     let (sender, receiver) = connection.split();

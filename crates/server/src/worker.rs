@@ -1,14 +1,14 @@
 //! A worker process: it opens the driver, waits for a session, serves it and ends.
 
 use crate::answers::{gone, Answers};
-use crate::broker::{Broker, Connector};
+use crate::broker::Broker;
 use crate::control::{tell, Cause, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::probe::Abilities;
 use crate::replay::{serve, Ending};
 use crate::sandbox::{self, Profile};
-use crate::tile::{Permission, Screens};
+use crate::tile::{OpenScreens, Permission};
 use crate::watchdog::{self, Activity, Limits};
 use crate::window::{Desk, Slots, Table};
 use mgn_fabric::{Config, Connection, Incoming, Transport};
@@ -16,7 +16,7 @@ use mgn_render::Renderer;
 use mgn_spu::Place;
 use mgn_sys::passing;
 use mgn_viewer::NoViewer;
-use mgn_wire::hello::{ServerInfo, Shown, Welcome};
+use mgn_wire::hello::{ServerInfo, Welcome};
 use mgn_wire::{Blame, End, Fault, CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
 use rustix::process::{set_parent_process_death_signal, Signal};
@@ -128,8 +128,9 @@ pub fn worker() -> Result<(), ServerError> {
     let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
     let desk = session.window.is_some().then(Arc::<Desk>::default);
     let broker = Broker::new(control.clone());
+    let screens = Arc::new(OpenScreens::new(broker.clone(), session.window.is_some()));
     let parts = Parts {
-        broker: broker.clone(),
+        broker,
         slots: slots.clone(),
         desk: desk.clone(),
     };
@@ -142,13 +143,13 @@ pub fn worker() -> Result<(), ServerError> {
         farewell.clone(),
     )?;
     if let Some(desk) = desk {
-        let table = Table::new(renderer, &session, desk, slots, activity, control, broker)
+        let table = Table::new(renderer, &session, desk, slots, activity, control, screens)
             .map_err(ServerError::io("cannot start the watchdog of a window"))?;
         table.serve(session, socket, slot, ending.as_deref());
         return Ok(());
     }
     let info = renderer.info();
-    match open_session(info, &session, socket, &slot, &activity, &broker) {
+    match open_session(info, &session, socket, &slot, &activity, &screens) {
         Ok(connection) => {
             if !is_last {
                 sandbox::tighten_once_shown(&profile, is_software);
@@ -264,13 +265,17 @@ pub(crate) fn open_session(
     socket: OwnedFd,
     slot: &FramesSlot,
     activity: &Arc<Activity>,
-    broker: &Arc<Broker>,
+    screens: &OpenScreens,
 ) -> Result<Connection, mgn_fabric::Error> {
     let from = peer(&socket);
     let incoming = Incoming::from_handoff(socket, &session.client)?;
     if let Some(shown) = &session.shown {
-        match screens(shown.clone(), session, from, broker) {
-            Ok(screens) => slot.show_on(screens, activity),
+        let permission = Permission {
+            from,
+            allowed: &session.present,
+        };
+        match screens.of(shown.clone(), &permission, session.id) {
+            Ok(screens) => slot.show_on(session.id, screens, activity),
             Err(why) => {
                 incoming.refuse(&why);
                 return Err(mgn_fabric::Error::Closed(why));
@@ -420,24 +425,6 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8], compresses: bo
         }
         Err(error) => tracing::debug!("a frames connection came to nothing: {error}"),
     }
-}
-
-/// Opens what a tile is shown on.
-fn screens(
-    shown: Shown,
-    session: &Session,
-    from: Option<IpAddr>,
-    broker: &Arc<Broker>,
-) -> Result<Screens, String> {
-    let permission = Permission {
-        from,
-        allowed: &session.present,
-    };
-    let connector = Connector {
-        broker: broker.clone(),
-        session: session.id,
-    };
-    Screens::open(shown, &permission, &connector)
 }
 
 /// Whether a network lies between: then pictures are worth compressing.

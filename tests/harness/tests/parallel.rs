@@ -6,9 +6,12 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{programs, Outcome, Running, Stage};
+use mgn_tests::{programs, wall_file, Outcome, Running, Stage, Tile};
+use mgn_verify::Picture;
 
 const LIMIT: Duration = Duration::from_secs(300);
+/// Width and height of the programs' windows.
+const SIZE: u32 = 256;
 
 /// What draws the window: one renderer, or those of a wall, also each with its tile's pixels only.
 const KINDS: [&[&str]; 3] = [
@@ -355,6 +358,55 @@ fn a_program_that_never_comes_is_waited_for_as_long_as_was_said() {
     says(&outcome, "only 1 of 2 programs have come within 1 s");
     // Nor is there anything left of it that others could stumble over.
     shared.all("one", "interleaved", 2, |_| ()).well();
+}
+
+/// A wall of four tiles over the programs' window, in a file; each tile is shown as files in
+/// `folder`.
+fn wall_of_files(folder: &Path) -> String {
+    let half = SIZE / 2;
+    let tile = |n: u32| -> Tile {
+        let rect = [n % 2 * half, n / 2 * half, half, half];
+        let present = format!("{{ files = \"{}\" }}", folder.display());
+        (format!("{n}"), rect, present)
+    };
+    let tiles: Vec<Tile> = (0..4).map(tile).collect();
+    wall_file("files", [SIZE; 2], "fit = \"1:1\"", &tiles)
+}
+
+/// Whichever program hands a frame over, the tiles show it, one after the other.
+#[test]
+fn tiles_show_the_frames_of_all_programs() {
+    let stage = Stage::new();
+    let shared = Shared::new(&stage);
+    let shown = |ranks: usize| {
+        let folder = stage.folder();
+        let wall = wall_of_files(&folder);
+        let start = |rank: usize| {
+            let mut command = stage.mgn();
+            command
+                .args(["run", "--server", &shared.address, "--wall", &wall])
+                .args(["--shared-window", "tiles", "--window-clients"])
+                .arg(ranks.to_string())
+                .arg("--")
+                .arg(program())
+                .args(["--scene", "frames", "--out"])
+                .arg(stage.folder())
+                .env("PARALLEL_SWAPS", "turns")
+                .env("PARALLEL_RANK", rank.to_string())
+                .env("PARALLEL_RANKS", ranks.to_string());
+            Running::start(&mut command)
+        };
+        let running: Vec<Running> = (0..ranks).map(start).collect();
+        running.into_iter().for_each(|r| well(&r.finish(LIMIT)));
+        let picture = |tile: u32| move |frame: u32| (tile, format!("frame-{frame:06}.png"));
+        let names = (0..4).flat_map(|tile| (1..=5).map(picture(tile)));
+        let read = |(tile, name): (u32, String)| {
+            Picture::read(&folder.join(tile.to_string()).join(&name)).expect("a picture")
+        };
+        names.map(read).collect::<Vec<_>>()
+    };
+    let one = shown(1);
+    assert!(one == shown(3), "the frames of three programs differ");
 }
 
 /// Two programs draw into a window on a wall of two servers, and one of these is killed.

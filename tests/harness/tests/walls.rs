@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, compare_all, programs, wall_file, Case, Outcome, Running, Stage};
+use mgn_tests::{camera, compare_all, programs, wall_file, Case, Head, Outcome, Running, Stage};
 use rustix::process::Signal;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -392,4 +392,54 @@ fn display_lists_are_sorted_by_tiles() {
             assert!(is_said, "{scene}: {said}");
         }
     }
+}
+
+/// Several programs draw into one window on a wall of two servers, which show one window each.
+#[test]
+fn programs_share_a_window_on_a_wall() {
+    const SIZE: u32 = 256;
+    let stage = Stage::new();
+    let head = Head::start();
+    let tag = std::process::id();
+    let mut config = String::new();
+    for name in ["left", "right"] {
+        config += &format!("[[server]]\nname = \"{name}\"\nlisten = \"unix:@mgn-{tag}-{name}\"\n");
+    }
+    let display = head.display();
+    let half = SIZE / 2;
+    config += &format!("[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [{half}, {SIZE}]\n");
+    config += &format!("fit = \"1:1\"\npresent = {{ window = \"{display}\" }}\n");
+    config += "servers = [\"left\", \"right\"]\n";
+    let home = Home::start(&stage, "shared", &config);
+    let program = programs("tests/conformance").join("parallel");
+    let out = stage.folder();
+    let mut alone = stage.direct(&program);
+    let outcome = Outcome::of(alone.args(["--scene", "frames", "--out"]).arg(&out), LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let want = fs::read(out.join("parallel.frames.ppm")).unwrap();
+    let start = |rank: usize| {
+        let mut command = home.mgn(&["run", "--wall", "desk", "--shared-window", "desk"]);
+        command
+            .args(["--window-clients", "2", "--"])
+            .arg(&program)
+            .args(["--scene", "frames", "--out"])
+            .arg(stage.folder())
+            .env("PARALLEL_SWAPS", "turns")
+            .env("PARALLEL_STAY", "1000")
+            .env("PARALLEL_RANK", rank.to_string())
+            .env("PARALLEL_RANKS", "2");
+        Running::start(&mut command)
+    };
+    let running = [start(0), start(1)];
+    let since = Instant::now();
+    while !want.ends_with(&head.see([0, 0, SIZE, SIZE]).pixels) {
+        assert!(since.elapsed() < LIMIT, "the picture does not come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(head.windows(), 2);
+    for program in running {
+        program.signal(Signal::TERM);
+        program.finish(LIMIT);
+    }
+    home.stop();
 }
