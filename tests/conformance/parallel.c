@@ -6,6 +6,7 @@
  */
 #include "conform.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #define STEPS 60
@@ -303,6 +304,53 @@ static void exclusive(void)
     no_picture();
 }
 
+enum { PERMITS = 71, OFTEN = 300 };
+
+struct worker {
+    pthread_t thread;
+    GLXContext context;
+};
+
+/* There are permits for all threads but one, so whichever waits, another program goes on. */
+static void *take_often(void *argument)
+{
+    struct worker *worker = argument;
+    glXMakeCurrent(display, main_window.id, worker->context);
+    for (int i = 0; i < OFTEN; i++) {
+        semaphore_p(PERMITS);
+        glRecti(i % 7, 0, i % 7 + 1, 1);
+        semaphore_v(PERMITS);
+    }
+    glFinish();
+    glXMakeCurrent(display, None, NULL);
+    return NULL;
+}
+
+/* Threads of one program wait for the same semaphore. */
+static void threads(void)
+{
+    struct worker workers[2];
+    begin();
+    if (ranks > 1) {
+        semaphore_create(PERMITS, 2 * (GLuint)ranks - 1);
+        meet();
+        glFinish();
+        for (int i = 0; i < 2; i++) {
+            workers[i].context = glXCreateNewContext(display, main_window.config, GLX_RGBA_TYPE, NULL, True);
+            if (pthread_create(&workers[i].thread, NULL, take_often, &workers[i]) != 0)
+                fail("cannot start a thread");
+        }
+        for (int i = 0; i < 2; i++) {
+            pthread_join(workers[i].thread, NULL);
+            glXDestroyContext(display, workers[i].context);
+        }
+        meet();
+    }
+    errors("threads");
+    end();
+    no_picture();
+}
+
 /* PARALLEL_ROUNDS times the same picture. */
 static void again(void)
 {
@@ -434,4 +482,4 @@ static void mistakes(void)
     note("went on");
 }
 
-CONFORM("parallel", COMPAT, {"interleaved", interleaved}, {"exclusive", exclusive}, {"copies", copies}, {"strips", strips}, {"lists", lists}, {"again", again}, {"frames", frames}, {"apart", apart}, {"mistakes", mistakes})
+CONFORM("parallel", COMPAT, {"interleaved", interleaved}, {"exclusive", exclusive}, {"copies", copies}, {"strips", strips}, {"lists", lists}, {"threads", threads}, {"again", again}, {"frames", frames}, {"apart", apart}, {"mistakes", mistakes})

@@ -182,6 +182,12 @@ fn shared_window(args: &Run) -> anyhow::Result<Option<SharedWindow>> {
              into a window together only if they have the same servers"
         );
     }
+    if !walls.is_empty() && window.clients.is_none() {
+        bail!(
+            "--shared-window on a --wall needs --window-clients N, so that all servers of the wall \
+             agree on the programs of the window"
+        );
+    }
     Ok(Some(SharedWindow {
         name: window.name,
         clients: window.clients,

@@ -22,7 +22,7 @@ use mgn_wire::hello::{self, ServerInfo};
 use mgn_wire::{Encoder, MESSAGE_HEADER};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Room for any of the single commands that are sent outside a context.
@@ -52,9 +52,11 @@ pub struct Session {
     pub is_offset: bool,
     /// Whether the chain of stages lets draws be sorted.
     sorts: bool,
-    /// Whether a window of the program is the one that it shares with others.
     /// The id of the window that is shared, or 0.
     shared_window: AtomicU32,
+    /// Held by a thread from a semaphore's P until all renderers know its turn, and for a barrier:
+    /// the threads of a program wait one after the other, in the same order everywhere.
+    pub waiting: Mutex<()>,
     /// Contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
@@ -98,6 +100,7 @@ impl Session {
             outlived: AtomicBool::new(false),
             needs: Needs::default(),
             shared_window: AtomicU32::new(0),
+            waiting: Mutex::new(()),
             rooms: AtomicUsize::new(0),
             options,
         }

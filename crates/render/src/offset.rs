@@ -129,6 +129,9 @@ impl Renderer {
     /// Surfaces have the pixels of this renderer's tile from now on.
     pub(crate) fn hand_mgn_offset(&mut self) -> Result<(), Fault> {
         self.beat();
+        if !self.surfaces.is_empty() {
+            return Err(Fault::refused("another tiling after surfaces were made"));
+        }
         self.is_offset = true;
         Ok(())
     }

@@ -89,20 +89,23 @@ struct Part {
     filled: Vec<Rect>,
 }
 
-/// How many pixels a part has, all of which a surface's buffers hold.
-fn pixels(part: &[i32], held: Rect) -> Result<usize, Fault> {
-    match *part {
-        [x, y, w, h]
-            if w >= 0
-                && h >= 0
-                && (w == 0 || h == 0 || common([x, y, w, h], held) == [x, y, w, h]) =>
-        {
-            Ok(w as usize * h as usize)
-        }
-        _ => Err(Fault::refused(
-            "a part of a surface that is not on the surface",
-        )),
-    }
+/// Whether a surface's buffers hold all pixels of a part.
+fn is_held(part: Rect, held: Rect) -> bool {
+    let [.., w, h] = part;
+    w >= 0 && h >= 0 && (w == 0 || h == 0 || common(part, held) == part)
+}
+
+fn pixels([.., w, h]: Rect) -> usize {
+    let side = |side| usize::try_from(side).unwrap_or(0);
+    side(w).saturating_mul(side(h))
+}
+
+fn rects(numbers: &[i32]) -> impl Iterator<Item = Rect> + '_ {
+    numbers.chunks_exact(4).map(|p| [p[0], p[1], p[2], p[3]])
+}
+
+fn not_on_it() -> Fault {
+    Fault::refused("a part of a surface that is not on the surface")
 }
 
 /// State of a program's context that is put aside, because depth is read and written there; see
@@ -140,8 +143,13 @@ impl Renderer {
             (s.id, s.choice, s.single, s.all())
         };
         let part = common([x, y, width, height], all);
-        if part != [x, y, width, height] || !self.is_offset {
+        let is_all = part == [x, y, width, height];
+        if !self.is_offset || !is_all && !self.is_shared() {
             return Err(Fault::refused("a part that a surface does not have"));
+        }
+        // Another program has made the window smaller.
+        if pixels(part) == 0 {
+            return Ok(());
         }
         let lent = self.new_surface(id, choice, single, 1, 1)?;
         let lent = Rc::new(RefCell::new(lent));
@@ -204,11 +212,23 @@ impl Renderer {
         let mine = parts
             .chunks_exact(5)
             .filter(|part| part[0] == self.tile_number());
-        let mine: Vec<&[i32]> = mine.map(|part| &part[1..]).collect();
-        let mut total = 0;
-        for part in &mine {
-            total += pixels(part, held)? * format.bytes;
+        let mine: Vec<Rect> = mine.flat_map(|part| rects(&part[1..])).collect();
+        if !mine.iter().all(|part| is_held(*part, held)) {
+            // Another program may have made the window smaller.
+            return match self.is_shared() {
+                true => {
+                    reply.room(0);
+                    Ok(())
+                }
+                false => Err(not_on_it()),
+            };
         }
+        // Those of a tile do not overlap.
+        let total: usize = mine.iter().copied().map(pixels).sum();
+        if total > pixels(held) {
+            return Err(Fault::refused("more parts of a surface than it has pixels"));
+        }
+        let total = total * format.bytes;
         let to = reply.room(total).as_mut_ptr();
         let aside = if plane == DEPTH_STENCIL {
             self.at_depth(buffer)?
@@ -264,20 +284,22 @@ impl Renderer {
             (s.pixels, s.tile.filter(|_| self.is_shared()))
         };
         let mut filled = Vec::new();
-        let mut total = 0;
-        for part in parts.to_vec().chunks(4) {
-            let bytes = pixels(part, held)? * format.bytes;
-            let &[x, y, width, height] = part else {
-                continue;
-            };
-            let all = [x - held[0], y - held[1], width, height];
-            let kept = own.map_or([0; 4], |[x, y, w, h]| [x - held[0], y - held[1], w, h]);
-            filled.push(Part {
-                from: total,
-                all,
-                filled: minus(all, kept),
-            });
-            total += bytes;
+        let mut total = 0usize;
+        for part in rects(&parts.to_vec()) {
+            let [x, y, width, height] = part;
+            let bytes = pixels(part).saturating_mul(format.bytes);
+            if is_held(part, held) {
+                let all = [x - held[0], y - held[1], width, height];
+                let kept = own.map_or([0; 4], |[x, y, w, h]| [x - held[0], y - held[1], w, h]);
+                filled.push(Part {
+                    from: total,
+                    all,
+                    filled: minus(all, kept),
+                });
+            } else if !self.is_shared() {
+                return Err(not_on_it());
+            }
+            total = total.saturating_add(bytes);
         }
         let Data::Inline(data) = data else {
             return Err(Fault::refused("a surface is filled from a message only"));

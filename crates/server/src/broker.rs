@@ -60,21 +60,32 @@ impl Broker {
     }
 }
 
-/// Connects to the viewers of one session.
+/// Connects to the viewers that some sessions have in common, on behalf of any of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
     pub broker: Arc<Broker>,
-    pub session: u64,
+    /// Those that have not ended.
+    pub sessions: Arc<Mutex<Vec<u64>>>,
 }
 
 impl Connector {
-    /// For the viewer in that place among those where the session's tile is shown.
+    /// For the viewer in that place among those where the sessions' tile is shown.
     pub fn to(
         &self,
         target: u16,
         address: Address,
     ) -> impl Fn() -> Result<Connection, NoViewer> + Send {
-        let Connector { broker, session } = self.clone();
-        move || broker.connect((session, target), &address)
+        let Connector { broker, sessions } = self.clone();
+        move || {
+            let session = {
+                let sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+                sessions.last().copied()
+            };
+            let session = session.ok_or_else(|| NoViewer {
+                why: "all sessions have ended".into(),
+                is_final: true,
+            })?;
+            broker.connect((session, target), &address)
+        }
     }
 }

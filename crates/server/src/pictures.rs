@@ -1,7 +1,7 @@
 //! Pictures and completions on their way to the client, over the frames connection.
 
 use crate::answers::gone;
-use crate::tile::{Kept, Part, Screens};
+use crate::tile::{Kept, Part, Screens, SharedScreens};
 use crate::watchdog::Activity;
 use mgn_fabric::Sender;
 use mgn_render::{Pictures, Room};
@@ -43,8 +43,7 @@ struct Shown {
     kept: Arc<Kept>,
     /// Whether the program's window shows it too.
     in_program: bool,
-    /// Until there is a thread that shows.
-    screens: Mutex<Option<Arc<Mutex<Screens>>>>,
+    screens: Arc<SharedScreens>,
     session: u64,
     activity: Arc<Activity>,
 }
@@ -100,9 +99,9 @@ impl FramesSlot {
     }
 
     /// Pictures are shown here, from the first on.
-    pub fn show_on(&self, session: u64, screens: Arc<Mutex<Screens>>, activity: &Arc<Activity>) {
+    pub fn show_on(&self, session: u64, screens: Arc<SharedScreens>, activity: &Arc<Activity>) {
         let (is_counted, in_program) = {
-            let screens = screens.lock().unwrap_or_else(|e| e.into_inner());
+            let screens = screens.lock();
             (screens.are_counted(), screens.are_beside_the_program())
         };
         if is_counted {
@@ -112,7 +111,7 @@ impl FramesSlot {
         let _ = self.shown.set(Shown {
             kept: Arc::default(),
             in_program,
-            screens: Mutex::new(Some(screens)),
+            screens,
             session,
             activity: activity.clone(),
         });
@@ -125,14 +124,11 @@ impl FramesSlot {
 
     /// Shows what the client's end of the frames connection has shown, if anything is shown here.
     pub fn follow(&self, releases: mgn_fabric::Receiver) {
-        let screens = self.shown.get().and_then(|shown| {
-            let mut screens = shown.screens.lock().unwrap_or_else(|e| e.into_inner());
-            Some((shown, screens.take()?))
-        });
-        let Some((shown, screens)) = screens else {
+        let Some(shown) = self.shown.get() else {
             // The client says nothing, but may take a closed receiver for the end.
             return std::mem::forget(releases);
         };
+        let screens = shown.screens.clone();
         let (kept, activity) = (shown.kept.clone(), shown.activity.clone());
         let session = shown.session;
         let way = self.lock().way.clone();
@@ -151,6 +147,13 @@ impl FramesSlot {
     pub fn settle(&self) {
         if let Some(shown) = self.shown.get() {
             shown.kept.settle();
+        }
+    }
+
+    /// The session has ended: its screens are those of the others of its window, if there are any.
+    pub fn leave_screens(&self) {
+        if let Some(shown) = self.shown.get() {
+            shown.screens.leave(shown.session);
         }
     }
 
@@ -178,6 +181,9 @@ impl FramesSlot {
     pub fn hang_up(&self) {
         if let Some(way) = self.lock().way.clone() {
             way.sender.hang_up();
+        }
+        if let Some(shown) = self.shown.get() {
+            shown.kept.end(Fault::Gone);
         }
     }
 
@@ -312,7 +318,7 @@ impl Pictures for FramesEnd {
         let way = self.way()?;
         let shown = self.slot.shown.get().filter(|_| want & want::WALL != 0);
         let (room, part) = match (shown, room) {
-            (Some(_), Room::Private(pixels)) => {
+            (Some(shown), Room::Private(pixels)) => {
                 let room = match self.is_sent(want) {
                     true => Some(self.copy(&way, &pixels)?),
                     false => None,
@@ -321,6 +327,7 @@ impl Pictures for FramesEnd {
                 // Depths are for the client alone.
                 pixels.truncate(header.stride as usize * header.height as usize);
                 let part = Part {
+                    number: shown.screens.number(),
                     header: *header,
                     window,
                     pixels,

@@ -14,6 +14,7 @@ use mgn_wire::Fault;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -105,6 +106,8 @@ pub(crate) struct Part {
     pub window: (u32, u32),
     /// Rows without gaps.
     pub pixels: Vec<u8>,
+    /// Its number among the pictures of all sessions of the window.
+    pub number: u64,
     /// Bytes of them that the client has replaced by those of a composited picture.
     pub merged: usize,
 }
@@ -180,8 +183,9 @@ impl Kept {
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn end(&self, why: Fault) {
-        self.lock().over = Some(why);
+    /// Nothing is kept any more.
+    pub fn end(&self, why: Fault) {
+        self.lock().over.get_or_insert(why);
         self.changed.notify_all();
     }
 
@@ -195,7 +199,33 @@ pub(crate) struct OpenScreens {
     broker: Arc<Broker>,
     /// Whether they are those of a shared window.
     of_window: bool,
-    open: Mutex<Option<(Shown, Weak<Mutex<Screens>>)>>,
+    open: Mutex<Option<(Shown, Weak<SharedScreens>)>>,
+}
+
+/// Screens, and what is known of all sessions that have them in common.
+pub(crate) struct SharedScreens {
+    screens: Mutex<Screens>,
+    /// How many pictures all of them have drawn.
+    drawn: AtomicU64,
+    /// The sessions, whose viewers are the same.
+    sessions: Arc<Mutex<Vec<u64>>>,
+}
+
+impl SharedScreens {
+    pub fn lock(&self) -> MutexGuard<'_, Screens> {
+        self.screens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the next picture, in the order in which all sessions draw them.
+    pub fn number(&self) -> u64 {
+        self.drawn.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A session has ended.
+    pub fn leave(&self, session: u64) {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|other| *other != session);
+    }
 }
 
 impl OpenScreens {
@@ -216,23 +246,34 @@ impl OpenScreens {
         shown: Shown,
         permission: &Permission<'_>,
         session: u64,
-    ) -> Result<Arc<Mutex<Screens>>, String> {
+    ) -> Result<Arc<SharedScreens>, String> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let there = open
             .as_ref()
             .and_then(|(shown, screens)| Some((shown, screens.upgrade()?)));
         match there {
             None => {
-                let broker = self.broker.clone();
-                let connector = Connector { broker, session };
+                let sessions = Arc::new(Mutex::new(vec![session]));
+                let connector = Connector {
+                    broker: self.broker.clone(),
+                    sessions: sessions.clone(),
+                };
                 let mut screens = Screens::open(shown.clone(), permission, &connector)?;
                 screens.of_window = self.of_window;
-                let screens = Arc::new(Mutex::new(screens));
+                let screens = Arc::new(SharedScreens {
+                    screens: Mutex::new(screens),
+                    drawn: AtomicU64::new(0),
+                    sessions,
+                });
                 *open = Some((shown, Arc::downgrade(&screens)));
                 Ok(screens)
             }
             Some((there, screens)) if *there == shown => {
                 permission.check(&shown.wall)?;
+                let sessions = screens.sessions.lock();
+                sessions
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(session);
                 Ok(screens)
             }
             Some(_) => Err(
@@ -258,6 +299,8 @@ pub(crate) struct Screens {
     of_window: bool,
     /// The session and its surface that were last shown.
     source: (u64, u32),
+    /// The number of the picture that is shown.
+    newest: u64,
     /// The last frame, and the one before the first of this surface: a viewer's frames are counted
     /// on from one surface to the next.
     last: u64,
@@ -325,6 +368,7 @@ impl Screens {
             shown: Rect::default(),
             of_window: false,
             source: (0, 0),
+            newest: 0,
             last: 0,
             before: 0,
             scaled: Vec::new(),
@@ -344,15 +388,14 @@ impl Screens {
     /// Shows what the client of `session` tells to be shown, and tells when it is, until the client
     /// goes or says nonsense.
     pub fn run(
-        screens: &Mutex<Screens>,
+        screens: &SharedScreens,
         session: u64,
         kept: &Kept,
         mut releases: Receiver,
         tell: impl Fn(Release),
         activity: &Activity,
     ) {
-        let screens = || screens.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = match screens().targets.is_empty() {
+        let look = match screens.lock().targets.is_empty() {
             true => FIGURES_EVERY,
             false => EXPOSED_EVERY,
         };
@@ -374,12 +417,12 @@ impl Screens {
             };
             if let Some(release) = release {
                 if let Some(part) = kept.take(release) {
-                    let memory = screens().show(session, part);
+                    let memory = screens.lock().show(session, part);
                     kept.give_back(memory);
                 }
                 tell(release);
             }
-            let mut screens = screens();
+            let mut screens = screens.lock();
             screens.show_again();
             if release.is_some() || counted.elapsed() >= FIGURES_EVERY {
                 counted = Instant::now();
@@ -393,6 +436,11 @@ impl Screens {
 
     /// Returns the picture's memory, or other.
     fn show(&mut self, session: u64, part: Part) -> Vec<u8> {
+        // Clients of a window have their pictures shown independently of each other.
+        if part.number < self.newest {
+            return part.pixels;
+        }
+        self.newest = part.number;
         let header = part.header;
         let (surface, frame) = (header.surface, u64::from(header.frame));
         let areas = self.wall.areas(part.window.0, part.window.1);
@@ -546,6 +594,7 @@ mod tests {
             },
             window: (8, 4),
             pixels: vec![frame as u8; (width * height * 4) as usize],
+            number: 0,
             merged: 0,
         }
     }
@@ -574,7 +623,10 @@ mod tests {
     fn connector() -> Connector {
         let (control, _) = UnixStream::pair().unwrap();
         let broker = Broker::new(Arc::new(control));
-        Connector { broker, session: 1 }
+        Connector {
+            broker,
+            sessions: Arc::default(),
+        }
     }
 
     #[test]
@@ -627,12 +679,23 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &second));
         let said = open(elsewhere()).err().unwrap();
         assert!(said.contains("the same wall"), "{said}");
-        let mut screens = first.lock().unwrap();
+        let mut screens = first.lock();
         for (session, frame) in [(1, 1), (1, 2), (2, 7), (1, 3), (1, 4)] {
             screens.show(session, part(frame, [4, 0, 4, 4]));
         }
         assert_eq!(screens.last, 5);
+        // One that was drawn before what is shown is not shown any more.
+        for (number, shows) in [(9, true), (8, false), (10, true)] {
+            let part = Part {
+                number,
+                ..part(number as u32, [4, 0, 4, 4])
+            };
+            screens.show(2, part);
+            assert_eq!(screens.canvas[0] == number as u8, shows);
+        }
         drop(screens);
+        first.leave(1);
+        assert_eq!(*first.sessions.lock().unwrap(), [1]);
         drop((first, second));
         // Once they have gone, others may be shown elsewhere.
         assert!(open(elsewhere()).is_ok());

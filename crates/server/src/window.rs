@@ -403,9 +403,8 @@ impl Table {
             Fault::Gone => None,
             fault => Some(End::from(fault)),
         };
-        match &end {
-            None => seat.slot.settle(),
-            Some(end) => tracing::info!("a session of the window ends: {end}"),
+        if let Some(end) = &end {
+            tracing::info!("a session of the window ends: {end}");
         }
         seat.chain.end();
         self.say_left(id, &seat.slot, &seat.activity, end);
@@ -427,9 +426,11 @@ impl Table {
         });
         let (slot, then) = (slot.clone(), tell_server.clone());
         let say = move || {
-            if let Some(end) = &end {
-                slot.farewell(end);
+            match &end {
+                Some(end) => slot.farewell(end),
+                None => slot.settle(),
             }
+            slot.leave_screens();
             then();
         };
         // A client that does not listen holds up no other.

@@ -8,8 +8,9 @@
 mod support;
 
 use mgn_fabric::{connect, Error, Store, Token, Transport};
+use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
-use mgn_wire::hello::{api, surface, Created, Role, SharedWindow, Welcome};
+use mgn_wire::hello::{api, plane, surface, Created, Role, SharedWindow, Welcome};
 use mgn_wire::{Blame, Encoder, End};
 use std::time::Duration;
 use support::{opening, wait_until, Client, Server, CONFIG};
@@ -455,4 +456,97 @@ fn strangers_have_windows_of_their_own() {
     drop(all);
     drop(server);
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Two clients of a window on a wall, at the renderer of tile 1.
+fn at_tile_1(server: &Server, name: &str) -> [Client; 2] {
+    let terms = patient(name, 2);
+    let client = |_| server.client_of_tile(terms.clone(), 1).expect("a session");
+    let mut both = [0, 1].map(client);
+    for client in &mut both {
+        client.encode(0, |e| unsafe { e.mgn_speaker(1) });
+        set_up(client, 64);
+        send(client, |e| unsafe { e.gl_semaphore_create_cr(1, 0) });
+    }
+    both
+}
+
+#[test]
+fn other_tiles_keep_to_the_order_of_tickets() {
+    let server = Server::start(false, &[]);
+    let [mut first, mut second] = at_tile_1(&server, "order");
+    // It decides nothing.
+    send(&first, |e| unsafe { e.gl_semaphore_pcr(1) });
+    clear(&second, 1.0);
+    finish(&mut second);
+    send(&second, |e| unsafe { e.mgn_pass(1, 2) });
+    send(&second, |e| unsafe {
+        e.gl_read_pixels(32, 24, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE)
+    });
+    // Two may pass, and the second waits for the first all the same.
+    send(&first, |e| unsafe { e.gl_semaphore_vcr(1) });
+    send(&first, |e| unsafe { e.gl_semaphore_vcr(1) });
+    clear(&first, 2.0 / 255.0);
+    finish(&mut first);
+    send(&first, |e| unsafe { e.mgn_pass(1, 1) });
+    assert_eq!(second.answer_array::<u8>(), [2, 0, 0, 255]);
+    send(&first, |e| unsafe { e.mgn_pass(1, 2) });
+    fails(&mut first, "ticket 2 of semaphore 1 has been used before");
+}
+
+#[test]
+fn a_ticket_for_no_semaphore_is_an_error() {
+    let server = Server::start(false, &[]);
+    let [mut first, mut second] = at_tile_1(&server, "none");
+    send(&first, |e| unsafe { e.mgn_pass(7, 1) });
+    fails(&mut first, "semaphore 7 is used before");
+    finish(&mut second);
+}
+
+/// A program may learn late that another has made the window smaller.
+#[test]
+fn parts_that_are_gone_are_left_out() {
+    let server = Server::start(false, &[]);
+    let [mut first, mut second] = at_tile_1(&server, "smaller");
+    let tiles = |client: &Client, [width, height]: [i32; 2]| {
+        let tiles = [0, 0, width, height].repeat(2);
+        client.encode(0, |e| unsafe { e.mgn_tiles(1, (tiles.as_ptr(), 8)) });
+    };
+    for client in [&first, &second] {
+        tiles(client, [64, 48]);
+    }
+    finish(&mut second);
+    finish(&mut first);
+    first.encode(0, |e| unsafe { e.mgn_resize_surface(1, 32, 24) });
+    tiles(&first, [32, 24]);
+    finish(&mut first);
+    let taken = [1, 0, 0, 64, 48];
+    send(&second, |e| unsafe {
+        e.mgn_take_tiles(1, plane::BACK, (taken.as_ptr(), 5), 0);
+    });
+    assert!(second.answer_array::<u8>().is_empty());
+    let pixels = vec![1u8; 64 * 48 * 4];
+    send(&second, |e| unsafe {
+        let data = Data::Bytes(pixels.as_ptr(), pixels.len());
+        e.mgn_fill(1, plane::BACK, (taken[1..].as_ptr(), 4), data);
+    });
+    finish(&mut second);
+}
+
+#[test]
+fn what_a_surface_does_not_have_is_refused() {
+    let server = Server::start(false, &[]);
+    for what in 0..2 {
+        let mut client = client(&server, &patient("refused", 1));
+        let twice = [0, 0, 0, 64, 48].repeat(2);
+        match what {
+            0 => send(&client, |e| unsafe {
+                e.mgn_take_tiles(1, plane::BACK, (twice.as_ptr(), 10), 0);
+            }),
+            // Others would see a window of another kind.
+            _ => client.encode(0, |e| unsafe { e.mgn_offset() }),
+        }
+        let end = client.end().expect("a reason");
+        assert_eq!(end.blame, Blame::Client, "{end}");
+    }
 }

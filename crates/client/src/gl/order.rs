@@ -13,6 +13,7 @@
 use crate::context::Context;
 use crate::current::context;
 use mgn_wire::{ops, Encoder};
+use std::sync::PoisonError;
 
 macro_rules! order {
     ($($name:ident: $send:ident($($param:ident),+);)+) => {$(
@@ -33,18 +34,12 @@ order! {
 
 pub unsafe extern "C" fn glBarrierExecCR(name: u32) {
     // SAFETY: written to an encoder that has room.
-    if let Some(cx) = order(|e| unsafe { e.gl_barrier_exec_cr(name) }) {
-        cx.others_have_drawn();
-    }
+    wait(|e| unsafe { e.gl_barrier_exec_cr(name) }, |_| ());
 }
 
 pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
-    // SAFETY: written to an encoder that has room.
-    let Some(cx) = order(|e| unsafe { e.gl_semaphore_pcr(name) }) else {
-        return;
-    };
-    if cx.session.is_some_and(|session| session.wall().is_some()) {
-        // SAFETY: as above.
+    let pass = |cx: &mut Context| {
+        // SAFETY: written to an encoder that has room.
         unsafe { cx.enc.mgn_ticket(1) };
         let (mut answer, mut ticket) = (cx.answer(ops::MGN_TICKET), 0u64);
         // SAFETY: there is room for one.
@@ -55,8 +50,23 @@ pub unsafe extern "C" fn glSemaphorePCR(name: u32) {
             unsafe { cx.enc.mgn_pass(name, ticket) };
             cx.flush();
         }
+    };
+    // SAFETY: as above.
+    wait(|e| unsafe { e.gl_semaphore_pcr(name) }, pass);
+}
+
+/// Sends a command that waits, and on a wall what is to follow it before any other that waits.
+fn wait(write: impl FnOnce(&mut Encoder), follow: impl FnOnce(&mut Context)) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    let session = unsafe { context() }.session;
+    let wall = session.filter(|session| session.wall().is_some());
+    let turn = wall.map(|wall| wall.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+    let Some(cx) = order(write) else { return };
+    if wall.is_some() {
+        follow(cx);
+        drop(turn);
+        cx.others_have_drawn();
     }
-    cx.others_have_drawn();
 }
 
 /// Sends a command at once. None if it is not allowed now.

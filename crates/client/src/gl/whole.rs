@@ -13,6 +13,9 @@ use mgn_wire::hello::plane;
 use mgn_wire::{gl, ops};
 use std::sync::atomic::Ordering;
 
+/// What lists read, which may be anything.
+const ALL: [i32; 4] = [0; 4];
+
 /// Where what offset tiling draws is not what one renderer would.
 #[derive(Clone, Copy)]
 enum Inexact {
@@ -52,7 +55,7 @@ impl Context {
             return;
         };
         if session.needs.lists() {
-            self.need(Whole::Reading([0; 4]));
+            self.need(Whole::Reading(ALL));
             self.need(Whole::Drawing);
         } else if session.needs.scissors.load(Ordering::Relaxed)
             && self.gl.objects.counts.need(Need::Exact)
@@ -220,11 +223,10 @@ impl Context {
             }
             return;
         }
-        if let (Whole::Reading(part), true) = (what, surface.is_shared()) {
-            let height = surface.size().1;
-            let parts = parts(&areas, part, height);
-            // What lists read is not known.
-            if !parts.is_empty() && !self.gl.lists.is_open() {
+        // What lists read is not known.
+        if let (Whole::Reading(part), false) = (what, self.gl.lists.is_open()) {
+            if surface.is_shared() && part != ALL {
+                let parts = parts(&areas, part, surface.size().1);
                 return self.exchange_parts(&surface, &parts);
             }
         }
@@ -262,11 +264,14 @@ impl Context {
         let mut pixels = Vec::new();
         let mut given: Vec<i32> = Vec::new();
         for (tile, answer) in self.answers(ops::MGN_TAKE_TILES).into_iter().enumerate() {
-            // Where one is lost, everybody keeps what he has.
+            // Where one is lost, or the window has another size by now, all keep what they have.
             let Some(mut answer) = answer else { continue };
-            let parts = all.iter().filter(|part| part.tile == tile);
-            given.extend(parts.flat_map(|part| part.rect));
-            pixels.extend_from_slice(answer.next_array(1));
+            let part = answer.next_array(1);
+            if !part.is_empty() {
+                let parts = all.iter().filter(|part| part.tile == tile);
+                given.extend(parts.flat_map(|part| part.rect));
+                pixels.extend_from_slice(part);
+            }
         }
         if pixels.is_empty() {
             return;

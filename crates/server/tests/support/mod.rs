@@ -247,7 +247,7 @@ impl Server {
     }
 
     pub fn try_client(&self, transport: Transport) -> Result<Client, Error> {
-        self.client_of(transport, None, None)
+        self.client_of(transport, None, None, None)
     }
 
     /// A client whose pictures the server is to show as a tile of a wall.
@@ -257,13 +257,19 @@ impl Server {
         transport: Transport,
         shown: Option<Wall>,
     ) -> Result<Client, Error> {
-        self.client_of(transport, shown, None)
+        self.client_of(transport, shown, None, None)
     }
 
     /// A client that draws into a window with others.
     #[allow(dead_code)]
     pub fn client_of_window(&self, window: SharedWindow) -> Result<Client, Error> {
-        self.client_of(Transport::Shm, None, Some(window))
+        self.client_of(Transport::Shm, None, Some(window), None)
+    }
+
+    /// The same at the renderer of a tile of a wall.
+    #[allow(dead_code)]
+    pub fn client_of_tile(&self, window: SharedWindow, tile: u32) -> Result<Client, Error> {
+        self.client_of(Transport::Shm, None, Some(window), Some(tile))
     }
 
     fn client_of(
@@ -271,13 +277,14 @@ impl Server {
         transport: Transport,
         shown: Option<Wall>,
         window: Option<SharedWindow>,
+        tile: Option<u32>,
     ) -> Result<Client, Error> {
         let (commands, welcome) = self.connect(
             transport.clone(),
             &opening(Role::Session {
                 program: "test\x1b[31m".into(),
                 pid: std::process::id(),
-                tile: None,
+                tile,
                 shown: shown.map(|wall| Shown { wall, tile: 0 }),
                 window,
             }),
