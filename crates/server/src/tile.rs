@@ -672,12 +672,12 @@ mod tests {
     #[test]
     fn sessions_of_a_window_have_their_screens_in_common() {
         let all = OpenScreens::new(connector().broker, true);
-        let open = |present| all.of(shown(present), &ALL, 1);
+        let open = |session, present| all.of(shown(present), &ALL, session);
         let elsewhere = || vec![Target::Viewer("unix:@viewer".into())];
-        let first = open(Vec::new()).unwrap();
-        let second = open(Vec::new()).unwrap();
+        let first = open(1, Vec::new()).unwrap();
+        let second = open(2, Vec::new()).unwrap();
         assert!(Arc::ptr_eq(&first, &second));
-        let said = open(elsewhere()).err().unwrap();
+        let said = open(3, elsewhere()).err().unwrap();
         assert!(said.contains("the same wall"), "{said}");
         let mut screens = first.lock();
         for (session, frame) in [(1, 1), (1, 2), (2, 7), (1, 3), (1, 4)] {
@@ -695,10 +695,10 @@ mod tests {
         }
         drop(screens);
         first.leave(1);
-        assert_eq!(*first.sessions.lock().unwrap(), [1]);
+        assert_eq!(*first.sessions.lock().unwrap(), [2]);
         drop((first, second));
         // Once they have gone, others may be shown elsewhere.
-        assert!(open(elsewhere()).is_ok());
+        assert!(open(3, elsewhere()).is_ok());
     }
 
     #[test]
