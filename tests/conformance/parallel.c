@@ -188,30 +188,38 @@ static void copies(void)
     end();
 }
 
-/* The same without turns: each of them copies and draws in a strip of its own, while the others do. A barrier that is for one program alone makes
- * it look again at what the others may have drawn. */
-static void strips(void)
+enum { STRIPS = 6, HEIGHT = SIZE / STRIPS };
+
+static void begin_strips(void)
 {
-    enum { STRIPS = 6, HEIGHT = SIZE / STRIPS };
     begin();
     state();
     if (ranks > 1)
         barrier_create(50 + (GLuint)rank, 1);
-    glEnable(GL_SCISSOR_TEST);
     meet();
-    if (rank == 0) {
-        glDisable(GL_SCISSOR_TEST);
+    if (rank == 0)
         clear();
-        glEnable(GL_SCISSOR_TEST);
-    }
     meet();
+}
+
+/* Draws in this strip from now on. A barrier that is for one program alone makes it look again at what the others may have drawn. */
+static void enter_strip(int strip)
+{
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(0, strip * HEIGHT, SIZE, HEIGHT);
+    if (ranks > 1)
+        barrier_exec(50 + (GLuint)rank);
+}
+
+/* The same without turns: each of them copies and draws in a strip of its own, while the others do. */
+static void strips(void)
+{
+    begin_strips();
     for (int step = 0; step < STEPS; step++) {
         int strip = step % STRIPS;
         if (!is_mine(strip))
             continue;
-        glScissor(0, strip * HEIGHT, SIZE, HEIGHT);
-        if (ranks > 1)
-            barrier_exec(50 + (GLuint)rank);
+        enter_strip(strip);
         shape(step, 4);
         glRasterPos2i(SIZE / 4 + step, strip * HEIGHT);
         glCopyPixels(SIZE / 3, strip * HEIGHT, SIZE / 2, HEIGHT, GL_COLOR);
@@ -226,19 +234,11 @@ static void strips(void)
 /* Rank 0 copies by display lists, which the renderers cannot see through, and the others just draw. */
 static void lists(void)
 {
-    enum { STRIPS = 6, HEIGHT = SIZE / STRIPS };
-    begin();
-    state();
-    if (ranks > 1)
-        barrier_create(50 + (GLuint)rank, 1);
+    begin_strips();
     GLuint copy = glGenLists(1);
     glNewList(copy, GL_COMPILE);
     glCopyPixels(SIZE / 4, 0, SIZE / 2, HEIGHT, GL_COLOR);
     glEndList();
-    meet();
-    if (rank == 0)
-        clear();
-    meet();
     for (int step = 0; step < STEPS; step++) {
         if (!is_mine(step))
             continue;
@@ -251,14 +251,11 @@ static void lists(void)
     }
     meet();
     /* And without turns. */
-    glEnable(GL_SCISSOR_TEST);
     for (int step = 0; step < STEPS; step++) {
         int strip = step % STRIPS;
         if (!is_mine(strip))
             continue;
-        glScissor(0, strip * HEIGHT, SIZE, HEIGHT);
-        if (ranks > 1)
-            barrier_exec(50 + (GLuint)rank);
+        enter_strip(strip);
         shape(step, 6);
         if (strip == 0) {
             glRasterPos2i(step, 0);

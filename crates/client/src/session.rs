@@ -545,7 +545,7 @@ fn formats(info: &ServerInfo) -> Vec<Format> {
 
 /// The largest pbuffer that servers make.
 const SIZE_MAX: u32 = 16384;
-/// The largest surface of which each has a part.
+/// The largest surface of a wall whose renderers hold the pixels of their tiles only.
 const OFFSET_SIZE_MAX: u32 = 1 << 20;
 
 impl Owner for Session {

@@ -49,10 +49,9 @@ pub(crate) struct Surface {
     pub tiles: Vec<i32>,
     /// Whether its buffers hold the pixels of its tile only.
     pub is_offset: bool,
-    /// Buffers that hold a part of it, which is read next. Here and below by renderers, of which a
-    /// window has several if it is shared.
+    /// For each program of the window, the buffers from which its next command reads a part of it.
     pub lent: BTreeMap<u32, SharedSurface>,
-    /// The renderers that draw all of it all the same.
+    /// The programs that draw all of it here, and not only the tile.
     pub wholes: BTreeSet<u32>,
 }
 

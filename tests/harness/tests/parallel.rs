@@ -57,8 +57,14 @@ impl<'a> Shared<'a> {
     }
 
     /// Program number `rank` of `ranks` in the window `name`.
-    fn program(
+    fn program(&self, name: &str, scene: &str, of: (usize, usize), out: &Path) -> Command {
+        self.program_with(self.kind, name, scene, of, out)
+    }
+
+    /// The same with these flags.
+    fn program_with(
         &self,
+        flags: &[&str],
         name: &str,
         scene: &str,
         (rank, ranks): (usize, usize),
@@ -67,7 +73,7 @@ impl<'a> Shared<'a> {
         let mut command = self.stage.mgn();
         command
             .args(["run", "--server", &self.address, "--shared-window", name])
-            .args(self.kind)
+            .args(flags)
             .args(["--window-clients", &ranks.to_string(), "--"])
             .arg(program())
             .args(["--scene", scene, "--out"])
@@ -216,24 +222,10 @@ fn frames_that_one_hands_over_show_what_all_have_drawn() {
         let out = stage.folder();
         let folders: Vec<PathBuf> = (0..ranks).map(|rank| out.join(rank.to_string())).collect();
         let start = |rank: usize| {
-            let mut command = stage.mgn();
-            command
-                .args([
-                    "run",
-                    "--server",
-                    &shared.address,
-                    "--shared-window",
-                    "frames",
-                    "--save",
-                ])
-                .arg(&folders[rank])
-                .args(kind)
-                .args(["--window-clients", &ranks.to_string(), "--"])
-                .arg(program())
-                .args(["--scene", "frames", "--out"])
-                .arg(stage.folder())
-                .env("PARALLEL_RANK", rank.to_string())
-                .env("PARALLEL_RANKS", ranks.to_string());
+            let folder = folders[rank].to_str().expect("text");
+            let flags = [&["--save", folder], kind].concat();
+            let out = stage.folder();
+            let mut command = shared.program_with(&flags, "frames", "frames", (rank, ranks), &out);
             Running::start(&mut command)
         };
         let running: Vec<Running> = (0..ranks).map(start).collect();
@@ -394,18 +386,9 @@ fn tiles_show_the_last_frame_of_all_programs() {
         let folder = stage.folder();
         let wall = wall_of_files(&folder);
         let start = |rank: usize| {
-            let mut command = stage.mgn();
-            command
-                .args(["run", "--server", &shared.address, "--wall", &wall])
-                .args(["--shared-window", "tiles", "--window-clients"])
-                .arg(ranks.to_string())
-                .arg("--")
-                .arg(program())
-                .args(["--scene", "frames", "--out"])
-                .arg(stage.folder())
-                .env("PARALLEL_SWAPS", "turns")
-                .env("PARALLEL_RANK", rank.to_string())
-                .env("PARALLEL_RANKS", ranks.to_string());
+            let (flags, out) = (["--wall", &wall], stage.folder());
+            let mut command = shared.program_with(&flags, "tiles", "frames", (rank, ranks), &out);
+            command.env("PARALLEL_SWAPS", "turns");
             Running::start(&mut command)
         };
         let running: Vec<Running> = (0..ranks).map(start).collect();
@@ -431,18 +414,8 @@ fn a_server_that_is_lost_ends_all_programs_of_a_window() {
     let (shared, mut other) = (Shared::new(&stage), Shared::new(&stage));
     let servers = ["--wall", "2x1", "--server", &other.address];
     let start = |rank: usize| {
-        let mut command = shared.program("two", "again", (rank, 2), &stage.folder());
-        // Before the program.
-        let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
-        let mut whole = stage.mgn();
-        whole
-            .arg("run")
-            .args(&arguments[1..3])
-            .args(servers)
-            .args(&arguments[3..])
-            .envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))))
-            .env("PARALLEL_ROUNDS", "1000000");
-        command = whole;
+        let mut command = shared.program_with(&servers, "two", "again", (rank, 2), &stage.folder());
+        command.env("PARALLEL_ROUNDS", "1000000");
         Running::start(&mut command)
     };
     let running: Vec<Running> = (0..2).map(start).collect();
