@@ -1,9 +1,10 @@
 //! The process's contexts: their names, and the threads they belong to.
 
 use crate::context::{flag, Context, Refused, Request};
-use crate::gl::{hand::highest, kinds, GlState};
+use crate::gl::{kinds, GlState};
 use crate::orphan::prepare_orphan;
 use crate::session::Session;
+use crate::shadow::strings::highest;
 use crate::surface::{Owner, Surface};
 use crate::x11::xlib::Display;
 use crate::{blank, tls};

@@ -41,6 +41,7 @@ mod presenter;
 mod renderers;
 mod replies;
 mod session;
+mod shadow;
 mod signals;
 mod stages;
 mod stats;

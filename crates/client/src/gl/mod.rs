@@ -20,7 +20,6 @@ mod images;
 pub mod immediate;
 pub mod kinds;
 mod lists;
-mod names;
 mod objects;
 mod order;
 pub mod pixels;
@@ -33,18 +32,25 @@ mod tracked;
 mod whole;
 
 use crate::config::Format;
+use crate::shadow::claims::Claims;
+use crate::shadow::errors::ErrorState;
+use crate::shadow::framebuffers::Framebuffers;
+use crate::shadow::names::Own;
+use crate::shadow::objects::ObjectState;
+use crate::shadow::render_modes::RenderModes;
+use crate::shadow::strings::Strings;
 use arrays::Arrays;
 use immediate::Immediate;
 use mgn_state::State;
 use mgn_wire::hello::ContextInfo;
 use std::sync::Arc;
 
+pub use crate::shadow::objects::class::Class;
 pub use buffers::{fetch_persistent, is_wait};
 pub use claims::On;
-pub use errors::ErrorState;
 pub use framebuffers::{attached, defined};
 pub use images::{blocks, image};
-pub use objects::{elements_there, sync_name, use_name, Class, Need};
+pub use objects::{elements_there, sync_name, use_name};
 pub use share_group::Shared;
 pub use tracked::{can_be_read, values, Tracked};
 
@@ -84,18 +90,18 @@ pub mod hand {
 pub struct GlState {
     pub immediate: Immediate,
     pub errors: ErrorState,
-    pub claims: claims::Claims,
-    pub framebuffers: framebuffers::Framebuffers,
+    pub claims: Claims,
+    pub framebuffers: Framebuffers,
     pub arrays: Arrays,
-    pub objects: objects::ObjectState,
+    pub objects: ObjectState,
     pub state: State,
-    pub strings: strings::Strings,
+    pub strings: Strings,
     pub pixels: images::PixelState,
     pub lists: lists::Lists,
     pub debug: debug::Debug,
-    pub render_modes: render_modes::RenderModes,
+    pub render_modes: RenderModes,
     /// Names of vertex array objects, framebuffers and others that contexts don't share.
-    pub own: names::Own,
+    pub own: Own,
     /// Names and contents that the share group has in common.
     pub shared: Arc<Shared>,
     /// Whether it has ever had a default framebuffer to draw to.
@@ -107,22 +113,22 @@ pub struct GlState {
 impl GlState {
     /// The state of a new context that shares its objects with whoever else holds `shared`.
     pub fn new(info: &ContextInfo, api: u32, shared: Arc<Shared>) -> GlState {
-        let strings = strings::Strings::new(info, api, shares_window());
+        let strings = Strings::new(info, api, shares_window());
         let info = &strings.constants(info);
         GlState {
             immediate: Immediate::new(api == mgn_wire::hello::api::COMPAT),
             errors: ErrorState::default(),
-            claims: claims::Claims::default(),
-            framebuffers: framebuffers::Framebuffers::default(),
+            claims: Claims::default(),
+            framebuffers: Framebuffers::default(),
             arrays: Arrays::new(api != mgn_wire::hello::api::CORE),
-            objects: objects::ObjectState::new(info, api),
+            objects: ObjectState::new(info, api),
             state: State::sharing(info, api, shared.state.clone()),
             strings,
             pixels: images::PixelState::new(info),
             lists: lists::Lists::default(),
             debug: debug::Debug::default(),
-            render_modes: render_modes::RenderModes::default(),
-            own: names::Own::default(),
+            render_modes: RenderModes::default(),
+            own: Own::default(),
             shared,
             was_current: false,
             api,

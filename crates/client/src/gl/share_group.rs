@@ -1,10 +1,11 @@
 //! What the contexts of a share group have in common.
 
 use super::buffers::Buffers;
-use super::framebuffers::Images;
 use super::lists::Known;
-use super::names::SharedNames;
-use super::objects::{Notes, Programs};
+use crate::shadow::framebuffers::Images;
+use crate::shadow::names::SharedNames;
+use crate::shadow::notes::Notes;
+use crate::shadow::objects::programs::Programs;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What the contexts of a share group have in common.
@@ -32,5 +33,15 @@ impl Shared {
     /// The group's names, locked.
     pub fn names(&self) -> MutexGuard<'_, SharedNames> {
         self.names.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The group's programs, locked. Not held while something is sent or awaited.
+    pub fn programs(&self) -> MutexGuard<'_, Programs> {
+        self.programs.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// What is known of the group's images, locked.
+    pub fn images(&self) -> MutexGuard<'_, Images> {
+        self.images.lock().unwrap_or_else(|e| e.into_inner())
     }
 }

@@ -1,8 +1,8 @@
 //! Which draws raise no error for certain, so that glGetError after them need not ask.
 
 use crate::context::Context;
-use crate::gl::claims::Claim;
-use crate::gl::On;
+use crate::gl::claims::On;
+use crate::shadow::claims::Claim;
 use mgn_wire::gl;
 use std::sync::atomic::Ordering;
 

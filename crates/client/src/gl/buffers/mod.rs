@@ -14,7 +14,7 @@ mod outline;
 mod persistent;
 mod table;
 
-pub use bindings::{bound, Bindings};
+pub use bindings::bound;
 pub use data::{
     contents_changed, element_bytes, glBufferData, glBufferStorage, glBufferSubData,
     glCopyBufferSubData, glGetBufferSubData, glInvalidateBufferData, glInvalidateBufferSubData,
@@ -29,11 +29,13 @@ pub use outline::Outline;
 pub use persistent::{fetch_persistent, is_wait};
 pub use table::{Buffers, Contents};
 
-use super::objects::{adopt, follow, Class};
+use super::objects::{adopt, follow};
 use super::values;
 use crate::context::Context;
 use crate::current::context;
-use bindings::{is_written_through, required, Place};
+use crate::shadow::buffers::bindings::{is_written_through, Place};
+use crate::shadow::objects::class::Class;
+use bindings::required;
 use mgn_wire::{gl::*, lens, ops};
 use table::BufferObject;
 
@@ -49,7 +51,11 @@ pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
 /// Binds a buffer here and on the server.
 #[inline]
 pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
-    let known = buffer == 0 || cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer);
+    let known = buffer == 0
+        || cx
+            .gl
+            .objects
+            .known(Class::Buffer, &cx.gl.shared.notes, buffer);
     let before = cx.before_judged();
     match cx.gl.objects.bindings.place(target) {
         Some(Place::Slot(slot)) if known && !is_written_through(target) => {
@@ -78,7 +84,10 @@ fn now_bound(cx: &mut Context, target: u32, buffer: u32) {
         return;
     };
     if buffer != 0
-        && !cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer)
+        && !cx
+            .gl
+            .objects
+            .known(Class::Buffer, &cx.gl.shared.notes, buffer)
         && !first_bound(cx, buffer)
     {
         return;

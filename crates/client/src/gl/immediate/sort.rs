@@ -6,8 +6,8 @@
 //! draws the run.
 
 use crate::context::Context;
-use crate::gl::objects::Need;
 use crate::session::Session;
+use crate::shadow::objects::counts::Need;
 use mgn_wall::{Area, Bounds, Sorter};
 use mgn_wire::draws::{attr, run_overlap, RUN_BLOCK as BLOCK};
 use mgn_wire::encoder::put;

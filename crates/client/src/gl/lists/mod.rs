@@ -7,8 +7,8 @@ mod sure;
 
 use super::arrays::entries::follow_array_switches;
 use super::arrays::EVERYONE;
-use super::objects::Need;
 use crate::current::context;
+use crate::shadow::objects::counts::Need;
 use crate::tiles::Whole;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use mgn_wire::{gl, ops};
@@ -322,6 +322,6 @@ impl crate::context::Context {
         if is_known || self.gl.lists.is_open() && self.gl.lists.only_compiles() {
             return;
         }
-        self.gl.objects.list_executed(&self.gl.shared);
+        self.gl.objects.list_executed(&self.gl.shared.notes);
     }
 }

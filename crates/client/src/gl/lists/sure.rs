@@ -7,7 +7,7 @@
 
 use super::sets_current;
 use crate::context::Context;
-use crate::gl::claims::Claim;
+use crate::shadow::claims::Claim;
 use mgn_wire::{gl, ops, sift};
 use std::collections::BTreeSet;
 use std::sync::Arc;

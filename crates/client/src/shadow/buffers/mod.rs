@@ -1,0 +1,3 @@
+//! Buffer objects and their bindings.
+
+pub mod bindings;
