@@ -2,10 +2,11 @@
 
 use crate::config::Format;
 use crate::frames::IN_FLIGHT;
-use crate::gl::{fetch_persistent, is_wait, GlState};
+use crate::gl::GlState;
 use crate::nowhere::nowhere;
 use crate::replies::Answered;
 use crate::session::{Session, ROOM_BYTES};
+use crate::shadow::buffers::persistent::is_wait;
 use crate::surface::{Kind, Surface};
 use crate::tiles;
 use crate::x11::xlib::{xlib, Display};
@@ -185,7 +186,7 @@ impl Context {
             session.frames.wait(surface, 0);
         }
         if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
-            fetch_persistent(self);
+            self.fetch_persistent();
         }
     }
 

@@ -32,6 +32,7 @@ mod tracked;
 mod whole;
 
 use crate::config::Format;
+use crate::shadow::arrays::Arrays;
 use crate::shadow::claims::Claims;
 use crate::shadow::errors::ErrorState;
 use crate::shadow::framebuffers::Framebuffers;
@@ -39,14 +40,12 @@ use crate::shadow::names::Own;
 use crate::shadow::objects::ObjectState;
 use crate::shadow::render_modes::RenderModes;
 use crate::shadow::strings::Strings;
-use arrays::Arrays;
 use immediate::Immediate;
 use mgn_state::State;
 use mgn_wire::hello::ContextInfo;
 use std::sync::Arc;
 
 pub use crate::shadow::objects::class::Class;
-pub use buffers::{fetch_persistent, is_wait};
 pub use claims::On;
 pub use framebuffers::{attached, defined};
 pub use images::{blocks, image};

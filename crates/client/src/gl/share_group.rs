@@ -1,11 +1,12 @@
 //! What the contexts of a share group have in common.
 
-use super::buffers::Buffers;
 use super::lists::Known;
+use crate::shadow::buffers::table::Buffers;
 use crate::shadow::framebuffers::Images;
 use crate::shadow::names::SharedNames;
 use crate::shadow::notes::Notes;
 use crate::shadow::objects::programs::Programs;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What the contexts of a share group have in common.
@@ -43,5 +44,15 @@ impl Shared {
     /// What is known of the group's images, locked.
     pub fn images(&self) -> MutexGuard<'_, Images> {
         self.images.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The group's buffer objects, locked. Not held while something is sent or awaited.
+    pub fn buffers(&self) -> MutexGuard<'_, Buffers> {
+        self.buffers.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Whether buffers have mappings that stay while the server works with them.
+    pub fn has_persistent(&self) -> bool {
+        self.notes.persistent.load(Ordering::Relaxed) != 0
     }
 }

@@ -1,7 +1,7 @@
 //! What the client remembers of its contexts' OpenGL: types and their pure methods. Nothing here
 //! knows a context or a connection.
 
-#[forbid(unsafe_code)]
+pub mod arrays;
 pub mod buffers;
 #[forbid(unsafe_code)]
 pub mod claims;

@@ -1,11 +1,11 @@
 //! Contents: from the program's memory to the server and back.
 
 use super::bindings::required;
-use super::memory::Memory;
-use super::outline::Look;
-use super::table::BufferObject;
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::buffers::memory::Memory;
+use crate::shadow::buffers::object::BufferObject;
+use crate::shadow::buffers::outline::Look;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, ops, RECORD_MAX};
@@ -468,7 +468,7 @@ pub(super) fn copy_contents(cx: &mut Context, target: u32, buffer: u32, size: us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gl::buffers::Buffers;
+    use crate::shadow::buffers::table::Buffers;
 
     #[test]
     fn ranges() {

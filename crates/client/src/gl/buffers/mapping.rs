@@ -4,9 +4,9 @@
 use super::bindings::required;
 use super::data::{copy_contents, fetch, send};
 use super::persistent::before_unmapping;
-use super::table::BufferObject;
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::buffers::object::BufferObject;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use std::ptr::null_mut;
@@ -289,7 +289,7 @@ pub fn is_locked(cx: &Context, target: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gl::buffers::Buffers;
+    use crate::shadow::buffers::table::Buffers;
 
     #[test]
     fn what_may_be_mapped() {

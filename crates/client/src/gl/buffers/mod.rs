@@ -8,11 +8,8 @@ mod bindings;
 mod data;
 mod images;
 mod mapping;
-mod memory;
 mod named;
-mod outline;
 mod persistent;
-mod table;
 
 pub use bindings::bound;
 pub use data::{
@@ -25,19 +22,16 @@ pub use mapping::{
     is_locked,
 };
 pub use named::*;
-pub use outline::Outline;
-pub use persistent::{fetch_persistent, is_wait};
-pub use table::{Buffers, Contents};
 
 use super::objects::{adopt, follow};
 use super::values;
 use crate::context::Context;
 use crate::current::context;
 use crate::shadow::buffers::bindings::{is_written_through, Place};
+use crate::shadow::buffers::object::BufferObject;
 use crate::shadow::objects::class::Class;
 use bindings::required;
 use mgn_wire::{gl::*, lens, ops};
-use table::BufferObject;
 
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
     // SAFETY: the only reference in use, to the thread's own context.

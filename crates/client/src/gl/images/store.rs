@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers::{self, bound, contents_changed, is_locked};
 use crate::gl::Tracked;
+use crate::shadow::arrays::saved::SavedPixels;
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
 use mgn_wire::hello::{api, ContextInfo};
@@ -154,15 +155,6 @@ fn follow(
         enc.doubt = before;
     }
     *server = *wanted;
-}
-
-/// Pixel store parameters and pixel buffers, as glPushClientAttrib saves them.
-#[derive(Clone, Copy)]
-pub struct SavedPixels {
-    pack: PixelStore,
-    unpack: PixelStore,
-    pack_buffer: u32,
-    unpack_buffer: u32,
 }
 
 impl Context {

@@ -6,8 +6,8 @@ mod plain;
 mod sure;
 
 use super::arrays::entries::follow_array_switches;
-use super::arrays::EVERYONE;
 use crate::current::context;
+use crate::shadow::arrays::tree::EVERYONE;
 use crate::shadow::objects::counts::Need;
 use crate::tiles::Whole;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};

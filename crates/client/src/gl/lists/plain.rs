@@ -9,7 +9,7 @@ use super::drawn::Drawn;
 use super::sure::Judged;
 use super::{sets_current, Lists};
 use crate::context::Context;
-use crate::gl::arrays::EVERYONE;
+use crate::shadow::arrays::tree::EVERYONE;
 use mgn_wall::Bounds;
 use mgn_wire::{ops, sift};
 use std::sync::Arc;
