@@ -36,8 +36,10 @@ use crate::shadow::arrays::Arrays;
 use crate::shadow::claims::Claims;
 use crate::shadow::errors::ErrorState;
 use crate::shadow::framebuffers::Framebuffers;
+use crate::shadow::lists::Lists;
 use crate::shadow::names::Own;
 use crate::shadow::objects::ObjectState;
+use crate::shadow::pixel_store::PixelState;
 use crate::shadow::render_modes::RenderModes;
 use crate::shadow::strings::Strings;
 use immediate::Immediate;
@@ -95,8 +97,8 @@ pub struct GlState {
     pub objects: ObjectState,
     pub state: State,
     pub strings: Strings,
-    pub pixels: images::PixelState,
-    pub lists: lists::Lists,
+    pub pixels: PixelState,
+    pub lists: Lists,
     pub debug: debug::Debug,
     pub render_modes: RenderModes,
     /// Names of vertex array objects, framebuffers and others that contexts don't share.
@@ -123,8 +125,8 @@ impl GlState {
             objects: ObjectState::new(info, api),
             state: State::sharing(info, api, shared.state.clone()),
             strings,
-            pixels: images::PixelState::new(info),
-            lists: lists::Lists::default(),
+            pixels: PixelState::new(info),
+            lists: Lists::default(),
             debug: debug::Debug::default(),
             render_modes: RenderModes::default(),
             own: Own::default(),

@@ -1,8 +1,8 @@
 //! What the contexts of a share group have in common.
 
-use super::lists::Known;
 use crate::shadow::buffers::table::Buffers;
 use crate::shadow::framebuffers::Images;
+use crate::shadow::lists::Known;
 use crate::shadow::names::SharedNames;
 use crate::shadow::notes::Notes;
 use crate::shadow::objects::programs::Programs;

@@ -9,12 +9,17 @@ pub mod claims;
 pub mod errors;
 #[forbid(unsafe_code)]
 pub mod framebuffers;
+pub mod lists;
 #[forbid(unsafe_code)]
 pub mod names;
 #[forbid(unsafe_code)]
 pub mod notes;
 #[forbid(unsafe_code)]
 pub mod objects;
+#[forbid(unsafe_code)]
+pub mod pixel_store;
+#[forbid(unsafe_code)]
+pub mod read_ahead;
 #[forbid(unsafe_code)]
 pub mod render_modes;
 #[forbid(unsafe_code)]

@@ -24,5 +24,5 @@ pub use egl::*;
 pub use maps::*;
 pub use named::*;
 pub use read::*;
-pub use store::{glPixelStoref, glPixelStorei, PixelState};
+pub use store::{glPixelStoref, glPixelStorei};
 pub use textures::*;
