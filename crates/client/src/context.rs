@@ -1,6 +1,7 @@
 //! A context: where its commands are written and sent.
 
 use crate::config::Format;
+use crate::debug_thread::Line;
 use crate::frames::IN_FLIGHT;
 use crate::gl::GlState;
 use crate::nowhere::nowhere;
@@ -49,6 +50,8 @@ pub struct Context {
     pub counts_whole: bool,
     /// What the program had asked of X when it was last looked at.
     requests: u64,
+    /// Where debug messages may come from the thread, since they first could.
+    pub line: Option<Arc<Line>>,
 }
 
 /// Contexts that may hold memory of the transport, be it only because their thread has stopped in
@@ -366,6 +369,7 @@ impl Context {
             sent: 0,
             counts_whole: false,
             requests: 0,
+            line: None,
         });
         context.follow_debug();
         context

@@ -19,6 +19,7 @@ mod config;
 mod context;
 mod contexts;
 mod current;
+mod debug_thread;
 mod ending;
 mod entry_points;
 mod exit;

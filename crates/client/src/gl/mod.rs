@@ -34,15 +34,16 @@ mod whole;
 use crate::config::Format;
 use crate::shadow::arrays::Arrays;
 use crate::shadow::claims::Claims;
+use crate::shadow::debug::Debug;
 use crate::shadow::errors::ErrorState;
 use crate::shadow::framebuffers::Framebuffers;
+use crate::shadow::immediate::Immediate;
 use crate::shadow::lists::Lists;
 use crate::shadow::names::Own;
 use crate::shadow::objects::ObjectState;
 use crate::shadow::pixel_store::PixelState;
 use crate::shadow::render_modes::RenderModes;
 use crate::shadow::strings::Strings;
-use immediate::Immediate;
 use mgn_state::State;
 use mgn_wire::hello::ContextInfo;
 use std::sync::Arc;
@@ -99,7 +100,7 @@ pub struct GlState {
     pub strings: Strings,
     pub pixels: PixelState,
     pub lists: Lists,
-    pub debug: debug::Debug,
+    pub debug: Debug,
     pub render_modes: RenderModes,
     /// Names of vertex array objects, framebuffers and others that contexts don't share.
     pub own: Own,
@@ -127,7 +128,7 @@ impl GlState {
             strings,
             pixels: PixelState::new(info),
             lists: Lists::default(),
-            debug: debug::Debug::default(),
+            debug: Debug::default(),
             render_modes: RenderModes::default(),
             own: Own::default(),
             shared,

@@ -6,9 +6,12 @@ pub mod buffers;
 #[forbid(unsafe_code)]
 pub mod claims;
 #[forbid(unsafe_code)]
+pub mod debug;
+#[forbid(unsafe_code)]
 pub mod errors;
 #[forbid(unsafe_code)]
 pub mod framebuffers;
+pub mod immediate;
 pub mod lists;
 #[forbid(unsafe_code)]
 pub mod names;

@@ -3,9 +3,9 @@
 //! Integers become floats as OpenGL 2.1, table 2.9, says (and Mesa does) for colours and normals:
 //! unsigned `c / (2^b - 1)`, signed `(2c + 1) / (2^b - 1)`.
 
-use super::block::Block;
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::immediate::block::Block;
 use mgn_wire::draws::attr;
 use mgn_wire::{gl, ops};
 
