@@ -3,11 +3,11 @@
 use crate::config::Format;
 use crate::debug_thread::Line;
 use crate::frames::IN_FLIGHT;
-use crate::gl::GlState;
 use crate::nowhere::nowhere;
 use crate::replies::Answered;
 use crate::session::{Session, ROOM_BYTES};
 use crate::shadow::buffers::persistent::is_wait;
+use crate::shadow::GlState;
 use crate::surface::{Kind, Surface};
 use crate::tiles;
 use crate::x11::xlib::{xlib, Display};

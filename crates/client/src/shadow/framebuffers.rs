@@ -1,7 +1,6 @@
 //! What is attached to framebuffers, as far as it decides whether commands succeed that draw to or
 //! read from them.
 
-use super::claims::Claim;
 use super::objects::class::Class;
 use mgn_wire::gl::*;
 use std::collections::{BTreeMap, HashMap};
@@ -72,7 +71,7 @@ impl Framebuffers {
     }
 
     /// Adds to a claim all that is known of a framebuffer and its images.
-    pub fn put(&self, name: u32, images: &Images, claim: &mut Claim) {
+    pub fn put(&self, name: u32, images: &Images, claim: &mut Vec<u32>) {
         claim.push(images.all);
         let Some(framebuffer) = self.table.get(&name) else {
             return;

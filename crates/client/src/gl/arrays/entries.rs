@@ -267,7 +267,7 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
 }
 
 /// The arrays that lists have switched on or off, which they do by glEnable and glDisable.
-pub(in crate::gl) fn follow_array_switches(cx: &mut Context) {
+pub fn follow_array_switches(cx: &mut Context) {
     for (array, on) in cx.gl.state.take_array_switches() {
         enable_client(array, on);
     }

@@ -329,7 +329,7 @@ impl Context {
     }
 
     /// Who draws what lies within `bounds`, drawn with `mode`.
-    pub(in crate::gl) fn tiles_within(&mut self, mode: u32, bounds: Bounds) -> u64 {
+    pub fn tiles_within(&mut self, mode: u32, bounds: Bounds) -> u64 {
         if !self.draw_is_sure(mode) {
             return EVERYONE;
         }
@@ -351,7 +351,7 @@ impl Context {
     }
 
     /// Says that the draw that is written next, of at most `bytes` bytes, is for `tiles` only.
-    pub(in crate::gl) fn only(&mut self, tiles: u64, bytes: usize) {
+    pub fn only(&mut self, tiles: u64, bytes: usize) {
         let room = bytes + 12;
         if tiles == EVERYONE || room > RECORD_MAX {
             return;

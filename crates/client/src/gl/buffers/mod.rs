@@ -24,9 +24,9 @@ pub use mapping::{
 pub use named::*;
 
 use super::objects::{adopt, follow};
-use super::values;
 use crate::context::Context;
 use crate::current::context;
+use crate::gl::tracked::values;
 use crate::shadow::buffers::bindings::{is_written_through, Place};
 use crate::shadow::buffers::object::BufferObject;
 use crate::shadow::objects::class::Class;

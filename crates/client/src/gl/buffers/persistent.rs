@@ -2,14 +2,14 @@
 //!
 //! What the program writes goes to the server with the next message, ahead of it: OpenGL promises
 //! nothing of bytes that are written while commands before may still read them, so none of the
-//! message's commands sees too much. What the server writes comes back when the program has waited for
-//! it: at fences, at the results of queries, and at glFinish.
+//! message's commands sees too much. What the server writes comes back when the program has waited
+//! for it: at fences, at the results of queries, and at glFinish.
 
 use super::data::READ_PIECE;
 use crate::context::Context;
-use crate::gl::Shared;
 use crate::session::Session;
 use crate::shadow::buffers::persistent::{Write, WORD};
+use crate::shadow::share_group::Shared;
 use mgn_wire::{ops, RECORD_MAX};
 use std::sync::MutexGuard;
 

@@ -43,7 +43,7 @@ fn follow(
 impl Context {
     /// The buffer that images are read from; 0 for the program's memory.
     #[inline]
-    pub(in crate::gl) fn unpack_buffer(&self) -> u32 {
+    pub fn unpack_buffer(&self) -> u32 {
         bound(self, GL_PIXEL_UNPACK_BUFFER).unwrap_or(0)
     }
 

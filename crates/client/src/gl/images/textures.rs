@@ -4,7 +4,7 @@ use super::source::Pixels;
 use super::split::{in_pieces, is_certain, Piece};
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::defined;
+use crate::gl::framebuffers::defined;
 use crate::gl::pixels::Extent;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;

@@ -61,12 +61,12 @@ fn widen<const N: usize>(v: [f32; N]) -> [f32; 4] {
 }
 
 /// A value as it is.
-pub(in crate::gl) trait Plainly: Copy {
+pub trait Plainly: Copy {
     fn plainly(self) -> f32;
 }
 
 /// A value in the range of its type, mapped to 0..1 or -1..1.
-pub(in crate::gl) trait Normally: Copy {
+pub trait Normally: Copy {
     fn normally(self) -> f32;
 }
 

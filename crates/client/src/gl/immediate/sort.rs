@@ -16,7 +16,7 @@ use std::sync::Arc;
 impl Context {
     /// Whether anything can be sorted at all.
     #[inline]
-    pub(in crate::gl) fn may_sort(&self) -> bool {
+    pub fn may_sort(&self) -> bool {
         self.session.is_some_and(Session::sorts)
     }
 
@@ -31,7 +31,7 @@ impl Context {
 
     /// What sorts vertices that the fixed function places and draws with `mode`; none if every
     /// renderer has to draw them.
-    pub(in crate::gl) fn sorter(&mut self, mode: u32) -> Option<&Sorter> {
+    pub fn sorter(&mut self, mode: u32) -> Option<&Sorter> {
         // A fragment program places nothing, but a draw without the one that is enabled is an
         // error.
         let places = self.gl.objects.draws_without_programs()
@@ -62,7 +62,7 @@ impl Context {
 
     /// The viewport, the areas of the tiles and the height of the surface that is drawn to; none if
     /// it is not drawn to in tiles.
-    pub(in crate::gl) fn in_tiles(&self) -> Option<([f32; 4], Arc<[Area]>, u32)> {
+    pub fn in_tiles(&self) -> Option<([f32; 4], Arc<[Area]>, u32)> {
         let surface = self.draw.as_ref().filter(|surface| !surface.is_whole())?;
         let draws = self.gl.state.draws_to_default()
             && !self.gl.render_modes.tells()
@@ -110,7 +110,7 @@ impl Context {
 
     /// How the primitive of a run may be taken apart: by blocks that share some vertices; not at
     /// all where that would show.
-    pub(in crate::gl) fn sort_overlap(&self, mode: u32) -> Option<usize> {
+    pub fn sort_overlap(&self, mode: u32) -> Option<usize> {
         let overlap = run_overlap(mode)?;
         let shows = mode == GL_LINE_STRIP && self.stippled();
         (!shows && self.draws_with_depth()).then_some(overlap)

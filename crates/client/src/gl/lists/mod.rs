@@ -6,6 +6,7 @@ mod sure;
 
 use super::arrays::entries::follow_array_switches;
 use crate::current::context;
+use crate::gl::tracked::values;
 use crate::shadow::arrays::tree::EVERYONE;
 use crate::shadow::lists::Lists;
 use crate::shadow::objects::counts::Need;
@@ -142,7 +143,7 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
         let Some(bytes) = call_lists_bytes(n, kind) else {
             return cx.set_error(gl::GL_INVALID_ENUM);
         };
-        let names = super::values(lists.cast::<u8>(), bytes);
+        let names = values(lists.cast::<u8>(), bytes);
         let base = cx.list_base();
         let all = |base| list_offsets(kind, names).map(move |n| n.wrapping_add(base));
         let called = base.and_then(|base| cx.before_lists(all(base)));

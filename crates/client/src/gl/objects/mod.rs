@@ -35,12 +35,12 @@ use std::sync::Arc;
 /// shadow finds one.
 macro_rules! follow {
     ($cx:ident, $hook:ident($($arg:expr),*)) => {
-        if let Some(error) = $crate::gl::Tracked::refusal($cx.gl.state.$hook($($arg),*)) {
+        if let Some(error) = $crate::gl::tracked::Tracked::refusal($cx.gl.state.$hook($($arg),*)) {
             return $cx.set_error(error);
         }
     };
 }
-pub(in crate::gl) use follow;
+pub(crate) use follow;
 
 /// Works on the names of a class.
 fn with_names<R>(cx: &mut Context, class: Class, work: impl FnOnce(&mut Names) -> R) -> R {

@@ -3,7 +3,7 @@
 use super::{tell_group, use_program};
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::values;
+use crate::gl::tracked::values;
 use crate::shadow::objects::programs::{mentions_ids, Kind};
 use core::ffi::c_void;
 use mgn_wire::encoder::c_string;

@@ -1,5 +1,5 @@
-//! Vertex arrays. Arrays in buffer objects are the server's; those in the program's memory are known
-//! here only, and travel with each draw.
+//! Vertex arrays. Arrays in buffer objects are the server's; those in the program's memory are
+//! known here only, and travel with each draw.
 
 #[forbid(unsafe_code)]
 pub mod gets;

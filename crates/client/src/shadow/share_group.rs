@@ -1,11 +1,11 @@
 //! What the contexts of a share group have in common.
 
-use crate::shadow::buffers::table::Buffers;
-use crate::shadow::framebuffers::Images;
-use crate::shadow::lists::Known;
-use crate::shadow::names::SharedNames;
-use crate::shadow::notes::Notes;
-use crate::shadow::objects::programs::Programs;
+use super::buffers::table::Buffers;
+use super::framebuffers::Images;
+use super::lists::Known;
+use super::names::SharedNames;
+use super::notes::Notes;
+use super::objects::programs::Programs;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
