@@ -26,6 +26,7 @@ pub mod pixels;
 pub mod refused;
 mod render_modes;
 mod robust;
+mod room;
 mod strings;
 mod tracked;
 mod whole;

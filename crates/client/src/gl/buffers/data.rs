@@ -1,6 +1,6 @@
 //! Contents: from the program's memory to the server and back.
 
-use super::bindings::required;
+use super::bindings::{bound, required};
 use crate::context::Context;
 use crate::current::context;
 use crate::shadow::buffers::memory::Memory;
@@ -375,7 +375,7 @@ pub unsafe extern "C" fn glCopyBufferSubData(
 
 /// The server writes to the buffer bound to `target` by a command that the client does not follow.
 pub fn contents_changed(cx: &mut Context, target: u32) {
-    if let Ok(name) = super::bound(cx, target) {
+    if let Ok(name) = bound(cx, target) {
         cx.gl.shared.buffers().changed(name);
     }
 }

@@ -1,7 +1,7 @@
 //! Mapped buffers: memory of the client's, fetched when the program may read it and sent when it
 //! has written it.
 
-use super::bindings::required;
+use super::bindings::{bound, required};
 use super::data::{copy_contents, fetch, send};
 use super::persistent::before_unmapping;
 use crate::context::Context;
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
 
 /// Whether the buffer bound to `target` is mapped so that the server may not work with it.
 pub fn is_locked(cx: &Context, target: u32) -> bool {
-    match super::bound(cx, target) {
+    match bound(cx, target) {
         // The count is there so that the common case needs no lock.
         Ok(name) => {
             cx.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0

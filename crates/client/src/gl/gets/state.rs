@@ -1,6 +1,6 @@
 //! glGetIntegerv and its siblings.
 
-use super::take;
+use super::answer::take;
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers::bound;

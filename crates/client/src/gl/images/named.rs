@@ -3,7 +3,7 @@
 use super::read::take_level;
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::objects::use_name;
+use crate::gl::objects::names::use_name;
 use crate::gl::pixels::{Extent, Layout};
 use crate::shadow::objects::class::Class;
 use core::ffi::c_void;

@@ -4,7 +4,7 @@
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::pixels::{Extent, Layout};
-use crate::gl::robust::fits;
+use crate::gl::room::fits;
 use crate::shadow::read_ahead::Region;
 use crate::tiles::{self, Whole};
 use core::ffi::c_void;

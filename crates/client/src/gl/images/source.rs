@@ -2,7 +2,7 @@
 
 use super::formats::go_together;
 use crate::context::Context;
-use crate::gl::buffers::is_locked;
+use crate::gl::buffers::mapping::is_locked;
 use crate::gl::pixels::{Extent, Layout};
 use crate::gl::tracked::can_be_read;
 use core::ffi::c_void;

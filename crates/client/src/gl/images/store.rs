@@ -2,7 +2,10 @@
 
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::buffers::{self, bound, contents_changed, is_locked};
+use crate::gl::buffers::bind::bind;
+use crate::gl::buffers::bindings::bound;
+use crate::gl::buffers::data::contents_changed;
+use crate::gl::buffers::mapping::is_locked;
 use crate::gl::tracked::Tracked;
 use crate::shadow::arrays::saved::SavedPixels;
 use crate::shadow::pixel_store::{Parameter, NONE, PARAMETERS};
@@ -126,7 +129,7 @@ impl Context {
             ),
         ] {
             if now != then {
-                buffers::bind(self, target, then);
+                bind(self, target, then);
             }
         }
     }

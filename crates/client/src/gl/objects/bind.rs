@@ -1,6 +1,6 @@
 //! Bindings of names that the program may have made up.
 
-use super::{adopt, follow};
+use super::names::{adopt, follow};
 use crate::context::Context;
 use crate::current::context;
 use crate::shadow::objects::class::Class;

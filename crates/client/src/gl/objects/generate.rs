@@ -1,6 +1,6 @@
 //! Generating and deleting names.
 
-use super::{tell_group, with_names};
+use super::names::{tell_group, with_names};
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers;

@@ -1,6 +1,7 @@
 //! Making shaders and programs.
 
-use super::{tell_group, use_program};
+use super::names::tell_group;
+use super::use_program;
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::tracked::values;
