@@ -1,5 +1,4 @@
-//! What is attached to framebuffers, as far as it decides whether commands succeed that draw to or
-//! read from them.
+//! Commands that define and attach images, as far as it depends on them whether others succeed.
 
 use crate::context::Context;
 use crate::shadow::claims::Claim;

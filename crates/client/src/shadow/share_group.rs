@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// What the contexts of a share group have in common.
 #[derive(Default)]
 pub struct Shared {
-    pub names: Mutex<SharedNames>,
-    pub buffers: Mutex<Buffers>,
-    pub programs: Mutex<Programs>,
-    pub images: Mutex<Images>,
+    names: Mutex<SharedNames>,
+    buffers: Mutex<Buffers>,
+    programs: Mutex<Programs>,
+    images: Mutex<Images>,
     pub notes: Notes,
     /// Held from when writes to persistent mappings are collected until what relies on them was
     /// sent.

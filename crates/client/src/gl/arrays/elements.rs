@@ -1,7 +1,7 @@
 //! The entry points of draws.
 
 use super::draw::Reads;
-use super::pieces::{bounds, draws, Indexed};
+use super::indexed::{bounds, draws, Indexed};
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers;

@@ -5,7 +5,7 @@
 //! indices. What buffers hold is known as far as there are copies of it (`buffers`), and bounds are
 //! found once for the same contents.
 
-use super::pieces::{bounds as index_bounds, Indexed};
+use super::indexed::{bounds as index_bounds, Indexed};
 use crate::context::Context;
 use crate::shadow::arrays::known_bounds::Key;
 use crate::shadow::arrays::positions::{Blocks, Indices, Positions};

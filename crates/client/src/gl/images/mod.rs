@@ -16,6 +16,7 @@ mod read;
 mod source;
 mod split;
 mod store;
+mod tex_image;
 mod textures;
 
 pub use clear::*;

@@ -1,5 +1,4 @@
-//! Objects: their names, which the client chooses, and what it remembers of those that it is asked
-//! about often.
+//! Objects: commands that name, make, bind and delete them, and that ask about them.
 
 mod assembly;
 mod bind;
