@@ -86,8 +86,10 @@ impl Context {
     #[inline]
     pub fn claimed(&mut self, before: u16, claim: Option<Claim>) {
         let Some(claim) = claim else { return };
-        if self.gl.claims.make(claim) {
+        if self.gl.claims.hold(&claim) {
             self.enc.doubt = before;
+        } else {
+            self.gl.claims.make(claim);
         }
     }
 

@@ -51,19 +51,22 @@ impl Claims {
         self.holding.clear();
     }
 
-    /// Notes the claim of a command that has been sent. Says whether it holds already.
+    /// Whether a command certainly succeeds, or has succeeded before.
     #[inline]
-    pub fn make(&mut self, claim: Claim) -> bool {
-        if claim == SURE || self.holding.contains_key(&claim) {
-            return true;
-        }
+    pub fn hold(&self, claim: &Claim) -> bool {
+        *claim == SURE || self.holding.contains_key(claim)
+    }
+
+    /// Notes the claim of a command that has been sent.
+    #[inline]
+    pub fn make(&mut self, claim: Claim) {
         if self.made.len() < MOST {
             self.made.push(claim);
         }
-        false
     }
 
-    /// The same of a command that succeeds if all of these hold.
+    /// Notes those claims that do not hold yet, of a command that succeeds if all of them hold.
+    /// Says whether they do.
     pub fn make_all(&mut self, claims: Vec<Claim>) -> bool {
         let Claims { holding, made, .. } = self;
         let unproven = claims.into_iter().filter(|c| !holding.contains_key(c));
