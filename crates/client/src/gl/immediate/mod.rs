@@ -256,6 +256,7 @@ impl Context {
     /// Asks the server whether the last glBegin has failed, if no vertex has followed it. A program
     /// may ask for errors there: if glBegin has failed, no primitive is open, and glGetError is
     /// legal. Returns the error; none if the primitive is open, as the client assumes.
+    #[cold]
     pub fn error_of_begin(&mut self) -> Option<u32> {
         let im = &self.gl.immediate;
         let has_vertices = im.phase != Phase::Run || im.was_cut || im.count() > 0;
