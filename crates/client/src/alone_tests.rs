@@ -7,8 +7,8 @@ use crate::current::{has_current, with_current};
 use crate::entry_points::lookup;
 use crate::generated::entries::*;
 use crate::gl::hand::*;
-use crate::gl::GlState;
 use crate::native_image::define;
+use crate::shadow::GlState;
 use crate::{blank, tls};
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
@@ -29,7 +29,8 @@ fn alone(api: u32, work: impl FnOnce()) -> u32 {
         visual: 0,
         shared_with: 0,
     };
-    let gl = GlState::new(&blank::context_info(api, 4, 5), api, Arc::default());
+    let info = blank::context_info(api, 4, 5);
+    let gl = GlState::new(&info, api, Arc::default(), false);
     let context = Box::into_raw(Context::new(None, 1, request, gl));
     tls::set_current(context);
     work();

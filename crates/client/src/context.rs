@@ -1,11 +1,13 @@
 //! A context: where its commands are written and sent.
 
 use crate::config::Format;
+use crate::debug_thread::Line;
 use crate::frames::IN_FLIGHT;
-use crate::gl::{fetch_persistent, is_wait, GlState};
 use crate::nowhere::nowhere;
 use crate::replies::Answered;
 use crate::session::{Session, ROOM_BYTES};
+use crate::shadow::buffers::persistent::is_wait;
+use crate::shadow::GlState;
 use crate::surface::{Kind, Surface};
 use crate::tiles;
 use crate::x11::xlib::{xlib, Display};
@@ -48,6 +50,8 @@ pub struct Context {
     pub counts_whole: bool,
     /// What the program had asked of X when it was last looked at.
     requests: u64,
+    /// Where debug messages may come from the thread, since they first could.
+    pub line: Option<Arc<Line>>,
 }
 
 /// Contexts that may hold memory of the transport, be it only because their thread has stopped in
@@ -185,7 +189,7 @@ impl Context {
             session.frames.wait(surface, 0);
         }
         if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
-            fetch_persistent(self);
+            self.fetch_persistent();
         }
     }
 
@@ -365,6 +369,7 @@ impl Context {
             sent: 0,
             counts_whole: false,
             requests: 0,
+            line: None,
         });
         context.follow_debug();
         context

@@ -1,9 +1,11 @@
 //! The process's contexts: their names, and the threads they belong to.
 
 use crate::context::{flag, Context, Refused, Request};
-use crate::gl::{hand::highest, kinds, GlState};
+use crate::gl::kinds;
 use crate::orphan::prepare_orphan;
-use crate::session::Session;
+use crate::session::{shares_window, Session};
+use crate::shadow::strings::highest;
+use crate::shadow::GlState;
 use crate::surface::{Owner, Surface};
 use crate::x11::xlib::Display;
 use crate::{blank, tls};
@@ -87,7 +89,7 @@ impl Contexts {
             session.outlive();
         }
         let shared = shared.map(|(s, _)| s).unwrap_or_default();
-        let mut gl = GlState::new(&info, request.api, shared);
+        let mut gl = GlState::new(&info, request.api, shared, shares_window());
         if session.wall().is_some() {
             gl.state.follow_transform();
         }

@@ -3,7 +3,8 @@
 //! libGLX and libEGL load this one library under two names and find
 //! [`__glx_Main`](vendor::glx::__glx_Main) and [`__egl_Main`](vendor::egl::__egl_Main), which is
 //! all it exports. From there on `vendor` is the window system, `gl` is OpenGL, and both work on
-//! [`context::Context`], which writes to the process's [`session::Session`].
+//! [`context::Context`], which writes to the process's [`session::Session`]. What the client
+//! remembers of a context's OpenGL is in `shadow`, which knows neither.
 
 #[cfg(test)]
 #[allow(
@@ -19,6 +20,7 @@ mod config;
 mod context;
 mod contexts;
 mod current;
+mod debug_thread;
 mod ending;
 mod entry_points;
 mod exit;
@@ -41,6 +43,7 @@ mod presenter;
 mod renderers;
 mod replies;
 mod session;
+mod shadow;
 mod signals;
 mod stages;
 mod stats;

@@ -3,7 +3,8 @@
 use crate::blank;
 use crate::context::{Context, Request};
 use crate::current::has_current;
-use crate::gl::GlState;
+use crate::session::shares_window;
+use crate::shadow::GlState;
 use crate::tls;
 use mgn_sys::fork;
 use std::ptr::null_mut;
@@ -30,7 +31,8 @@ pub fn prepare_orphan() {
         visual: 0,
         shared_with: 0,
     };
-    let gl = GlState::new(&blank::context_info(0, 1, 0), 0, Arc::default());
+    let info = blank::context_info(0, 1, 0);
+    let gl = GlState::new(&info, 0, Arc::default(), shares_window());
     let orphan = Box::into_raw(Context::new(None, 0, request, gl));
     match ORPHAN.compare_exchange(null_mut(), orphan, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: the handler is a function of this library, which is never unloaded

@@ -73,6 +73,12 @@ pub fn existing_session() -> Option<&'static Session> {
     SESSION.existing()?.get().copied().flatten()
 }
 
+/// Whether the program draws into a window together with others.
+pub fn shares_window() -> bool {
+    let session = existing_session();
+    session.is_some_and(|session| session.options.window.is_some())
+}
+
 impl Session {
     /// A session with renderers that have been reached.
     pub fn new(

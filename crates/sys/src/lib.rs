@@ -10,6 +10,7 @@ pub mod fork;
 pub mod futex;
 pub mod host;
 pub mod interfaces;
+pub mod membarrier;
 pub mod memory;
 pub mod parport;
 pub mod passing;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mgn_sys::{cpu, futex, memory, Mapping, Protection};
+use mgn_sys::{cpu, futex, membarrier, memory, Mapping, Protection};
 
 use crate::{Combine, Ended, Id, Lost, Misuse};
 use page::{atomic, Atomic, Outcome, Page, Place, Seat, MEMBERS_MAX};
@@ -40,6 +40,10 @@ const MEMBERS: usize = VERDICTS + 16 * MEMBERS_MAX;
 const SPIN: Duration = Duration::from_micros(20);
 const YIELD: Duration = Duration::from_micros(100);
 const YIELD_CROWDED: Duration = Duration::from_millis(1);
+
+/// How long a member sleeps if nobody rings, and how long if it cannot rely on that.
+const LONG: Duration = Duration::from_secs(1 << 20);
+const NAP: Duration = Duration::from_millis(1);
 
 /// Looks at the memory between two looks at the clock.
 const STRIDE: u32 = 64;
@@ -157,6 +161,7 @@ impl Shared {
             return Err(SharedError::Taken(me));
         }
         mapping.populate();
+        membarrier::register();
         Ok(Shared {
             page: Arc::new(Memory(mapping)),
             seat: Seat::new(me.0 as usize, count, combine),
@@ -287,11 +292,12 @@ impl Shared {
         let page = self.page.clone();
         let start = Instant::now();
         loop {
-            let bell = page::announce(&*page);
+            let (bell, is_rung_for) = page::announce(&*page);
             let outcome = self.seat.look(&*page);
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             if outcome.is_none() && left != Some(Duration::ZERO) {
-                let most = left.unwrap_or(Duration::from_secs(1 << 20));
+                let longest = if is_rung_for { LONG } else { NAP };
+                let most = left.map_or(longest, |left| left.min(longest));
                 futex::wait(page.0.word(BELL), bell, most);
             }
             page::awake(&*page);
@@ -368,8 +374,13 @@ impl Page for Memory {
         self.0.word(SLEEPERS)
     }
 
-    fn fence() {
-        std::sync::atomic::fence(Ordering::SeqCst);
+    #[inline]
+    fn light_fence() {
+        membarrier::light();
+    }
+
+    fn heavy_fence() -> bool {
+        membarrier::heavy()
     }
 
     fn wake(&self) {

@@ -53,7 +53,11 @@ pub(super) trait Page {
     /// How many may sleep.
     fn sleepers(&self) -> &Self::Word;
 
-    fn fence();
+    /// The fence of a member that arrives.
+    fn light_fence();
+
+    /// The fence of one that may sleep. Returns false if it does not reach those that arrive.
+    fn heavy_fence() -> bool;
 
     /// Wakes all who sleep at the bell.
     fn wake(&self);
@@ -252,9 +256,10 @@ pub(super) fn lose<P: Page>(page: &P, member: usize) {
 
 /// After a change: wakes those who may have fallen asleep before they saw it. With the fence here
 /// and the one in [`announce`], either they see the change or this member sees that they may sleep.
+/// A full fence here would wait until the change is out, which takes as long as the barrier itself.
 #[inline]
 fn rouse<P: Page>(page: &P) {
-    P::fence();
+    P::light_fence();
     if page.sleepers().load(Ordering::SeqCst) > 0 {
         ring(page);
     }
@@ -266,12 +271,11 @@ fn ring(page: &impl Page) {
 }
 
 /// Says that one may sleep: who changes something from now on rings. Gives the bell's value, with
-/// which it sleeps if there is nothing new after that.
-pub(super) fn announce<P: Page>(page: &P) -> u32 {
+/// which it sleeps if there is nothing new after that, and whether it can rely on being rung for.
+pub(super) fn announce<P: Page>(page: &P) -> (u32, bool) {
     let bell = page.bell().load(Ordering::SeqCst);
     page.sleepers().add(1, Ordering::SeqCst);
-    P::fence();
-    bell
+    (bell, P::heavy_fence())
 }
 
 pub(super) fn awake(page: &impl Page) {
@@ -349,7 +353,7 @@ mod tests {
                 if let Some(outcome) = seat.look(self) {
                     return outcome;
                 }
-                let bell = announce(self);
+                let (bell, _) = announce(self);
                 let outcome = seat.look(self);
                 if outcome.is_none() && self.bell.load(Ordering::SeqCst) == bell {
                     self.beds[seat.me].wait();
@@ -384,8 +388,13 @@ mod tests {
             &self.sleepers
         }
 
-        fn fence() {
+        fn light_fence() {
             loom::sync::atomic::fence(Ordering::SeqCst);
+        }
+
+        fn heavy_fence() -> bool {
+            loom::sync::atomic::fence(Ordering::SeqCst);
+            true
         }
 
         fn wake(&self) {

@@ -6,38 +6,14 @@
 //! are not followed one by one are in `Encoder::changes`, which counts the commands that are not
 //! known to leave them alone.
 
-use super::framebuffers::Change;
-use super::Class;
 use crate::context::Context;
+use crate::shadow::claims::{Claim, SURE};
+use crate::shadow::framebuffers::Change;
+use crate::shadow::objects::class::Class;
 use mgn_wire::gl::{self, GL_COLOR_BUFFER_BIT, GL_DEPTH_BUFFER_BIT, GL_STENCIL_BUFFER_BIT};
 use mgn_wire::ops;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
-
-pub type Claim = Vec<u32>;
-
-/// The claim of a command that certainly succeeds. All others begin with what they are about.
-const SURE: Claim = Vec::new();
-
-/// More are not remembered at a time.
-const MOST: usize = 1 << 13;
-
-#[derive(Default)]
-pub struct Claims {
-    /// With the answers of those that are questions.
-    holding: HashMap<Claim, u32>,
-    /// Those made since the last answer.
-    made: Vec<Claim>,
-    /// The program asks for errors.
-    wanted: bool,
-    /// Changes of images since something was sent, where other contexts use the same.
-    to_tell: Vec<Change>,
-    /// The same of uniforms of these programs, which draws may fail for.
-    programs_to_tell: Vec<u32>,
-    /// `Encoder::changes` when something was sent last.
-    changes_told: u32,
-}
 
 /// What a command depends on.
 #[derive(Clone, Copy, Debug)]
@@ -64,24 +40,6 @@ pub enum On {
     Unfollowed,
 }
 
-impl Claims {
-    pub fn want(&mut self) {
-        self.wanted = true;
-    }
-
-    pub fn are_wanted(&self) -> bool {
-        self.wanted
-    }
-
-    /// All commands so far succeeded.
-    fn prove(&mut self) {
-        if self.holding.len() + self.made.len() > MOST {
-            self.holding.clear();
-        }
-        self.holding.extend(self.made.drain(..).map(|c| (c, 0)));
-    }
-}
-
 impl Context {
     /// A round trip has shown whether all commands so far succeeded.
     pub fn settle_claims(&mut self, error: u32) {
@@ -89,15 +47,14 @@ impl Context {
             return self.gl.claims.prove();
         }
         // Which one failed is not known, nor what is as it was followed.
-        self.gl.claims.made.clear();
-        self.gl.claims.holding.clear();
+        self.gl.claims.forget();
         self.enc.changes = self.enc.changes.wrapping_add(1);
     }
 
     /// The claim that a command succeeds; none where that cannot be said, or nobody wants to know.
     #[inline]
     pub fn claim(&self, op: u16, arguments: &[u32], on: &[On]) -> Option<Claim> {
-        match self.gl.claims.wanted {
+        match self.gl.claims.are_wanted() {
             true if self.is_sure(op, arguments) => Some(SURE),
             true => self.circumstances(op, arguments, on),
             false => None,
@@ -129,34 +86,29 @@ impl Context {
     #[inline]
     pub fn claimed(&mut self, before: u16, claim: Option<Claim>) {
         let Some(claim) = claim else { return };
-        if claim == SURE || self.gl.claims.holding.contains_key(&claim) {
+        if self.gl.claims.hold(&claim) {
             self.enc.doubt = before;
-        } else if self.gl.claims.made.len() < MOST {
-            self.gl.claims.made.push(claim);
+        } else {
+            self.gl.claims.make(claim);
         }
     }
 
     /// The same of a command that succeeds if all of these hold.
     pub fn all_claimed(&mut self, before: u16, claims: Vec<Claim>) {
-        let Claims { holding, made, .. } = &mut self.gl.claims;
-        let unproven = claims.into_iter().filter(|c| !holding.contains_key(c));
-        let known = made.len();
-        made.extend(unproven);
-        if made.len() == known {
+        if self.gl.claims.make_all(claims) {
             self.enc.doubt = before;
         }
-        made.truncate(MOST);
     }
 
     /// The answer of a question, if it was asked before.
     pub fn known_answer(&self, question: &Option<Claim>) -> Option<u32> {
-        self.gl.claims.holding.get(question.as_ref()?).copied()
+        self.gl.claims.answer(question.as_ref()?)
     }
 
     /// The server has answered.
     pub fn learn_answer(&mut self, question: Option<Claim>, answer: u32) {
         if let Some(question) = question.filter(|_| !self.gl.errors.is_reported()) {
-            self.gl.claims.holding.insert(question, answer);
+            self.gl.claims.learn_answer(question, answer);
         }
     }
 

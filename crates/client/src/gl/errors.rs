@@ -7,21 +7,6 @@ use crate::current::context;
 use mgn_wire::encoder::Encoder;
 use mgn_wire::{gl, ops};
 
-/// What is known of a context's error.
-#[derive(Default)]
-pub struct ErrorState {
-    /// An error that a round trip reported and the program has not asked for.
-    reported: u32,
-}
-
-impl ErrorState {
-    /// Whether an error is known that the program has not asked for. After a round trip without
-    /// one, the command had no error.
-    pub fn is_reported(&self) -> bool {
-        self.reported != 0
-    }
-}
-
 impl Context {
     /// Raises an error in its place in the stream.
     #[cold]
@@ -82,7 +67,7 @@ impl Context {
         let mut code = 0;
         // SAFETY: there is room for the one code.
         unsafe { answer.array(&raw mut code, 1) };
-        self.gl.errors.reported = 0;
+        self.gl.errors.clear();
         self.settle_claims(code);
         self.gl.claims.want();
         self.enc.doubt = 0;
@@ -119,9 +104,7 @@ impl Context {
     pub fn error_reported(&mut self, code: u32) {
         self.settle_claims(code);
         self.enc.doubt = 0;
-        if code != 0 && self.gl.errors.reported == 0 {
-            self.gl.errors.reported = code;
-        }
+        self.gl.errors.report(code);
     }
 }
 
@@ -142,7 +125,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
                 _ => gl::GL_CONTEXT_LOST,
             };
         }
-        if cx.enc.doubt != 0 || cx.gl.errors.reported != 0 {
+        if cx.enc.doubt != 0 || cx.gl.errors.is_reported() {
             return cx.ask_error();
         }
         gl::GL_NO_ERROR

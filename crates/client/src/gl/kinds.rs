@@ -3,7 +3,7 @@
 
 use crate::context::{flag, Context, Request};
 use crate::current::context;
-use crate::gl::sync_name;
+use crate::gl::objects::sync_name;
 use crate::renderers::Accepted;
 use core::ffi::c_void;
 use mgn_wire::gl::*;

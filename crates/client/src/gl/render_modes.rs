@@ -3,67 +3,9 @@
 
 use crate::context::Context;
 use crate::current::context;
-use core::ffi::c_void;
+use crate::shadow::render_modes::Place;
 use mgn_wire::gl::*;
 use mgn_wire::ops;
-
-/// The mode, and where the program wants what selection and feedback write.
-pub struct RenderModes {
-    mode: u32,
-    selection: Place,
-    feedback: Place,
-    feedback_type: u32,
-}
-
-/// Memory of the program's for `words` words.
-#[derive(Clone, Copy)]
-struct Place {
-    start: *mut u32,
-    words: i32,
-}
-
-impl Place {
-    const NOWHERE: Place = Place {
-        start: std::ptr::null_mut(),
-        words: 0,
-    };
-}
-
-impl Default for RenderModes {
-    fn default() -> RenderModes {
-        RenderModes {
-            mode: GL_RENDER,
-            selection: Place::NOWHERE,
-            feedback: Place::NOWHERE,
-            feedback_type: GL_2D,
-        }
-    }
-}
-
-impl RenderModes {
-    /// Whether what is drawn is only told of. Then primitives must not be cut: strips tell where
-    /// they begin.
-    pub fn tells(&self) -> bool {
-        self.mode != GL_RENDER
-    }
-
-    /// `GL_SELECTION_BUFFER_POINTER` and `GL_FEEDBACK_BUFFER_POINTER`.
-    pub fn pointer(&self, pname: u32) -> *mut c_void {
-        match pname {
-            GL_SELECTION_BUFFER_POINTER => self.selection.start.cast(),
-            _ => self.feedback.start.cast(),
-        }
-    }
-
-    /// Where what the current mode writes belongs.
-    fn place(&self) -> Place {
-        match self.mode {
-            GL_SELECT => self.selection,
-            GL_FEEDBACK => self.feedback,
-            _ => Place::NOWHERE,
-        }
-    }
-}
 
 pub unsafe extern "C" fn glSelectBuffer(size: i32, buffer: *mut u32) {
     // SAFETY: the only reference in use, to the thread's own context.

@@ -3,31 +3,8 @@
 //! What they get is asked for as without a size: only the client knows how long it becomes in the
 //! program's memory.
 
-use super::hand;
-use crate::context::Context;
 use crate::generated::entries;
-use mgn_wire::gl::GL_INVALID_OPERATION;
-
-impl Context {
-    /// Hands an answer over to a program that has room for `size` bytes, or refuses to.
-    ///
-    /// # Safety
-    /// `to` is null or has that room.
-    pub unsafe fn give_sized(&mut self, answer: &[u8], size: i32, to: *mut u8) {
-        if !fits(answer.len(), size) {
-            self.set_error(GL_INVALID_OPERATION);
-        } else if !to.is_null() {
-            // SAFETY: it fits, and the caller's promise.
-            unsafe { to.copy_from_nonoverlapping(answer.as_ptr(), answer.len()) };
-        }
-    }
-}
-
-/// Whether so many bytes fit into memory of `size` bytes, as the program gives it. Mesa takes a
-/// negative size of pixels for no limit.
-pub fn fits(bytes: usize, size: i32) -> bool {
-    usize::try_from(size).map_or(true, |size| bytes <= size)
-}
+use crate::gl::images;
 
 macro_rules! uniforms {
     ($($name:ident = $core:ident: $type:ty;)*) => {$(
@@ -64,7 +41,7 @@ pub unsafe extern "C" fn glGetnTexImageARB(
     image: *mut core::ffi::c_void,
 ) {
     // SAFETY: the same command.
-    unsafe { hand::glGetnTexImage(target, level, format, type_, size, image) }
+    unsafe { images::glGetnTexImage(target, level, format, type_, size, image) }
 }
 
 pub unsafe extern "C" fn glGetnCompressedTexImageARB(
@@ -74,10 +51,10 @@ pub unsafe extern "C" fn glGetnCompressedTexImageARB(
     image: *mut core::ffi::c_void,
 ) {
     // SAFETY: the same command.
-    unsafe { hand::glGetnCompressedTexImage(target, level, size, image) }
+    unsafe { images::glGetnCompressedTexImage(target, level, size, image) }
 }
 
 pub unsafe extern "C" fn glGetnPolygonStippleARB(size: i32, pattern: *mut u8) {
     // SAFETY: the same command.
-    unsafe { hand::glGetnPolygonStipple(size, pattern) }
+    unsafe { images::glGetnPolygonStipple(size, pattern) }
 }

@@ -2,9 +2,9 @@
 //! them.
 
 use crate::context::Context;
-use crate::gl::Need;
 use crate::log::line;
 use crate::session::Session;
+use crate::shadow::objects::counts::Need;
 use crate::surface::Surface;
 use crate::tiles::{asked, hull, parts, Part, Whole};
 use mgn_wall::Area;

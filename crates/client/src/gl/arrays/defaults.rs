@@ -5,7 +5,7 @@ use super::{entries::*, push::*};
 use crate::current::context;
 use crate::generated::entries::glPrimitiveRestartIndex;
 use crate::gl::buffers::glBindBuffer;
-use crate::gl::hand::glDisable;
+use crate::gl::debug::glDisable;
 use crate::gl::images::glPixelStorei;
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;

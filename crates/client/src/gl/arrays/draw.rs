@@ -1,8 +1,8 @@
 //! Draws whose vertices lie in the program's memory: what they read is copied into the stream.
 
-use super::Arrays;
 use crate::context::Context;
-use crate::gl::can_be_read;
+use crate::gl::tracked::can_be_read;
+use crate::shadow::arrays::Arrays;
 use mgn_wire::draws::{Array, ARRAY_WORDS};
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl, RECORD_MAX};

@@ -1,10 +1,12 @@
 //! The entry points of draws.
 
 use super::draw::Reads;
-use super::pieces::{bounds, draws, touched, Indexed, Piece};
+use super::indexed::{bounds, draws, Indexed};
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::{buffers, can_be_read};
+use crate::gl::buffers;
+use crate::gl::tracked::can_be_read;
+use crate::shadow::arrays::tree::{touched, Piece};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::sizes::image::draw_index_bytes;

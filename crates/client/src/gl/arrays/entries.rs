@@ -1,9 +1,9 @@
 //! Entry points of vertex arrays: pointers, and enabling.
 
 use super::formats::{interleaved, Asked};
-use super::{Binding, Format};
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::arrays::vertex_array::{Binding, Format};
 use core::ffi::c_void;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::encoder::Encoder;
@@ -25,7 +25,7 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     let buffer = cx.gl.objects.bindings.array_buffer();
     let released = cx.gl.shared.notes.releases();
     let arrays = &mut cx.gl.arrays;
-    let only_buffers = arrays.name != 0 || cx.gl.api == mgn_wire::hello::api::CORE;
+    let only_buffers = arrays.name() != 0 || cx.gl.api == mgn_wire::hello::api::CORE;
     if buffer == 0 && !pointer.is_null() && only_buffers {
         // Vertex array objects can't hold pointers into memory.
         cx.set_error(gl::GL_INVALID_OPERATION);
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
 }
 
 /// The arrays that lists have switched on or off, which they do by glEnable and glDisable.
-pub(in crate::gl) fn follow_array_switches(cx: &mut Context) {
+pub fn follow_array_switches(cx: &mut Context) {
     for (array, on) in cx.gl.state.take_array_switches() {
         enable_client(array, on);
     }

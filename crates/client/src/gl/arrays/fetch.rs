@@ -1,7 +1,6 @@
 //! Reading elements of arrays in the program's memory: glArrayElement. Mesa does not know that blue
 //! may come first there.
 
-use super::Format;
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers;
@@ -9,6 +8,7 @@ use crate::gl::immediate::entries::{
     glPrimitiveRestartNV, glVertexAttribI4i, glVertexAttribI4ui, glVertexAttribL4d, Normally,
     Plainly,
 };
+use crate::shadow::arrays::vertex_array::Format;
 use mgn_wire::draws::{attr, bytes_taken, taken_for, Kind};
 use mgn_wire::gl::*;
 

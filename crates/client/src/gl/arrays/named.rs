@@ -5,6 +5,7 @@ use super::{entries::*, gets::*, objects::*};
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers::{bind, exists, glBindBuffer, make};
+use crate::shadow::arrays::vertex_array::Binding;
 use core::ffi::c_void;
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;
@@ -113,7 +114,7 @@ unsafe fn element_buffer_binding(pname: u32, param: *mut i32) {
 }
 
 /// The binding point of generic attributes, or GL_INVALID_VALUE.
-fn binding_point(cx: &mut Context, index: u32) -> Option<super::Binding> {
+fn binding_point(cx: &mut Context, index: u32) -> Option<Binding> {
     let slot = generic_slot(cx, index)?;
     Some(cx.gl.arrays.bound.bindings[usize::from(slot)])
 }
@@ -122,7 +123,7 @@ unsafe fn indexed(index: u32, pname: u32, param: *mut i32) {
     // SAFETY: the only reference in use; the program gives room for the value.
     unsafe {
         let cx = context();
-        let of_binding = |binding: super::Binding| match pname {
+        let of_binding = |binding: Binding| match pname {
             GL_VERTEX_BINDING_OFFSET => binding.offset as i32,
             GL_VERTEX_BINDING_STRIDE => binding.stride as i32,
             GL_VERTEX_BINDING_DIVISOR => binding.divisor as i32,

@@ -2,7 +2,6 @@
 
 use super::entries::generic_slot;
 use super::formats::{Asked, STRIDE_MAX};
-use super::Arrays;
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers::{exists, make};
@@ -11,31 +10,6 @@ use mgn_wire::gl;
 
 /// Mesa's GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET.
 const OFFSET_MAX: u32 = 2047;
-
-impl Arrays {
-    /// Makes `name` the bound object.
-    pub fn bind_vertex_array(&mut self, name: u32) {
-        if name == self.name {
-            return;
-        }
-        let mut next = self.others.remove(&name).unwrap_or_default();
-        next.exists = true;
-        let previous = std::mem::replace(&mut self.bound, next);
-        self.others.insert(self.name, previous);
-        self.name = name;
-    }
-
-    /// Forgets an object. If it is bound, the default one is bound instead.
-    pub fn delete_vertex_array(&mut self, name: u32) {
-        if name == 0 {
-            return;
-        }
-        if name == self.name {
-            self.bind_vertex_array(0);
-        }
-        self.others.remove(&name);
-    }
-}
 
 pub unsafe extern "C" fn glBindVertexArray(name: u32) {
     // SAFETY: the only reference in use.
@@ -58,7 +32,7 @@ pub unsafe extern "C" fn glBindVertexArray(name: u32) {
 /// The slot of a generic attribute or binding point of an object that has separate formats, which
 /// in the core profile and in OpenGL ES the default one has not.
 fn separate_slot(cx: &mut Context, index: u32) -> Option<u8> {
-    if !cx.gl.is_compat() && cx.gl.arrays.name == 0 && !cx.gl.in_begin() {
+    if !cx.gl.is_compat() && cx.gl.arrays.name() == 0 && !cx.gl.in_begin() {
         return cx.fail(gl::GL_INVALID_OPERATION);
     }
     generic_slot(cx, index)

@@ -1,27 +1,13 @@
 //! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server hears of what
 //! changes.
 
-use super::{Arrays, VertexArray, SLOTS};
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::images::SavedPixels;
+use crate::shadow::arrays::saved::{Saved, SavedArrays};
+use crate::shadow::arrays::vertex_array::{VertexArray, SLOTS};
+use crate::shadow::arrays::Arrays;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
-
-struct Saved {
-    pixels: Option<SavedPixels>,
-    arrays: Option<SavedArrays>,
-}
-
-struct SavedArrays {
-    name: u32,
-    array: VertexArray,
-    client_unit: u32,
-    array_buffer: u32,
-}
-
-#[derive(Default)]
-pub struct Stack(Vec<Saved>);
 
 pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
     // SAFETY: the only reference in use.
@@ -36,12 +22,12 @@ pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
     let array_buffer = cx.gl.objects.bindings.array_buffer();
     let arrays = &mut cx.gl.arrays;
     let saved = (mask & gl::GL_CLIENT_VERTEX_ARRAY_BIT != 0).then(|| SavedArrays {
-        name: arrays.name,
+        name: arrays.name(),
         array: (*arrays.bound).clone(),
         client_unit: arrays.client_unit,
         array_buffer,
     });
-    arrays.pushed.0.push(Saved {
+    arrays.saved.0.push(Saved {
         pixels,
         arrays: saved,
     });
@@ -57,7 +43,7 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     if let Err(error) = cx.gl.state.gl_pop_client_attrib() {
         return cx.set_error(error.code());
     }
-    let Some(saved) = cx.gl.arrays.pushed.0.pop() else {
+    let Some(saved) = cx.gl.arrays.saved.0.pop() else {
         return;
     };
     // What was right before is right now.
@@ -107,7 +93,7 @@ impl Context {
     /// object that differs.
     fn restore_arrays(&mut self, saved: SavedArrays) {
         // An object that was deleted meanwhile stays deleted.
-        if saved.name != self.gl.arrays.name {
+        if saved.name != self.gl.arrays.name() {
             if saved.name != 0 && !self.gl.own.vertex_arrays.is_taken(saved.name) {
                 return;
             }

@@ -5,48 +5,25 @@
 //! indices. What buffers hold is known as far as there are copies of it (`buffers`), and bounds are
 //! found once for the same contents.
 
-use super::hulls::{Blocks, Indices, Positions};
-use super::pieces::{bounds as index_bounds, touched, Indexed, Piece, EVERYONE};
-use super::tree::Tree;
+use super::indexed::{bounds as index_bounds, Indexed};
 use crate::context::Context;
-use crate::gl::buffers::{Buffers, Contents, Outline};
+use crate::shadow::arrays::known_bounds::Key;
+use crate::shadow::arrays::positions::{Blocks, Indices, Positions};
+use crate::shadow::arrays::tree::{touched, Piece, Tree, EVERYONE};
+use crate::shadow::buffers::memory::Contents;
+use crate::shadow::buffers::outline::Outline;
+use crate::shadow::buffers::table::Buffers;
 use mgn_wall::Bounds;
 use mgn_wire::draws::{attr, RUN_BLOCK as BLOCK};
 use mgn_wire::gl::*;
 use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::RECORD_MAX;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bounds of so many blocks are remembered at least, and of twice as many at most.
-const BLOCKS_KEPT: usize = 1 << 17;
 /// So many blocks of the program's memory are looked at before they are sent, while the processor
 /// still has them at hand.
 const STRETCH: usize = 64;
-
-/// Bounds of blocks of draws from buffers.
-#[derive(Default)]
-pub struct Known {
-    bounds: HashMap<Key, Arc<Tree>>,
-    blocks: usize,
-    /// What was remembered before those; what is not asked for again is forgotten, such as
-    /// contents that have changed.
-    before: HashMap<Key, Arc<Tree>>,
-}
-
-/// What bounds depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    positions: (u64, Positions),
-    /// The number of the contents and the offset of indices, their type, and what is added to
-    /// them.
-    indices: Option<(u64, usize, u32, i32)>,
-    restart: Option<u32>,
-    first: usize,
-    count: usize,
-    overlap: Option<usize>,
-}
 
 /// Where the positions of a draw lie: in the program's memory, or in a buffer, of which the number
 /// of the contents is known and those themselves or an outline of them, in which the first position
@@ -352,7 +329,7 @@ impl Context {
     }
 
     /// Who draws what lies within `bounds`, drawn with `mode`.
-    pub(in crate::gl) fn tiles_within(&mut self, mode: u32, bounds: Bounds) -> u64 {
+    pub fn tiles_within(&mut self, mode: u32, bounds: Bounds) -> u64 {
         if !self.draw_is_sure(mode) {
             return EVERYONE;
         }
@@ -374,7 +351,7 @@ impl Context {
     }
 
     /// Says that the draw that is written next, of at most `bytes` bytes, is for `tiles` only.
-    pub(in crate::gl) fn only(&mut self, tiles: u64, bytes: usize) {
+    pub fn only(&mut self, tiles: u64, bytes: usize) {
         let room = bytes + 12;
         if tiles == EVERYONE || room > RECORD_MAX {
             return;
@@ -388,26 +365,6 @@ impl Context {
         // SAFETY: as above.
         unsafe { self.enc.mgn_only(tiles as u32, (tiles >> 32) as u32) };
         self.message_is_sorted();
-    }
-}
-
-impl Known {
-    /// Bounds that are remembered, or found.
-    fn bounds(&mut self, key: Key, find: impl FnOnce() -> Option<Tree>) -> Option<Arc<Tree>> {
-        if let Some(bounds) = self.bounds.get(&key) {
-            return Some(bounds.clone());
-        }
-        let bounds = match self.before.remove(&key) {
-            Some(bounds) => bounds,
-            None => Arc::new(find()?),
-        };
-        if self.blocks + bounds.len() > BLOCKS_KEPT {
-            self.before = std::mem::take(&mut self.bounds);
-            self.blocks = 0;
-        }
-        self.blocks += bounds.len();
-        self.bounds.insert(key, bounds.clone());
-        Some(bounds)
     }
 }
 

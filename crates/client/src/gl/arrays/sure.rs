@@ -1,8 +1,8 @@
 //! Which draws raise no error for certain, so that glGetError after them need not ask.
 
 use crate::context::Context;
-use crate::gl::claims::Claim;
-use crate::gl::On;
+use crate::gl::claims::On;
+use crate::shadow::claims::Claim;
 use mgn_wire::gl;
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ impl Context {
     /// Sends a draw of `mode`, whose other arguments are right if `checked`. `what` is the kind of
     /// draw.
     #[inline]
-    pub(in crate::gl) fn send_draw(
+    pub fn send_draw(
         &mut self,
         what: [u32; 2],
         mode: u32,
@@ -35,7 +35,7 @@ impl Context {
     }
 
     /// A primitive of `mode` is begun.
-    pub(in crate::gl) fn drawing_begins(&mut self, mode: u32, op: u16) {
+    pub fn drawing_begins(&mut self, mode: u32, op: u16) {
         let before = std::mem::replace(&mut self.enc.doubt, op);
         if !self.gl.claims.are_wanted() {
             return;
@@ -50,7 +50,7 @@ impl Context {
 
     /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or
     /// pbuffer, with nothing about that could forbid it.
-    pub(in crate::gl) fn draw_is_sure(&self, mode: u32) -> bool {
+    pub fn draw_is_sure(&self, mode: u32) -> bool {
         let objects = &self.gl.objects;
         let off = |cap| self.gl.state.is_enabled(cap) == Some(false);
         self.gl.is_compat()
@@ -67,7 +67,7 @@ impl Context {
 
     /// The claim that a draw succeeds: it depends on the program and the units of its samplers, on
     /// what is drawn to, and on little else. None where the rest is out of the ordinary.
-    pub(in crate::gl) fn draw_claim(&self, what: [u32; 2], mode: u32) -> Option<Claim> {
+    pub fn draw_claim(&self, what: [u32; 2], mode: u32) -> Option<Claim> {
         let (objects, state, arrays) = (&self.gl.objects, &self.gl.state, &self.gl.arrays);
         if objects.draws_specially()
             || self.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0

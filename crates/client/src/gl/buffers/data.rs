@@ -1,11 +1,11 @@
 //! Contents: from the program's memory to the server and back.
 
-use super::bindings::required;
-use super::memory::Memory;
-use super::outline::Look;
-use super::table::BufferObject;
+use super::bindings::{bound, required};
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::buffers::memory::Memory;
+use crate::shadow::buffers::object::BufferObject;
+use crate::shadow::buffers::outline::Look;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, ops, RECORD_MAX};
@@ -375,7 +375,7 @@ pub unsafe extern "C" fn glCopyBufferSubData(
 
 /// The server writes to the buffer bound to `target` by a command that the client does not follow.
 pub fn contents_changed(cx: &mut Context, target: u32) {
-    if let Ok(name) = super::bound(cx, target) {
+    if let Ok(name) = bound(cx, target) {
         cx.gl.shared.buffers().changed(name);
     }
 }
@@ -468,7 +468,7 @@ pub(super) fn copy_contents(cx: &mut Context, target: u32, buffer: u32, size: us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gl::buffers::Buffers;
+    use crate::shadow::buffers::table::Buffers;
 
     #[test]
     fn ranges() {

@@ -2,7 +2,8 @@
 //! textures on them, and feedback.
 
 use crate::current::context;
-use crate::gl::{use_name, Class};
+use crate::gl::objects::names::use_name;
+use crate::shadow::objects::class::Class;
 use mgn_wire::gl::GL_TEXTURE_BUFFER;
 use mgn_wire::lens;
 

@@ -1,12 +1,12 @@
 //! Mapped buffers: memory of the client's, fetched when the program may read it and sent when it
 //! has written it.
 
-use super::bindings::required;
+use super::bindings::{bound, required};
 use super::data::{copy_contents, fetch, send};
 use super::persistent::before_unmapping;
-use super::table::BufferObject;
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::buffers::object::BufferObject;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use std::ptr::null_mut;
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
 
 /// Whether the buffer bound to `target` is mapped so that the server may not work with it.
 pub fn is_locked(cx: &Context, target: u32) -> bool {
-    match super::bound(cx, target) {
+    match bound(cx, target) {
         // The count is there so that the common case needs no lock.
         Ok(name) => {
             cx.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
@@ -289,7 +289,7 @@ pub fn is_locked(cx: &Context, target: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gl::buffers::Buffers;
+    use crate::shadow::buffers::table::Buffers;
 
     #[test]
     fn what_may_be_mapped() {

@@ -1,9 +1,16 @@
 //! Buffer objects by name. A command on one is that on the buffer bound to `GL_COPY_WRITE_BUFFER`
 //! while it is bound there, here and on the server, which hears of nothing else.
 
-use super::*;
-use crate::gl::hand::{glClearBufferData, glClearBufferSubData};
+use super::bind::*;
+use super::bindings::bound;
+use super::data::*;
+use super::mapping::*;
+use super::parameters::*;
+use crate::context::Context;
+use crate::current::context;
+use crate::gl::images::{glClearBufferData, glClearBufferSubData};
 use core::ffi::c_void;
+use mgn_wire::gl::*;
 use std::ptr::null_mut;
 
 /// Whether there is a buffer object of this name, and not only the name.

@@ -2,205 +2,24 @@
 //!
 //! What the program writes goes to the server with the next message, ahead of it: OpenGL promises
 //! nothing of bytes that are written while commands before may still read them, so none of the
-//! message's commands sees too much. It is found by comparison with what the server was sent last,
-//! so that everything may write there, the kernel too. What the server writes comes back when the
-//! program has waited for it: at fences, at the results of queries, and at glFinish.
+//! message's commands sees too much. What the server writes comes back when the program has waited
+//! for it: at fences, at the results of queries, and at glFinish.
 
 use super::data::READ_PIECE;
-use super::memory::{Memory, ALIGNMENT};
-use super::table::{Buffers, Mapping};
 use crate::context::Context;
-use crate::gl::Shared;
 use crate::session::Session;
-use mgn_wire::{gl::*, ops, RECORD_MAX};
-use std::ops::Range;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard};
+use crate::shadow::buffers::persistent::{Write, WORD};
+use crate::shadow::share_group::Shared;
+use mgn_wire::{ops, RECORD_MAX};
+use std::sync::MutexGuard;
 
-/// What is compared at once.
-const LINE: usize = ALIGNMENT;
-/// What changes alone where the server may have written the bytes beside.
-const WORD: usize = 4;
 /// Bytes of a mgnBufferWrite record beside its data.
 const HEAD: usize = 20;
-/// What is sent in one record.
-const PIECE: usize = RECORD_MAX / 4;
-
-/// Bytes on their way to a buffer.
-#[derive(Debug)]
-struct Write {
-    buffer: u32,
-    offset: i64,
-    /// They lie here, as what the server was sent. A command of another thread may write to the
-    /// same bytes meanwhile; it follows, then, and wins.
-    sent: Arc<Memory>,
-    part: Range<usize>,
-}
-
-impl Write {
-    fn bytes(&self) -> (*const u8, usize) {
-        (self.sent.at(self.part.start), self.part.len())
-    }
-}
-
-/// A mapping whose bytes the server may have changed.
-#[derive(Clone, Copy, Debug)]
-struct Stale {
-    buffer: u32,
-    offset: i64,
-    length: usize,
-    pointer: usize,
-}
-
-impl Mapping {
-    /// Whether the server hears of what is written only by glFlushMappedBufferRange, or not at all.
-    fn is_told(&self) -> bool {
-        !self.has(GL_MAP_WRITE_BIT)
-            || self.has(GL_MAP_FLUSH_EXPLICIT_BIT) && !self.has(GL_MAP_COHERENT_BIT)
-    }
-
-    /// The parts that differ from what was sent, in pieces of `grain` bytes, each as long as it may
-    /// be in one record.
-    fn changes(&self, sent: &Memory, grain: usize) -> Vec<Range<usize>> {
-        let len = self.length as usize;
-        let mut changes: Vec<Range<usize>> = Vec::new();
-        let lines =
-            |part: Range<usize>| (part.start / LINE * LINE..part.end.min(len)).step_by(LINE);
-        let mut next = 0;
-        for line in self.take_written().into_iter().flat_map(lines) {
-            let end = len.min(line + LINE);
-            // A line may lie in two parts.
-            if line < next || self.same(sent, line..end) {
-                continue;
-            }
-            next = end;
-            for at in (line..end).step_by(grain) {
-                let part = at..end.min(at + grain);
-                if grain < LINE && self.same(sent, part.clone()) {
-                    continue;
-                }
-                match changes.last_mut() {
-                    Some(last) if last.end == part.start && last.len() < PIECE => {
-                        last.end = part.end;
-                    }
-                    _ => changes.push(part),
-                }
-            }
-        }
-        changes
-    }
-
-    fn same(&self, sent: &Memory, part: Range<usize>) -> bool {
-        let (a, b) = (
-            (self.pointer + part.start) as *const u8,
-            sent.at(part.start),
-        );
-        // SAFETY: both hold `length` bytes. The program may be writing there, so nothing refers to
-        // them.
-        unsafe {
-            if part.len() == LINE {
-                return a.cast::<[u64; LINE / 8]>().read_unaligned()
-                    == b.cast::<[u64; LINE / 8]>().read_unaligned();
-            }
-            (0..part.len()).all(|i| a.add(i).read() == b.add(i).read())
-        }
-    }
-}
-
-impl Buffers {
-    /// The program's writes to persistent mappings since the last time.
-    fn take_writes(&mut self) -> Vec<Write> {
-        let mut writes = Vec::new();
-        for name in self.persistent() {
-            writes.append(&mut self.take_writes_to(name));
-        }
-        writes
-    }
-
-    fn take_writes_to(&mut self, buffer: u32) -> Vec<Write> {
-        let Some((mapping, sent, is_shared)) = self.persistent_mapping(buffer) else {
-            return Vec::new();
-        };
-        if mapping.is_told() {
-            return Vec::new();
-        }
-        let grain = if is_shared { WORD } else { LINE };
-        let changes = mapping.changes(sent, grain);
-        let take = |part: Range<usize>| {
-            // SAFETY: within the mapping, and within `sent`, which is as long. What is sent is what
-            // is noted.
-            unsafe {
-                let from = (mapping.pointer + part.start) as *const u8;
-                std::ptr::copy_nonoverlapping(from, sent.at(part.start), part.len());
-            }
-            Write {
-                buffer,
-                offset: mapping.offset + part.start as i64,
-                sent: sent.clone(),
-                part,
-            }
-        };
-        changes.into_iter().map(take).collect()
-    }
-
-    /// Mappings whose bytes the server may have changed since they were fetched.
-    fn take_stale(&mut self) -> Vec<Stale> {
-        let mut names = self.persistent();
-        names.retain(|name| self.take_stale_mark(*name));
-        let stale = |buffer| {
-            let (mapping, ..) = self.persistent_mapping(buffer)?;
-            Some(Stale {
-                buffer,
-                offset: mapping.offset,
-                length: mapping.length as usize,
-                pointer: mapping.pointer,
-            })
-        };
-        names.into_iter().filter_map(stale).collect()
-    }
-
-    /// The server has `bytes` at `offset` of a persistent mapping. What the program wrote meanwhile
-    /// stays.
-    fn received(&mut self, of: Stale, offset: usize, bytes: &[u8]) {
-        let Some((mapping, sent, _)) = self.persistent_mapping(of.buffer) else {
-            return;
-        };
-        if mapping.pointer != of.pointer || offset + bytes.len() > mapping.length as usize {
-            // It was mapped anew.
-            return;
-        }
-        let lines = bytes.chunks(LINE).enumerate();
-        let changed = lines.filter(|(i, line)| !sent.holds(offset + i * LINE, line));
-        let words = changed.flat_map(|(i, line)| {
-            let words = line.chunks(WORD).enumerate();
-            words.map(move |(j, word)| (offset + i * LINE + j * WORD, word))
-        });
-        for (at, word) in words {
-            let part = at..at + word.len();
-            if sent.holds(part.start, word) {
-                continue;
-            }
-            let untouched = mapping.same(sent, part.clone());
-            // SAFETY: the bytes lie in both.
-            unsafe {
-                sent.write(part.start, word.as_ptr(), word.len());
-                if untouched {
-                    let to = (mapping.pointer + part.start) as *mut u8;
-                    std::ptr::copy_nonoverlapping(word.as_ptr(), to, word.len());
-                }
-            }
-        }
-    }
-}
 
 /// The order of messages that carry what programs wrote, and of those that rely on it.
 pub struct Turn<'a>(#[allow(dead_code)] MutexGuard<'a, ()>);
 
 impl Shared {
-    pub fn has_persistent(&self) -> bool {
-        self.notes.persistent.load(Ordering::Relaxed) != 0
-    }
-
     /// Sends what programs wrote to persistent mappings. Nothing of the group that relies on it may
     /// be sent before, so what it gives is to be held until the message behind is on its way.
     pub fn send_persistent(&self, session: &Session, context: u32) -> Turn<'_> {
@@ -242,146 +61,29 @@ pub(super) fn before_unmapping(cx: &mut Context, buffer: u32) {
     }
 }
 
-/// Whether the program, once it has `answer` to `op`, may know that the server is done with
-/// something.
-pub fn is_wait(op: u16, answer: &[u8]) -> bool {
-    match op {
-        ops::GL_CLIENT_WAIT_SYNC => !answer.starts_with(&GL_TIMEOUT_EXPIRED.to_le_bytes()),
-        ops::MGN_FINISH
-        | ops::GL_GET_SYNCIV
-        | ops::MGN_COUNTED
-        | ops::GL_GET_QUERY_OBJECTIV
-        | ops::GL_GET_QUERY_OBJECTUIV
-        | ops::GL_GET_QUERY_OBJECTI64V
-        | ops::GL_GET_QUERY_OBJECTUI64V => true,
-        _ => false,
-    }
-}
-
-/// Fetches what the server wrote to persistent mappings.
-#[cold]
-pub fn fetch_persistent(cx: &mut Context) {
-    let stale = cx.gl.shared.buffers().take_stale();
-    for mapping in stale {
-        let mut at = 0;
-        while at < mapping.length {
-            let n = READ_PIECE.min(mapping.length - at);
-            let mut bytes = vec![0u8; n];
-            // SAFETY: the context's own encoder; there is room for the answer.
-            let got = unsafe {
-                cx.enc
-                    .mgn_buffer_read(mapping.buffer, mapping.offset + at as i64, n as u32);
-                cx.answer(ops::MGN_BUFFER_READ).array(bytes.as_mut_ptr(), n)
-            };
-            cx.gl.shared.buffers().received(mapping, at, &bytes[..got]);
-            at += n;
+impl Context {
+    /// Fetches what the server wrote to persistent mappings.
+    #[cold]
+    pub fn fetch_persistent(&mut self) {
+        let stale = self.gl.shared.buffers().take_stale();
+        for mapping in stale {
+            let mut at = 0;
+            while at < mapping.length {
+                let n = READ_PIECE.min(mapping.length - at);
+                let mut bytes = vec![0u8; n];
+                // SAFETY: the context's own encoder; there is room for the answer.
+                let got = unsafe {
+                    self.enc
+                        .mgn_buffer_read(mapping.buffer, mapping.offset + at as i64, n as u32);
+                    self.answer(ops::MGN_BUFFER_READ)
+                        .array(bytes.as_mut_ptr(), n)
+                };
+                self.gl
+                    .shared
+                    .buffers()
+                    .received(mapping, at, &bytes[..got]);
+                at += n;
+            }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ALL: u32 =
-        GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-
-    /// Buffer 1 of 1000 bytes, mapped from 40 on.
-    fn mapped(access: u32) -> (Buffers, *mut u8) {
-        let mut buffers = Buffers::default();
-        buffers.adopt(1, 0);
-        buffers.allocate(1, 1000, GL_DYNAMIC_DRAW);
-        let own = buffers.memory_for(1, 900, access);
-        let pointer = buffers.map(1, 40, 900, access, own).unwrap();
-        (buffers, pointer as *mut u8)
-    }
-
-    fn writes(buffers: &mut Buffers) -> Vec<(u32, i64, Vec<u8>)> {
-        let bytes = |w: &Write| w.sent.read(w.part.start, w.part.len()).unwrap();
-        let writes = buffers.take_writes();
-        writes
-            .iter()
-            .map(|w| (w.buffer, w.offset, bytes(w)))
-            .collect()
-    }
-
-    #[test]
-    fn what_the_program_writes_is_taken_once() {
-        let (mut b, p) = mapped(ALL);
-        assert_eq!(writes(&mut b), []);
-        // SAFETY: within the mapping.
-        unsafe {
-            p.add(64).write(7);
-            p.add(899).write(9);
-        }
-        let mut line = [0; LINE];
-        line[0] = 7;
-        assert_eq!(
-            writes(&mut b),
-            [(1, 104, line.to_vec()), (1, 936, vec![0, 0, 0, 9])]
-        );
-        assert_eq!(writes(&mut b), []);
-        b.unmap(1);
-        assert_eq!(writes(&mut b), []);
-    }
-
-    #[test]
-    fn beside_what_the_server_writes_only_words_are_sent() {
-        let (mut b, p) = mapped(ALL);
-        b.is_written_unseen(1);
-        // SAFETY: within the mapping.
-        unsafe { p.add(65).write(7) };
-        assert_eq!(writes(&mut b), [(1, 104, vec![0, 7, 0, 0])]);
-    }
-
-    #[test]
-    fn explicit_flushes_are_the_program_s() {
-        let (mut b, p) =
-            mapped(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
-        // SAFETY: within the mapping.
-        unsafe { p.write(7) };
-        assert_eq!(writes(&mut b), []);
-    }
-
-    #[test]
-    fn what_the_server_writes_arrives_but_for_what_the_program_wrote() {
-        let (mut b, p) = mapped(ALL);
-        assert!(b.take_stale().is_empty());
-        b.changed(1);
-        let stale = b.take_stale()[0];
-        assert_eq!((stale.offset, stale.length), (40, 900));
-        // SAFETY: within the mapping.
-        unsafe { p.add(4).write(7) };
-        b.received(stale, 0, &[1; 12]);
-        // SAFETY: likewise.
-        let now = unsafe { p.cast::<[u8; 16]>().read() };
-        assert_eq!(now, [1, 1, 1, 1, 7, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
-        assert_eq!(writes(&mut b)[0].2[..8], [1, 1, 1, 1, 7, 0, 0, 0]);
-        assert!(b.take_stale().is_empty());
-    }
-
-    #[test]
-    fn commands_that_write_are_seen_in_the_mapping() {
-        let (mut b, p) = mapped(ALL);
-        // SAFETY: the literal's bytes, and the mapping's.
-        unsafe {
-            b.write(1, 38, b"abcd".as_ptr(), 4, None);
-            assert_eq!(p.cast::<[u8; 4]>().read(), *b"cd\0\0");
-        }
-        assert_eq!(writes(&mut b), []);
-    }
-
-    #[test]
-    fn answers_after_which_the_server_is_done() {
-        assert!(is_wait(ops::MGN_FINISH, &[]));
-        assert!(!is_wait(ops::MGN_GET_ERROR, &[]));
-        assert!(!is_wait(
-            ops::GL_CLIENT_WAIT_SYNC,
-            &GL_TIMEOUT_EXPIRED.to_le_bytes()
-        ));
-        assert!(is_wait(
-            ops::GL_CLIENT_WAIT_SYNC,
-            &GL_CONDITION_SATISFIED.to_le_bytes()
-        ));
     }
 }

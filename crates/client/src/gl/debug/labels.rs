@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::sync_name;
+use crate::gl::objects::sync_name;
 use core::ffi::c_void;
 use mgn_wire::encoder::c_string;
 use mgn_wire::ops;

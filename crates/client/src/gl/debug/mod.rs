@@ -2,18 +2,17 @@
 //! is called here, in the program's thread: when an answer says that there are any, and before a
 //! frame is handed over. Where the program wants synchronous output, every command that may fail
 //! asks for them before it returns; elsewhere it is sent at once, and a thread asks a moment later
-//! (`later`).
+//! (`debug_thread`).
 
-pub mod bounds;
 pub mod labels;
-pub mod later;
 
 use crate::context::Context;
 use crate::current::context;
+use crate::debug_thread::{call, later, Callback, Line, MOST};
 use crate::gl::arrays::entries::follow_array_switches;
-use crate::gl::{values, Tracked};
+use crate::gl::tracked::{values, Tracked};
+use crate::shadow::debug::Debug;
 use core::ffi::c_void;
-use later::later;
 use mgn_wire::debug::messages;
 use mgn_wire::gl::*;
 use mgn_wire::{ops, Answer};
@@ -22,55 +21,6 @@ use std::sync::Arc;
 /// A bit of `Encoder::doubt`, beside the number of the command: what may fail is on its way, and
 /// the thread knows of it.
 pub const SENT: u16 = 1 << 15;
-
-pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
-
-/// Bytes of messages in one answer; more than there ever are.
-const MOST: u32 = (mgn_wire::LONG_MAX / 8) as u32;
-
-/// Who is told of messages, and whether there are any.
-pub struct Debug {
-    callback: *mut c_void,
-    user: *const c_void,
-    output: bool,
-    /// Messages come before the command returns.
-    synchronous: bool,
-    /// The callback is being called in this thread.
-    tells: bool,
-    /// Where messages may come from the thread, since they first could.
-    line: Option<Arc<later::Line>>,
-    pub groups: bounds::Groups,
-}
-
-impl Default for Debug {
-    fn default() -> Debug {
-        Debug {
-            callback: std::ptr::null_mut(),
-            user: std::ptr::null(),
-            output: false,
-            synchronous: false,
-            tells: false,
-            line: None,
-            groups: bounds::Groups::default(),
-        }
-    }
-}
-
-impl Debug {
-    /// Whether messages are kept or told. Then the driver is to refuse commands, and not the
-    /// client: it has better words for it.
-    pub fn is_heard(&self) -> bool {
-        self.output
-    }
-
-    /// `GL_DEBUG_CALLBACK_FUNCTION` and `GL_DEBUG_CALLBACK_USER_PARAM`.
-    pub fn pointer(&self, pname: u32) -> *mut c_void {
-        match pname {
-            GL_DEBUG_CALLBACK_FUNCTION => self.callback,
-            _ => self.user.cast_mut(),
-        }
-    }
-}
 
 impl Context {
     /// The command that is about to return may have failed.
@@ -90,7 +40,7 @@ impl Context {
         if self.enc.doubt & SENT != 0 || self.gl.immediate.hides_room() {
             return;
         }
-        if let Some(line) = self.gl.debug.line.clone() {
+        if let Some(line) = self.line.clone() {
             self.flush();
             self.enc.doubt |= SENT;
             later().remind(&line);
@@ -98,14 +48,14 @@ impl Context {
     }
 
     /// What the thread that asks in the program's place has in common with this context.
-    pub fn line(&self) -> Option<Arc<later::Line>> {
-        self.gl.debug.line.clone()
+    pub fn line(&self) -> Option<Arc<Line>> {
+        self.line.clone()
     }
 
     /// A primitive begins, in which the server can be asked nothing.
     #[cold]
     pub fn watched_begin(&mut self) {
-        if let Some(line) = &self.gl.debug.line {
+        if let Some(line) = &self.line {
             line.asking().in_begin = true;
         }
     }
@@ -145,7 +95,7 @@ impl Context {
             let callback = unsafe { std::mem::transmute::<*mut c_void, Callback>(callback) };
             for message in messages(answer.next_array(1)) {
                 // SAFETY: the program's own function, and what it is to be called with.
-                unsafe { later::call(callback, message, user) };
+                unsafe { call(callback, message, user) };
             }
         }
         drop(turn);
@@ -172,10 +122,10 @@ impl Context {
             return;
         }
         let apart = self.enc.watched && !self.gl.debug.synchronous;
-        if let (true, None, Some(session)) = (apart, &self.gl.debug.line, self.session) {
-            self.gl.debug.line = Some(Arc::new(later::Line::new(session, self.id)));
+        if let (true, None, Some(session)) = (apart, &self.line, self.session) {
+            self.line = Some(Arc::new(Line::new(session, self.id)));
         }
-        if let Some(line) = &self.gl.debug.line {
+        if let Some(line) = &self.line {
             let Debug { callback, user, .. } = self.gl.debug;
             let callback = if apart { callback as usize } else { 0 };
             line.tells(callback, user as usize);
@@ -184,7 +134,7 @@ impl Context {
 
     /// The context goes: nobody is told of anything any more.
     pub fn hang_up(&mut self) {
-        if let Some(line) = &self.gl.debug.line {
+        if let Some(line) = &self.line {
             line.tells(0, 0);
         }
     }

@@ -1,6 +1,7 @@
 //! Gets of state: answered from the shadow, or by those that keep the value, or by the server where
 //! nobody here knows it.
 
+mod answer;
 mod parameters;
 mod state;
 mod switches;
@@ -8,21 +9,3 @@ mod switches;
 pub use parameters::*;
 pub use state::*;
 pub use switches::*;
-
-use mgn_wire::{Answer, Plain};
-
-/// Writes the values of an answer to the program's memory, `most` at most, and says how many there
-/// were: none after an error.
-///
-/// # Safety
-/// `data` has room for `most` values.
-unsafe fn take<T: Plain>(mut answer: Answer, data: *mut T, most: usize) -> usize {
-    let bytes = answer.next_array(size_of::<T>());
-    let count = most.min(bytes.len() / size_of::<T>());
-    // SAFETY: the answer holds as many bytes, and the program's memory has room for them.
-    unsafe {
-        data.cast::<u8>()
-            .copy_from_nonoverlapping(bytes.as_ptr(), count * size_of::<T>())
-    };
-    count
-}

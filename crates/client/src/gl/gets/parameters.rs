@@ -1,6 +1,6 @@
 //! Gets of parameters: of lights, materials and textures, and of what has an index.
 
-use super::take;
+use super::answer::take;
 use crate::current::context;
 use mgn_state::{Answer, State, Values};
 use mgn_wire::gl::{GL_TEXTURE_MATRIX, GL_TRANSPOSE_TEXTURE_MATRIX};

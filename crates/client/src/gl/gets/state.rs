@@ -1,10 +1,10 @@
 //! glGetIntegerv and its siblings.
 
-use super::take;
+use super::answer::take;
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::buffers::bound;
-use crate::gl::values;
+use crate::gl::tracked::values;
 use mgn_state::{current, fixed_of, Answer, Values};
 use mgn_wire::gl::*;
 use mgn_wire::sizes::gets;

@@ -2,7 +2,7 @@
 //! the buffers that are drawn to and read.
 
 use crate::current::context;
-use crate::gl::{values, Tracked};
+use crate::gl::tracked::{values, Tracked};
 use mgn_wire::gl::*;
 use mgn_wire::ops;
 

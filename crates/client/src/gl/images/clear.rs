@@ -4,7 +4,9 @@
 use super::source::one_pixel;
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::buffers::{bound, contents_changed, is_locked};
+use crate::gl::buffers::bindings::bound;
+use crate::gl::buffers::data::contents_changed;
+use crate::gl::buffers::mapping::is_locked;
 use core::ffi::c_void;
 use mgn_wire::gl::GL_INVALID_OPERATION;
 

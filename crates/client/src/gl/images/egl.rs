@@ -1,7 +1,7 @@
 //! Images of EGL as textures and renderbuffers.
 
 use crate::current::context;
-use crate::gl::objects::follow;
+use crate::gl::objects::names::follow;
 use mgn_wire::gl::GL_NONE;
 use std::ffi::c_void;
 

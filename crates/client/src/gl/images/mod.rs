@@ -16,6 +16,7 @@ mod read;
 mod source;
 mod split;
 mod store;
+mod tex_image;
 mod textures;
 
 pub use clear::*;
@@ -24,5 +25,5 @@ pub use egl::*;
 pub use maps::*;
 pub use named::*;
 pub use read::*;
-pub use store::{glPixelStoref, glPixelStorei, PixelState, SavedPixels};
+pub use store::{glPixelStoref, glPixelStorei};
 pub use textures::*;

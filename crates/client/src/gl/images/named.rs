@@ -3,8 +3,9 @@
 use super::read::take_level;
 use crate::context::Context;
 use crate::current::context;
+use crate::gl::objects::names::use_name;
 use crate::gl::pixels::{Extent, Layout};
-use crate::gl::{use_name, Class};
+use crate::shadow::objects::class::Class;
 use core::ffi::c_void;
 use mgn_state::PixelStore;
 use mgn_wire::encoder::Encoder;

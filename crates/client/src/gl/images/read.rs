@@ -4,7 +4,8 @@
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::pixels::{Extent, Layout};
-use crate::gl::robust::fits;
+use crate::gl::room::fits;
+use crate::shadow::read_ahead::Region;
 use crate::tiles::{self, Whole};
 use core::ffi::c_void;
 use mgn_state::PixelStore;
@@ -13,17 +14,6 @@ use mgn_wire::ops;
 
 /// A larger image is read in bands of rows, so that no answer grows beyond measure.
 const BAND: usize = 32 << 20;
-
-/// The arguments of glReadPixels.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Region {
-    pub x: i32,
-    pub y: i32,
-    pub width: i32,
-    pub height: i32,
-    pub format: u32,
-    pub type_: u32,
-}
 
 impl Region {
     /// Reads into the program's memory; `most` is how much there is, if the program says so.

@@ -2,9 +2,9 @@
 
 use super::formats::go_together;
 use crate::context::Context;
-use crate::gl::buffers::is_locked;
-use crate::gl::can_be_read;
+use crate::gl::buffers::mapping::is_locked;
 use crate::gl::pixels::{Extent, Layout};
+use crate::gl::tracked::can_be_read;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl, LONG_MAX};

@@ -3,7 +3,7 @@
 
 use super::formats::surely_defines;
 use super::source;
-use super::textures::TexImage;
+use super::tex_image::{Piece, TexImage};
 use crate::context::Context;
 use crate::gl::pixels::Layout;
 use mgn_wire::encoder::Data;
@@ -48,15 +48,6 @@ pub(super) unsafe fn in_pieces(
         }
     }
     true
-}
-
-/// Some rows of one layer, or some whole layers.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub row: usize,
-    pub rows: usize,
-    pub layer: usize,
-    pub layers: usize,
 }
 
 fn pieces(height: usize, depth: usize, row_bytes: usize) -> impl Iterator<Item = Piece> {

@@ -1,131 +1,18 @@
-//! glPixelStore: the program's parameters, and those that the server has at the moment.
+//! glPixelStore, and what the server is told of the parameters.
 
-use super::ahead::Ahead;
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::buffers::{self, bound, contents_changed, is_locked};
-use crate::gl::Tracked;
+use crate::gl::buffers::bind::bind;
+use crate::gl::buffers::bindings::bound;
+use crate::gl::buffers::data::contents_changed;
+use crate::gl::buffers::mapping::is_locked;
+use crate::gl::tracked::Tracked;
+use crate::shadow::arrays::saved::SavedPixels;
+use crate::shadow::pixel_store::{Parameter, NONE, PARAMETERS};
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
-use mgn_wire::hello::{api, ContextInfo};
+use mgn_wire::hello::api;
 use mgn_wire::Encoder;
-
-/// Pixel store parameters of both directions, as the program set them and as the server was told of
-/// them last.
-pub struct PixelState {
-    pub pack: PixelStore,
-    pub unpack: PixelStore,
-    server_pack: PixelStore,
-    server_unpack: PixelStore,
-    /// Where images are gathered that don't lie in memory as they travel.
-    scratch: Vec<u8>,
-    /// The largest textures.
-    limits: [(u32, i32); 5],
-    pub(super) ahead: Ahead,
-}
-
-/// Scratch memory that is kept for the next image.
-const SCRATCH_KEPT: usize = 1 << 20;
-
-/// A parameter's name for packing and unpacking (0 where it has none), where it is kept, and how to
-/// read it.
-struct Parameter {
-    pack: u32,
-    unpack: u32,
-    read: fn(&PixelStore) -> i32,
-    write: fn(&mut PixelStore, i32),
-}
-
-macro_rules! parameters {
-    ($($pack:ident $unpack:ident $field:ident: $kind:ident,)*) => {
-        [$(Parameter {
-            pack: $pack,
-            unpack: $unpack,
-            read: |s| i32::from(s.$field),
-            write: |s, v| s.$field = parameters!($kind v),
-        },)*]
-    };
-    (int $v:ident) => { $v };
-    (bool $v:ident) => { $v != 0 };
-}
-
-const NONE: u32 = 0;
-
-static PARAMETERS: [Parameter; 13] = parameters![
-    GL_PACK_ALIGNMENT GL_UNPACK_ALIGNMENT alignment: int,
-    GL_PACK_ROW_LENGTH GL_UNPACK_ROW_LENGTH row_length: int,
-    GL_PACK_SKIP_PIXELS GL_UNPACK_SKIP_PIXELS skip_pixels: int,
-    GL_PACK_SKIP_ROWS GL_UNPACK_SKIP_ROWS skip_rows: int,
-    GL_PACK_IMAGE_HEIGHT GL_UNPACK_IMAGE_HEIGHT image_height: int,
-    GL_PACK_SKIP_IMAGES GL_UNPACK_SKIP_IMAGES skip_images: int,
-    GL_PACK_SWAP_BYTES GL_UNPACK_SWAP_BYTES swap_bytes: bool,
-    GL_PACK_LSB_FIRST GL_UNPACK_LSB_FIRST lsb_first: bool,
-    GL_PACK_INVERT_MESA NONE invert: bool,
-    GL_PACK_COMPRESSED_BLOCK_WIDTH GL_UNPACK_COMPRESSED_BLOCK_WIDTH block_width: int,
-    GL_PACK_COMPRESSED_BLOCK_HEIGHT GL_UNPACK_COMPRESSED_BLOCK_HEIGHT block_height: int,
-    GL_PACK_COMPRESSED_BLOCK_DEPTH GL_UNPACK_COMPRESSED_BLOCK_DEPTH block_depth: int,
-    GL_PACK_COMPRESSED_BLOCK_SIZE GL_UNPACK_COMPRESSED_BLOCK_SIZE block_size: int,
-];
-
-impl PixelState {
-    /// The state of a new context with these constants.
-    pub fn new(info: &ContextInfo) -> PixelState {
-        let limits = [
-            GL_MAX_TEXTURE_SIZE,
-            GL_MAX_3D_TEXTURE_SIZE,
-            GL_MAX_CUBE_MAP_TEXTURE_SIZE,
-            GL_MAX_RECTANGLE_TEXTURE_SIZE,
-            GL_MAX_ARRAY_TEXTURE_LAYERS,
-        ];
-        let value = |pname| {
-            let values = info
-                .integers
-                .iter()
-                .find(|(p, _)| *p == pname)
-                .map(|(_, v)| v);
-            let value = values.and_then(|v| v.first()).copied().unwrap_or(0);
-            value.clamp(0, 1 << 20) as i32
-        };
-        PixelState {
-            pack: PixelStore::INITIAL,
-            unpack: PixelStore::INITIAL,
-            server_pack: PixelStore::INITIAL,
-            server_unpack: PixelStore::INITIAL,
-            scratch: Vec::new(),
-            limits: limits.map(|pname| (pname, value(pname))),
-            ahead: Ahead::default(),
-        }
-    }
-
-    /// What the driver says of one of the limits of textures; 0 if it has no such textures.
-    pub(super) fn limit(&self, pname: u32) -> i32 {
-        self.limits.iter().find(|l| l.0 == pname).map_or(0, |l| l.1)
-    }
-
-    /// Takes a parameter that was found valid.
-    fn set(&mut self, pname: u32, value: i32) {
-        // Inverted rows have another name in OpenGL ES.
-        let pname = match pname {
-            GL_PACK_REVERSE_ROW_ORDER_ANGLE => GL_PACK_INVERT_MESA,
-            pname => pname,
-        };
-        for p in PARAMETERS.iter().filter(|_| pname != NONE) {
-            if p.pack == pname {
-                (p.write)(&mut self.pack, value);
-            } else if p.unpack == pname {
-                (p.write)(&mut self.unpack, value);
-            }
-        }
-    }
-
-    /// `bytes` bytes to gather an image in.
-    pub(super) fn room(&mut self, bytes: usize) -> *mut u8 {
-        if self.scratch.len() < bytes || self.scratch.len() > SCRATCH_KEPT.max(bytes) {
-            self.scratch = vec![0; bytes];
-        }
-        self.scratch.as_mut_ptr()
-    }
-}
 
 /// Sends what brings the server's parameters from `server` to `wanted`.
 #[cold]
@@ -156,19 +43,10 @@ fn follow(
     *server = *wanted;
 }
 
-/// Pixel store parameters and pixel buffers, as glPushClientAttrib saves them.
-#[derive(Clone, Copy)]
-pub struct SavedPixels {
-    pack: PixelStore,
-    unpack: PixelStore,
-    pack_buffer: u32,
-    unpack_buffer: u32,
-}
-
 impl Context {
     /// The buffer that images are read from; 0 for the program's memory.
     #[inline]
-    pub(in crate::gl) fn unpack_buffer(&self) -> u32 {
+    pub fn unpack_buffer(&self) -> u32 {
         bound(self, GL_PIXEL_UNPACK_BUFFER).unwrap_or(0)
     }
 
@@ -251,7 +129,7 @@ impl Context {
             ),
         ] {
             if now != then {
-                buffers::bind(self, target, then);
+                bind(self, target, then);
             }
         }
     }
@@ -279,43 +157,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_have_one_place_each() {
-        let mut state = PixelState::new(&ContextInfo::default());
-        for (i, p) in PARAMETERS.iter().enumerate() {
-            for pname in [p.pack, p.unpack] {
-                state.set(pname, i as i32 + 1);
-            }
-        }
-        assert_eq!(
-            state.pack,
-            PixelStore {
-                invert: true,
-                ..state.unpack
-            }
-        );
-        let unpack = PixelStore {
-            alignment: 1,
-            row_length: 2,
-            skip_pixels: 3,
-            skip_rows: 4,
-            image_height: 5,
-            skip_images: 6,
-            swap_bytes: true,
-            lsb_first: true,
-            invert: false,
-            block_width: 10,
-            block_height: 11,
-            block_depth: 12,
-            block_size: 13,
-        };
-        assert_eq!(state.unpack, unpack);
-        state.set(GL_PACK_REVERSE_ROW_ORDER_ANGLE, 0);
-        assert!(!state.pack.invert);
-        state.set(NONE, 7);
-        assert_eq!(state.unpack, unpack);
-    }
-
-    #[test]
     fn the_server_is_told_what_differs() {
         // Records go into a vector that no record leaves.
         unsafe fn full(_: *mut Encoder, _: usize) -> *mut u8 {
@@ -339,16 +180,5 @@ mod tests {
         assert_eq!(enc.cur as usize - room.as_ptr() as usize, 36);
         assert_eq!(enc.doubt, 0);
         assert_eq!(server, wanted);
-    }
-
-    #[test]
-    fn scratch_does_not_stay_large() {
-        let mut state = PixelState::new(&ContextInfo::default());
-        state.room(8 << 20);
-        assert_eq!(state.scratch.len(), 8 << 20);
-        state.room(100);
-        assert_eq!(state.scratch.len(), 100);
-        state.room(50);
-        assert_eq!(state.scratch.len(), 100);
     }
 }

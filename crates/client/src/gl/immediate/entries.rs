@@ -3,9 +3,9 @@
 //! Integers become floats as OpenGL 2.1, table 2.9, says (and Mesa does) for colours and normals:
 //! unsigned `c / (2^b - 1)`, signed `(2c + 1) / (2^b - 1)`.
 
-use super::block::Block;
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::immediate::block::Block;
 use mgn_wire::draws::attr;
 use mgn_wire::{gl, ops};
 
@@ -61,12 +61,12 @@ fn widen<const N: usize>(v: [f32; N]) -> [f32; 4] {
 }
 
 /// A value as it is.
-pub(in crate::gl) trait Plainly: Copy {
+pub trait Plainly: Copy {
     fn plainly(self) -> f32;
 }
 
 /// A value in the range of its type, mapped to 0..1 or -1..1.
-pub(in crate::gl) trait Normally: Copy {
+pub trait Normally: Copy {
     fn normally(self) -> f32;
 }
 

@@ -2,7 +2,7 @@
 //! glBegin and glEnd, and no display list holds them.
 
 use crate::current::context;
-use crate::gl::Tracked;
+use crate::gl::tracked::Tracked;
 use mgn_wire::ops;
 
 macro_rules! outside_only {

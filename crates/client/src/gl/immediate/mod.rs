@@ -8,305 +8,26 @@
 //! than a chunk) makes the run *open*: the server begins the primitive and feeds it the vertices,
 //! and the rest of it travels call by call.
 
-mod block;
+mod attributes;
 mod cut;
 pub mod entries;
 pub mod fixed;
 pub mod half;
-mod layout;
-pub(in crate::gl) mod sort;
-mod weld;
+mod sort;
 
 use crate::context::Context;
 use crate::options::Weld;
-use block::Block;
-use layout::Layout;
-use mgn_state::Current;
+use crate::shadow::immediate::layout::{Layout, ATTRIBUTES};
+use crate::shadow::immediate::sort::{room, Positions};
+use crate::shadow::immediate::{Phase, Vertex, OF_A_LIST};
 use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
 use mgn_wire::encoder::put;
 use mgn_wire::{gl, ops};
-use sort::{Positions, Sort};
-use weld::Welder;
 
-/// Attributes, as the stream numbers them.
-const ATTRIBUTES: usize = attr::COUNT as usize;
 /// Room that a run needs at its start: its header and a few of the longest vertices.
 const RUN_MIN: usize = 16 * ATTRIBUTES * 16;
 /// Runs of fewer vertices are not worth welding, and may be joined by the next.
 const WELD_MIN: usize = 1024;
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Outside,
-    /// Inside, collecting a run.
-    Run,
-    /// Inside, call by call.
-    Verbatim,
-}
-
-/// The mode of a primitive that a display list began.
-const OF_A_LIST: u32 = u32::MAX;
-
-/// Values of every attribute of one vertex.
-type Vertex = [[f32; 4]; ATTRIBUTES];
-
-/// Fields that a vertex with a normal touches come first.
-#[repr(C)]
-pub struct Immediate {
-    /// Where the next vertex goes; never null.
-    at: *mut u8,
-    /// `limit[n]`: the last place where a vertex with n position components may start; null if
-    /// such a one takes the slow path.
-    limit: [*mut u8; 5],
-    /// Bytes of a vertex.
-    stride: usize,
-    /// Attributes before the position.
-    slots: usize,
-    /// Components of each attribute in the layout; 0 for none, and for all outside Begin/End.
-    components: [u8; ATTRIBUTES],
-    /// Where in the template each attribute lies.
-    slot: [u8; ATTRIBUTES],
-    /// Bytes of the attribute in each slot.
-    slot_bytes: [u8; ATTRIBUTES],
-    /// The attributes before the position as the next vertex will have them, in the order of the
-    /// layout.
-    template: [Block; ATTRIBUTES],
-    phase: Phase,
-    mode: u32,
-    layout: Layout,
-    /// The run's record, and its first vertex behind the record's header.
-    record: *mut u8,
-    start: *mut u8,
-    /// The end of the chunk. The encoder doesn't see it inside Begin/End, so that it refuses other
-    /// commands.
-    chunk_end: *mut u8,
-    /// A part of this primitive has been sent.
-    was_cut: bool,
-    /// The first vertex of a loop that was cut, which closes it in the end.
-    loop_first: Option<Box<Vertex>>,
-    /// The encoder's place if the last run may be taken up again, because nothing follows it.
-    reopen_at: *mut u8,
-    welder: Welder,
-    sort: Sort,
-    /// Room behind the vertices for what sorting finds out.
-    sort_room: usize,
-    /// How long the connection had made us wait when the last run was closed.
-    waited: u64,
-    pub pending_error: Option<u32>,
-    /// A display list is being compiled: everything travels call by call.
-    pub compiling: bool,
-    /// The context has immediate mode.
-    is_there: bool,
-}
-
-impl Immediate {
-    /// For a context that has immediate mode, or for one that has not.
-    pub fn new(is_there: bool) -> Immediate {
-        let null = std::ptr::null_mut();
-        Immediate {
-            at: std::ptr::dangling_mut(),
-            limit: [null; 5],
-            stride: 0,
-            slots: 0,
-            components: [0; ATTRIBUTES],
-            slot: [0; ATTRIBUTES],
-            slot_bytes: [0; ATTRIBUTES],
-            template: [Block::new([0.0; 4]); ATTRIBUTES],
-            phase: Phase::Outside,
-            mode: 0,
-            layout: Layout::default(),
-            record: null,
-            start: null,
-            chunk_end: null,
-            was_cut: false,
-            loop_first: None,
-            reopen_at: null,
-            welder: Welder::new(),
-            sort: Sort::default(),
-            sort_room: 0,
-            waited: 0,
-            pending_error: None,
-            compiling: false,
-            is_there,
-        }
-    }
-
-    /// Whether the program is between glBegin and glEnd.
-    #[inline(always)]
-    pub fn is_inside(&self) -> bool {
-        self.phase != Phase::Outside
-    }
-
-    /// What was written is sent: the last run can't be taken up again, even if other commands come
-    /// to lie at the same place.
-    pub fn sent(&mut self) {
-        self.reopen_at = std::ptr::null_mut();
-    }
-
-    /// Whether the program may be between glBegin and glEnd and is not, and no list is being
-    /// compiled.
-    #[inline(always)]
-    fn is_plainly_outside(&self) -> bool {
-        self.phase == Phase::Outside && !self.compiling && self.is_there
-    }
-
-    /// A display list left the program between glBegin and glEnd, or took it out.
-    pub fn be(&mut self, inside: bool) {
-        self.mode = OF_A_LIST;
-        self.phase = if inside {
-            Phase::Verbatim
-        } else {
-            Phase::Outside
-        };
-        self.limit = [std::ptr::null_mut(); 5];
-        self.components = [0; ATTRIBUTES];
-    }
-
-    /// Whether the encoder's room is hidden because a run is being written.
-    pub fn hides_room(&self) -> bool {
-        self.phase == Phase::Run
-    }
-
-    /// Vertices in the run.
-    fn count(&self) -> usize {
-        match self.stride {
-            0 => 0,
-            stride => (self.at as usize - self.start as usize) / stride,
-        }
-    }
-
-    /// What the run is drawn as: a loop that was cut goes on as a strip.
-    fn drawn_mode(&self) -> u32 {
-        if self.loop_first.is_some() {
-            gl::GL_LINE_STRIP
-        } else {
-            self.mode
-        }
-    }
-
-    /// Lays the empty run out anew behind `record`.
-    fn lay_out(&mut self, current: &Current) {
-        (self.slots, self.slot_bytes[0]) = (0, 0);
-        for (slot, a) in self.layout.attributes().enumerate() {
-            let a = usize::from(a);
-            self.slot[a] = slot as u8;
-            self.slot_bytes[slot] = 4 * self.layout.components[a];
-            self.template[slot] = Block::new(current.values[a]);
-            self.slots = slot + 1;
-        }
-        self.components = self.layout.components;
-        self.components[usize::from(attr::POSITION)] = 0;
-        self.stride = self.layout.stride();
-        self.start = self.record.wrapping_add(self.layout.header_bytes());
-        self.at = self.start;
-        self.set_limits();
-    }
-
-    fn set_limits(&mut self) {
-        self.limit = [std::ptr::null_mut(); 5];
-        let position = usize::from(self.layout.position());
-        if position > 0 {
-            // Behind the last vertex there is room for one that closes a loop and one that trails,
-            // for the lengths of indices and tiles, and for tiles.
-            let behind = 3 * self.stride + Block::BYTES + 8 + self.sort_room;
-            self.limit[position] = self.chunk_end.wrapping_sub(behind);
-        }
-    }
-
-    /// Takes the template's values over as current ones.
-    fn keep_values(&self, current: &mut Current) {
-        for (slot, a) in self.layout.attributes().enumerate() {
-            let n = usize::from(self.components[usize::from(a)]);
-            let mut value = [0.0, 0.0, 0.0, 1.0];
-            value[..n].copy_from_slice(&self.template[slot].values()[..n]);
-            current.values[usize::from(a)] = value;
-        }
-    }
-
-    /// The run's vertex `index` with every attribute: those that it lacks had their current values.
-    fn vertex(&self, index: usize, current: &Current) -> Vertex {
-        let mut vertex = current.values;
-        let mut at = self.start.wrapping_add(index * self.stride).cast::<f32>();
-        for a in self.layout.attributes().chain([attr::POSITION]) {
-            let mut value = [0.0, 0.0, 0.0, 1.0];
-            for v in value
-                .iter_mut()
-                .take(usize::from(self.layout.components[usize::from(a)]))
-            {
-                // SAFETY: the vertex was written there.
-                *v = unsafe { at.read_unaligned() };
-                at = at.wrapping_add(1);
-            }
-            vertex[usize::from(a)] = value;
-        }
-        vertex
-    }
-
-    /// Appends a vertex with every attribute given.
-    fn append_vertex(&mut self, vertex: &Vertex) {
-        let mut at = self.at.cast::<f32>();
-        for a in self.layout.attributes().chain([attr::POSITION]) {
-            for v in vertex[usize::from(a)]
-                .iter()
-                .take(usize::from(self.layout.components[usize::from(a)]))
-            {
-                // SAFETY: the limits leave room for this vertex.
-                unsafe { at.write_unaligned(*v) };
-                at = at.wrapping_add(1);
-            }
-        }
-        self.at = at.cast();
-    }
-
-    /// Appends a vertex with the template's attributes.
-    #[inline(always)]
-    fn append(&mut self, at: *mut u8, position: &[f32]) {
-        // SAFETY: `at` is within the limit, behind which there is room for a vertex and a block.
-        // There are as many slots as the layout has attributes.
-        unsafe {
-            let mut to = at;
-            let mut copy = |slot: usize| {
-                // A block may be wider than its attribute; what follows overwrites the rest.
-                to.cast::<Block>()
-                    .write_unaligned(*self.template.get_unchecked(slot));
-                to = to.add(usize::from(*self.slot_bytes.get_unchecked(slot)));
-            };
-            // Without attributes, the first slot has no bytes. Vertices with one, as many have, are
-            // spared the loop.
-            copy(0);
-            if self.slots > 1 {
-                (1..self.slots).for_each(copy);
-            }
-            let to = to.cast::<f32>();
-            for (i, v) in position.iter().enumerate() {
-                to.add(i).write_unaligned(*v);
-            }
-        }
-        self.at = at.wrapping_add(self.stride);
-    }
-
-    /// Appends a vertex that isn't drawn if attributes changed after the last one.
-    fn append_trailing(&mut self) -> bool {
-        let mut last = self.at.wrapping_sub(self.stride);
-        let same = (0..self.slots).all(|slot| {
-            let bytes = usize::from(self.slot_bytes[slot]);
-            // SAFETY: the last vertex lies there with all of its attributes, and a block has at
-            // least an attribute's bytes.
-            let (was, is) = unsafe {
-                let template = std::ptr::from_ref(&self.template[slot]).cast::<u8>();
-                (
-                    std::slice::from_raw_parts(last, bytes),
-                    std::slice::from_raw_parts(template, bytes),
-                )
-            };
-            last = last.wrapping_add(bytes);
-            was == is
-        });
-        if !same {
-            self.append(self.at, &[0.0; 4][..usize::from(self.layout.position())]);
-        }
-        !same
-    }
-}
 
 impl Context {
     fn begin(&mut self, mode: u32) {
@@ -376,7 +97,7 @@ impl Context {
         im.phase = Phase::Run;
         im.chunk_end = self.enc.end;
         im.sort_room = match sorts {
-            true => sort::room(im.chunk_end as usize - self.enc.cur as usize),
+            true => room(im.chunk_end as usize - self.enc.cur as usize),
             false => 0,
         };
         self.enc.end = std::ptr::null_mut();
@@ -535,6 +256,7 @@ impl Context {
     /// Asks the server whether the last glBegin has failed, if no vertex has followed it. A program
     /// may ask for errors there: if glBegin has failed, no primitive is open, and glGetError is
     /// legal. Returns the error; none if the primitive is open, as the client assumes.
+    #[cold]
     pub fn error_of_begin(&mut self) -> Option<u32> {
         let im = &self.gl.immediate;
         let has_vertices = im.phase != Phase::Run || im.was_cut || im.count() > 0;
@@ -721,27 +443,6 @@ impl Context {
         }
     }
 
-    /// Sets an attribute as its entry point does.
-    pub fn set_attribute(&mut self, attribute: u8, value: [f32; 4]) {
-        let components = match attribute {
-            attr::NORMAL | attr::SECONDARY => 3,
-            attr::FOG | attr::INDEX => 1,
-            attr::EDGE_FLAG => {
-                self.go_verbatim();
-                1
-            }
-            _ => 4,
-        };
-        let [x, y, z, w] = value;
-        self.attribute(attribute, components, x, y, z, w);
-    }
-
-    /// Makes a vertex as its entry point does.
-    pub fn make_vertex(&mut self, components: u8, value: [f32; 4]) {
-        let [x, y, z, w] = value;
-        self.slow_vertex(components, x, y, z, w);
-    }
-
     /// Whether lines are stippled, or may be for all that is known.
     pub fn stippled(&self) -> bool {
         self.gl.state.is_enabled(gl::GL_LINE_STIPPLE) != Some(false)
@@ -754,137 +455,5 @@ impl Context {
             .get(gl::GL_POLYGON_MODE)
             .values()
             .is_none_or(|modes| (0..2).any(|i| modes.int64(i) != i64::from(gl::GL_FILL)))
-    }
-
-    /// An attribute outside of any run, or one that the run's layout doesn't hold in this form.
-    #[cold]
-    #[inline(never)]
-    extern "C" fn attribute(
-        &mut self,
-        attribute: u8,
-        components: u8,
-        x: f32,
-        y: f32,
-        z: f32,
-        w: f32,
-    ) {
-        let value = [x, y, z, w];
-        let im = &mut self.gl.immediate;
-        if im.phase != Phase::Run {
-            if !self.has_attribute(attribute, components) {
-                return self.set_error(gl::GL_INVALID_OPERATION);
-            }
-            self.gl.state.set_current(usize::from(attribute), value);
-            return self.send_attribute(attribute, components, value);
-        }
-        let have = im.components[usize::from(attribute)];
-        if have < components && !self.restart_run(Some((attribute, components))) {
-            self.go_verbatim();
-        }
-        let im = &mut self.gl.immediate;
-        if im.phase != Phase::Run {
-            return self.attribute(attribute, components, x, y, z, w);
-        }
-        im.template[usize::from(im.slot[usize::from(attribute)])] = Block::new(value);
-    }
-
-    /// Whether the context's API has a command that sets an attribute so.
-    fn has_attribute(&self, attribute: u8, components: u8) -> bool {
-        match attribute {
-            _ if self.gl.is_compat() => true,
-            attr::GENERIC.. => !self.gl.is_es1(),
-            attr::COLOR | attr::TEXCOORD.. => self.gl.is_es1() && components == 4,
-            attr::NORMAL => self.gl.is_es1(),
-            _ => false,
-        }
-    }
-
-    /// A vertex that the fast path could not take. Its values come one by one and it is a C
-    /// function, because then it needs none of the fast path's stack: the values stay in
-    /// registers, and a jump is enough for what cannot unwind.
-    #[cold]
-    #[inline(never)]
-    extern "C" fn slow_vertex(&mut self, components: u8, x: f32, y: f32, z: f32, w: f32) {
-        let value = [x, y, z, w];
-        let im = &mut self.gl.immediate;
-        match im.phase {
-            Phase::Outside if im.compiling => return self.send_vertex(components, value),
-            Phase::Outside if !im.is_there => return self.set_error(gl::GL_INVALID_OPERATION),
-            // Undefined by the specification, ignored by Mesa.
-            Phase::Outside => return,
-            Phase::Verbatim => return self.send_vertex(components, value),
-            Phase::Run => {}
-        }
-        let change = (im.layout.position() < components).then_some((attr::POSITION, components));
-        let full = change.is_none() && im.at > im.limit[usize::from(im.layout.position())];
-        if (change.is_some() || full) && !self.restart_run(change) {
-            self.go_verbatim();
-        }
-        let im = &mut self.gl.immediate;
-        if im.phase != Phase::Run {
-            return self.slow_vertex(components, x, y, z, w);
-        }
-        im.append(im.at, &value[..usize::from(im.layout.position())]);
-    }
-
-    fn send_vertex(&mut self, components: u8, v: [f32; 4]) {
-        // SAFETY: the context's own encoder.
-        unsafe {
-            match components {
-                2 => self.enc.gl_vertex2f(v[0], v[1]),
-                3 => self.enc.gl_vertex3f(v[0], v[1], v[2]),
-                _ => self.enc.gl_vertex4f(v[0], v[1], v[2], v[3]),
-            }
-        }
-    }
-
-    /// Sends an attribute by itself. Inlined so that of an entry point's own attribute only its
-    /// case is left.
-    #[inline(always)]
-    fn send_attribute(&mut self, attribute: u8, components: u8, v: [f32; 4]) {
-        // The context has the command and the attribute. Of OpenGL ES 1 the server knows better.
-        let before = (!self.gl.is_es1()).then_some(self.enc.doubt);
-        let enc = &mut self.enc;
-        // SAFETY: the context's own encoder.
-        unsafe {
-            match (attribute, components) {
-                (attr::NORMAL, _) => enc.gl_normal3f(v[0], v[1], v[2]),
-                (attr::COLOR, 3) => enc.gl_color3f(v[0], v[1], v[2]),
-                (attr::COLOR, _) => enc.gl_color4f(v[0], v[1], v[2], v[3]),
-                (attr::SECONDARY, _) => enc.gl_secondary_color3f(v[0], v[1], v[2]),
-                (attr::FOG, _) => enc.gl_fog_coordf(v[0]),
-                (attr::INDEX, _) => enc.gl_indexf(v[0]),
-                (attr::EDGE_FLAG, _) => enc.gl_edge_flag(u8::from(v[0] != 0.0)),
-                (attr::TEXCOORD, 1) => enc.gl_tex_coord1f(v[0]),
-                (attr::TEXCOORD, 2) => enc.gl_tex_coord2f(v[0], v[1]),
-                (attr::TEXCOORD, 3) => enc.gl_tex_coord3f(v[0], v[1], v[2]),
-                // OpenGL ES 1 has only this form.
-                (attr::TEXCOORD, _) if self.gl.api == mgn_wire::hello::api::ES1 => {
-                    enc.gl_multi_tex_coord4f(gl::GL_TEXTURE0, v[0], v[1], v[2], v[3])
-                }
-                (attr::TEXCOORD, _) => enc.gl_tex_coord4f(v[0], v[1], v[2], v[3]),
-                (a, n) if a < attr::GENERIC => {
-                    let unit = gl::GL_TEXTURE0 + u32::from(a - attr::TEXCOORD);
-                    match n {
-                        1 => enc.gl_multi_tex_coord1f(unit, v[0]),
-                        2 => enc.gl_multi_tex_coord2f(unit, v[0], v[1]),
-                        3 => enc.gl_multi_tex_coord3f(unit, v[0], v[1], v[2]),
-                        _ => enc.gl_multi_tex_coord4f(unit, v[0], v[1], v[2], v[3]),
-                    }
-                }
-                (a, n) => {
-                    let index = u32::from(a - attr::GENERIC);
-                    match n {
-                        1 => enc.gl_vertex_attrib1f(index, v[0]),
-                        2 => enc.gl_vertex_attrib2f(index, v[0], v[1]),
-                        3 => enc.gl_vertex_attrib3f(index, v[0], v[1], v[2]),
-                        _ => enc.gl_vertex_attrib4f(index, v[0], v[1], v[2], v[3]),
-                    }
-                }
-            }
-        }
-        if let Some(before) = before {
-            self.enc.doubt = before;
-        }
     }
 }

@@ -1,73 +1,18 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by
 //! call.
 
-mod drawn;
 mod plain;
 mod sure;
 
 use super::arrays::entries::follow_array_switches;
-use super::arrays::EVERYONE;
-use super::objects::Need;
 use crate::current::context;
+use crate::gl::tracked::values;
+use crate::shadow::arrays::tree::EVERYONE;
+use crate::shadow::lists::Lists;
+use crate::shadow::objects::counts::Need;
 use crate::tiles::Whole;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use mgn_wire::{gl, ops};
-use plain::{Plain, Watched};
-use std::collections::HashMap;
-use std::sync::Arc;
-use sure::{Judged, Sure};
-
-/// The list under compilation.
-#[derive(Default)]
-pub struct Lists {
-    /// Its name, 0 for none.
-    open: u32,
-    mode: u32,
-    /// Whether executing what is compiled so far leaves the program between glBegin and glEnd;
-    /// none if it leaves that as it was.
-    leaves_inside: Option<bool>,
-    /// Whether it ends a primitive that it did not begin.
-    ends_another: bool,
-    watched: Option<Watched>,
-}
-
-impl Lists {
-    pub fn is_open(&self) -> bool {
-        self.open != 0
-    }
-
-    /// glBegin (`inside`) or glEnd was compiled, or a list that leaves the program so.
-    pub fn leaves(&mut self, inside: bool) {
-        if inside {
-            self.leaves_inside = Some(true);
-            return;
-        }
-        self.ends_another |= self.leaves_inside != Some(true);
-        self.leaves_inside = self.ends_another.then_some(false);
-    }
-
-    /// Whether commands are compiled without being executed, so that they change no state now.
-    pub fn only_compiles(&self) -> bool {
-        self.mode == gl::GL_COMPILE
-    }
-}
-
-/// Whether a command sets a current value of vertices.
-fn sets_current(op: u16) -> bool {
-    matches!(
-        op,
-        ops::GL_NORMAL3F
-            | ops::GL_COLOR3F
-            | ops::GL_COLOR4F
-            | ops::GL_SECONDARY_COLOR3F
-            | ops::GL_FOG_COORDF
-            | ops::GL_EDGE_FLAG
-            | ops::GL_TEX_COORD1F
-            | ops::GL_TEX_COORD2F
-            | ops::GL_TEX_COORD3F
-            | ops::GL_TEX_COORD4F
-    )
-}
 
 pub unsafe extern "C" fn glGenLists(range: i32) -> u32 {
     // SAFETY: the only reference in use.
@@ -121,11 +66,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if mode == gl::GL_COMPILE_AND_EXECUTE && cx.gl.objects.counts.need(Need::Exact) {
             cx.make_whole(Whole::Drawing);
         }
-        cx.gl.lists = Lists {
-            open: list,
-            mode,
-            ..Lists::default()
-        };
+        cx.gl.lists = Lists::new(list, mode);
         cx.gl.immediate.compiling = true;
         cx.gl.shared.names().lists.use_name(list);
         cx.enc.gl_new_list(list, mode);
@@ -150,11 +91,8 @@ pub unsafe extern "C" fn glEndList() {
             cx.gl.immediate.be(false);
         }
         cx.follow_compiled();
-        let mut list = std::mem::take(&mut cx.gl.lists);
-        let (plain, judged) = (list.take_plain(), list.take_judged());
-        let mut known = cx.gl.shared.lists();
-        known.define(list.open, list.leaves_inside, plain, judged);
-        drop(known);
+        let list = std::mem::take(&mut cx.gl.lists);
+        cx.gl.shared.lists().define(list);
         cx.gl.immediate.compiling = false;
         cx.enc.gl_end_list();
         if cx.enc.scissors {
@@ -205,7 +143,7 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
         let Some(bytes) = call_lists_bytes(n, kind) else {
             return cx.set_error(gl::GL_INVALID_ENUM);
         };
-        let names = super::values(lists.cast::<u8>(), bytes);
+        let names = values(lists.cast::<u8>(), bytes);
         let base = cx.list_base();
         let all = |base| list_offsets(kind, names).map(move |n| n.wrapping_add(base));
         let called = base.and_then(|base| cx.before_lists(all(base)));
@@ -235,50 +173,10 @@ pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
     u8::from(cx.gl.shared.names().lists.is_taken(list))
 }
 
-/// What is known of lists.
-#[derive(Default)]
-pub struct Known {
-    /// Lists that begin a primitive without ending it, or end one that they did not begin; few
-    /// programs have any.
-    unbalanced: HashMap<u32, bool>,
-    /// Those that are defined, and what they do if they are plain.
-    plain: HashMap<u32, Option<Arc<Plain>>>,
-    /// The same, and what is known of them if they can be judged.
-    sure: HashMap<u32, Option<Arc<Sure>>>,
-    /// How many have been defined.
-    defined: u32,
-}
-
-impl Known {
-    fn define(
-        &mut self,
-        list: u32,
-        leaves_inside: Option<bool>,
-        plain: Option<Plain>,
-        judged: Option<Judged>,
-    ) {
-        match leaves_inside {
-            Some(inside) => self.unbalanced.insert(list, inside),
-            None => self.unbalanced.remove(&list),
-        };
-        self.plain.insert(list, plain.map(Arc::new));
-        self.defined = self.defined.wrapping_add(1);
-        let sure = judged.and_then(|judged| judged.end(self.defined));
-        self.sure.insert(list, sure.map(Arc::new));
-    }
-
-    fn delete(&mut self, first: u32, count: u32) {
-        let stays = |list: u32| list.wrapping_sub(first) >= count;
-        self.unbalanced.retain(|list, _| stays(*list));
-        self.plain.retain(|list, _| stays(*list));
-        self.sure.retain(|list, _| stays(*list));
-    }
-}
-
 impl crate::context::Context {
     /// A list was called: the program may be between glBegin and glEnd now, or no longer.
     fn follow_list(&mut self, list: u32) {
-        let found = self.gl.shared.lists().unbalanced.get(&list).copied();
+        let found = self.gl.shared.lists().leaves_inside(list);
         let Some(inside) = found else { return };
         if self.gl.lists.is_open() {
             self.gl.lists.leaves(inside);
@@ -306,7 +204,7 @@ impl crate::context::Context {
     }
 
     fn follow_lists(&mut self, kind: u32, names: &[u8]) {
-        if self.gl.shared.lists().unbalanced.is_empty() {
+        if self.gl.shared.lists().are_balanced() {
             return;
         }
         let base = self.list_base().unwrap_or(0);
@@ -322,6 +220,6 @@ impl crate::context::Context {
         if is_known || self.gl.lists.is_open() && self.gl.lists.only_compiles() {
             return;
         }
-        self.gl.objects.list_executed(&self.gl.shared);
+        self.gl.objects.list_executed(&self.gl.shared.notes);
     }
 }

@@ -1,176 +1,27 @@
-//! Plain display lists: those that draw by glBegin and glEnd or from the program's arrays, and else
-//! set only attributes, materials and the shade model, as lists of old programs mostly do. On a
-//! wall the client keeps bounds of what they draw, so that calling one is for those whose tiles it
-//! touches. What it sets, all are told.
-//!
-//! What a list holds is read from the stream, as it was written there.
+//! Calls of plain display lists. On a wall the client keeps bounds of what they draw, so that
+//! calling one is for those whose tiles it touches. What it sets, all are told.
 
-use super::drawn::Drawn;
-use super::sure::Judged;
-use super::{sets_current, Lists};
 use crate::context::Context;
-use crate::gl::arrays::EVERYONE;
-use mgn_wall::Bounds;
-use mgn_wire::{ops, sift};
+use crate::shadow::arrays::tree::EVERYONE;
+use crate::shadow::lists::plain::{kind, Plain};
 use std::sync::Arc;
-
-/// A plain list, as far as it has been compiled.
-#[derive(Debug, PartialEq)]
-pub struct Plain {
-    bounds: Bounds,
-    /// As what it draws, each once.
-    modes: Vec<u32>,
-    /// Whether that is drawn from arrays, if anything is.
-    from_arrays: Option<bool>,
-    /// Commands that leave something behind, only the last of each kind, with when they came.
-    leaves: Vec<(usize, Box<[u8]>)>,
-    /// How many of these there were.
-    left: usize,
-    /// Between glBegin and glEnd.
-    is_inside: bool,
-}
-
-/// The list under compilation.
-pub(super) struct Watched {
-    /// As long as it is plain, and that is of use.
-    plain: Option<Plain>,
-    /// As long as it can be judged.
-    judged: Option<Judged>,
-    /// Where in the message those of its records begin that have not been looked at.
-    from: usize,
-}
-
-impl Plain {
-    fn new() -> Plain {
-        Plain {
-            bounds: Bounds::NONE,
-            modes: Vec::new(),
-            from_arrays: None,
-            leaves: Vec::new(),
-            left: 0,
-            is_inside: false,
-        }
-    }
-
-    /// Follows records that the list goes on with. None if it is not plain.
-    fn follow(&mut self, records: &[u8]) -> Option<()> {
-        let mut at = 0;
-        while at < records.len() {
-            let (op, record) = sift::record(records, at)?;
-            at += record.len();
-            let number = |n: usize| Some(f32::from_le_bytes(*record.get(4 * n..)?.first_chunk()?));
-            match op {
-                ops::GL_BEGIN if !self.is_inside => {
-                    self.is_inside = true;
-                    self.draws(number(1)?.to_bits(), false)?;
-                }
-                ops::GL_END if self.is_inside => self.is_inside = false,
-                ops::GL_VERTEX2F if self.is_inside => {
-                    self.bounds.add([number(1)?, number(2)?, 0., 0.]);
-                }
-                ops::GL_VERTEX3F if self.is_inside => {
-                    self.bounds.add([number(1)?, number(2)?, number(3)?, 0.]);
-                }
-                ops::MGN_DRAW_ARRAYS | ops::MGN_DRAW_ELEMENTS if !self.is_inside => {
-                    let drawn = Drawn::read(op, record)?;
-                    self.draws(drawn.mode, true)?;
-                    drawn
-                        .positions
-                        .into_iter()
-                        .for_each(|at| self.bounds.add(at));
-                }
-                ops::GL_SHADE_MODEL if self.is_inside => return None,
-                _ => self.leaves(record)?,
-            }
-        }
-        Some(())
-    }
-
-    /// Something is drawn, from arrays or not. Of both together it is not known what they leave
-    /// behind.
-    fn draws(&mut self, mode: u32, from_arrays: bool) -> Option<()> {
-        if *self.from_arrays.get_or_insert(from_arrays) != from_arrays {
-            return None;
-        }
-        if !self.modes.contains(&mode) {
-            self.modes.push(mode);
-        }
-        Some(())
-    }
-
-    /// Follows a command that leaves something behind.
-    fn leaves(&mut self, record: &[u8]) -> Option<()> {
-        let kind = kind(record)?;
-        self.left += 1;
-        // The kind has the length in it.
-        let mut leaves = self.leaves.iter_mut();
-        match leaves.find(|(_, last)| last.starts_with(kind)) {
-            Some((when, last)) => {
-                *when = self.left;
-                last.copy_from_slice(record);
-            }
-            None => self.leaves.push((self.left, record.into())),
-        }
-        Some(())
-    }
-}
-
-/// With what all commands begin that set the same as this one; none if it is none that a plain list
-/// may have.
-fn kind(record: &[u8]) -> Option<&[u8]> {
-    let op = u16::from_le_bytes(*record.first_chunk()?);
-    let bytes = match op {
-        _ if sets_current(op) => 4,
-        ops::GL_SHADE_MODEL => 4,
-        // The face and the parameter.
-        ops::GL_MATERIALF | ops::GL_MATERIALFV => 12,
-        _ => return None,
-    };
-    record.get(..bytes)
-}
 
 impl Context {
     /// The list that was begun just now is watched.
     pub(super) fn watch_list(&mut self) {
-        self.gl.lists.watched = Some(Watched {
-            plain: self.may_sort().then(Plain::new),
-            judged: Some(Judged::default()),
-            from: self.enc.cur as usize,
-        });
+        let sorts = self.may_sort();
+        self.gl.lists.watch(sorts, self.enc.cur);
     }
 
     /// Looks at what was written of the list, before that is sent.
     pub fn follow_compiled(&mut self) {
-        let Some(Watched {
-            plain,
-            judged,
-            from,
-        }) = &mut self.gl.lists.watched
-        else {
+        let to = self.enc.cur as usize;
+        let Some(from) = self.gl.lists.written(to) else {
             return;
         };
-        let to = self.enc.cur as usize;
-        if to <= *from {
-            return;
-        }
         // SAFETY: those records lie there, in the message that is being written.
-        let records = unsafe { std::slice::from_raw_parts(*from as *const u8, to - *from) };
-        *from = to;
-        if plain
-            .as_mut()
-            .is_some_and(|it| it.follow(records).is_none())
-        {
-            *plain = None;
-        }
-        if judged
-            .as_mut()
-            .is_some_and(|it| it.follow(records).is_none())
-        {
-            *judged = None;
-        }
-        if plain.is_none() && judged.is_none() {
-            self.gl.lists.watched = None;
-        }
+        let records = unsafe { std::slice::from_raw_parts(from as *const u8, to - from) };
+        self.gl.lists.follow(records);
     }
 
     /// What is known of lists that are called now and not compiled into another; nothing if any of
@@ -179,11 +30,7 @@ impl Context {
         if !self.may_sort() || self.gl.in_begin() || self.gl.lists.is_open() {
             return Vec::new();
         }
-        let lists = self.gl.shared.lists();
-        // One that was not defined does nothing.
-        let defined = names.filter_map(|name| lists.plain.get(&name).cloned());
-        let plain: Option<Vec<_>> = defined.collect();
-        plain.unwrap_or_default()
+        self.gl.shared.lists().plain(names).unwrap_or_default()
     }
 
     /// Who draws something when these lists are called.
@@ -216,161 +63,6 @@ impl Context {
                 let to = self.enc.room(record.len());
                 to.copy_from_nonoverlapping(record.as_ptr(), record.len());
             }
-        }
-    }
-}
-
-impl Lists {
-    /// Another message begins, with records from there on.
-    pub fn begin_message(&mut self, at: *const u8) {
-        if let Some(watched) = &mut self.watched {
-            watched.from = at as usize;
-        }
-    }
-
-    /// The list that ends, if it is plain.
-    pub(super) fn take_plain(&mut self) -> Option<Plain> {
-        let mut plain = self.watched.as_mut()?.plain.take()?;
-        plain.leaves.sort_unstable_by_key(|(when, _)| *when);
-        (!plain.is_inside).then_some(plain)
-    }
-
-    /// The same, if it can be judged.
-    pub(super) fn take_judged(&mut self) -> Option<Judged> {
-        self.watched.as_mut()?.judged.take()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mgn_wire::draws::{Array, Kind};
-    use mgn_wire::gl::{GL_FLOAT, GL_UNSIGNED_BYTE};
-
-    /// A record of numbers.
-    fn record(op: u16, numbers: &[u32]) -> Vec<u8> {
-        let header = u32::from(op) | (1 + numbers.len() as u32) << 16;
-        let words = [header].into_iter().chain(numbers.iter().copied());
-        words.flat_map(u32::to_le_bytes).collect()
-    }
-
-    fn vertex(x: f32, y: f32) -> Vec<u8> {
-        record(ops::GL_VERTEX2F, &[x.to_bits(), y.to_bits()])
-    }
-
-    fn normal(z: u32) -> Vec<u8> {
-        record(ops::GL_NORMAL3F, &[0, 0, z])
-    }
-
-    fn material(pname: u32, value: u32) -> Vec<u8> {
-        record(ops::GL_MATERIALFV, &[7, pname, 4, value])
-    }
-
-    fn followed(messages: &[&[Vec<u8>]]) -> Option<Plain> {
-        let mut lists = Lists::default();
-        let mut plain = Plain::new();
-        for message in messages {
-            // Messages are aligned to their words.
-            let bytes = message.concat();
-            let words = bytes.chunks_exact(4).map(|word| word.try_into().unwrap());
-            let words: Vec<u32> = words.map(u32::from_ne_bytes).collect();
-            // SAFETY: these are the bytes of the words.
-            plain.follow(unsafe {
-                std::slice::from_raw_parts(words.as_ptr().cast(), 4 * words.len())
-            })?;
-        }
-        lists.watched = Some(Watched {
-            plain: Some(plain),
-            judged: None,
-            from: 0,
-        });
-        lists.take_plain()
-    }
-
-    #[test]
-    fn lists_that_draw_have_bounds_and_leave_something_behind() {
-        let begin = |mode| record(ops::GL_BEGIN, &[mode]);
-        let end = || record(ops::GL_END, &[]);
-        let shade = |model| record(ops::GL_SHADE_MODEL, &[model]);
-        let plain = followed(&[
-            &[
-                shade(1),
-                material(1, 5),
-                normal(1),
-                begin(7),
-                vertex(1., 2.),
-            ],
-            &[normal(2), material(2, 6), vertex(-1., 3.), end()],
-            &[
-                material(1, 8),
-                begin(7),
-                end(),
-                begin(3),
-                vertex(0., 9.),
-                end(),
-            ],
-        ])
-        .unwrap();
-        let mut bounds = Bounds::NONE;
-        bounds.add([-1., 2., 0., 0.]);
-        bounds.add([1., 9., 0., 0.]);
-        assert_eq!((plain.bounds, plain.modes), (bounds, vec![7, 3]));
-        let left: Vec<_> = plain.leaves.into_iter().map(|(_, r)| r.to_vec()).collect();
-        assert_eq!(left, [shade(1), normal(2), material(2, 6), material(1, 8)]);
-        let only_sets = followed(&[&[normal(1)]]).unwrap();
-        assert_eq!((only_sets.modes.len(), only_sets.leaves.len()), (0, 1));
-        let others: [&[Vec<u8>]; 5] = [
-            &[begin(7), vertex(0., 0.)],
-            &[begin(7), end(), end()],
-            &[begin(7), shade(1), end()],
-            &[vertex(0., 0.), begin(7), end()],
-            &[begin(7), end(), record(ops::GL_ENABLE, &[1])],
-        ];
-        for list in others {
-            assert_eq!(followed(&[list]), None, "{list:?}");
-        }
-    }
-
-    #[test]
-    fn draws_from_arrays_have_bounds_and_leave_nothing_behind() {
-        let position = |buffer| Array {
-            attribute: 0,
-            kind: Kind::Float,
-            size: 2,
-            type_: GL_FLOAT,
-            normalized: false,
-            divisor: 0,
-            stride: 12,
-            buffer,
-            offset: 4,
-        };
-        // Another number lies before each position.
-        let vertices = [9f32, 1., 2., 9., -3., 4.].map(f32::to_bits);
-        let after = |numbers: &[u32], buffer| {
-            let array = position(buffer).encode();
-            [numbers, &[4 * array.len() as u32], &array].concat()
-        };
-        let draw = |buffer| {
-            let head = after(&[4, 7, 2, 1, 0], buffer);
-            record(
-                ops::MGN_DRAW_ARRAYS,
-                &[&head[..], &[24], &vertices].concat(),
-            )
-        };
-        let head = after(&[3, 3, GL_UNSIGNED_BYTE, 5, 6, 1, 0, 0], 0);
-        let indexed = [&head[..], &[3, 0x050605, 24], &vertices].concat();
-        let indexed = record(ops::MGN_DRAW_ELEMENTS, &indexed);
-        let begin = || record(ops::GL_BEGIN, &[7]);
-        let end = || record(ops::GL_END, &[]);
-        let plain = followed(&[&[normal(1), draw(0), indexed]]).unwrap();
-        let mut bounds = Bounds::NONE;
-        bounds.add([1., 2., 0., 0.]);
-        bounds.add([-3., 4., 0., 0.]);
-        assert_eq!((plain.bounds, plain.modes), (bounds, vec![4, 3]));
-        assert_eq!(plain.leaves.len(), 1);
-        let others: [&[Vec<u8>]; 3] = [&[draw(1)], &[draw(0), begin(), end()], &[begin(), draw(0)]];
-        for list in others {
-            assert_eq!(followed(&[list]), None, "{list:?}");
         }
     }
 }

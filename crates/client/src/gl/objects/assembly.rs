@@ -1,9 +1,10 @@
 //! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and
 //! ATI_fragment_shader.
 
-use super::{adopt, tell_group, use_name, with_names, Class};
+use super::names::{adopt, tell_group, use_name, with_names};
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::objects::class::Class;
 use core::ffi::c_void;
 use mgn_wire::{gl::*, lens, ops};
 

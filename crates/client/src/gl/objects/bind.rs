@@ -1,8 +1,9 @@
 //! Bindings of names that the program may have made up.
 
-use super::{adopt, follow, Class};
+use super::names::{adopt, follow};
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::objects::class::Class;
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     // SAFETY: the only reference in use, to the thread's own context.
@@ -13,7 +14,12 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
         }
         let before = cx.before_judged();
         follow!(cx, gl_bind_texture(target, texture));
-        if texture != 0 && !cx.gl.objects.known(Class::Texture, &cx.gl.shared, texture) {
+        if texture != 0
+            && !cx
+                .gl
+                .objects
+                .known(Class::Texture, &cx.gl.shared.notes, texture)
+        {
             adopt(cx, Class::Texture, texture);
         }
         cx.enc.gl_bind_texture(target, texture);
@@ -74,7 +80,7 @@ fn begin_renderbuffer(cx: &mut Context, renderbuffer: u32) -> bool {
         && !cx
             .gl
             .objects
-            .known(Class::Renderbuffer, &cx.gl.shared, renderbuffer)
+            .known(Class::Renderbuffer, &cx.gl.shared.notes, renderbuffer)
     {
         adopt(cx, Class::Renderbuffer, renderbuffer);
     }

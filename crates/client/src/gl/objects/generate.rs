@@ -1,10 +1,12 @@
 //! Generating and deleting names.
 
-use super::{tell_group, with_names, Class};
+use super::names::{tell_group, with_names};
 use crate::context::Context;
 use crate::current::context;
+use crate::gl::buffers;
 use crate::gl::framebuffers::images_deleted;
-use crate::gl::{buffers, values};
+use crate::gl::tracked::values;
+use crate::shadow::objects::class::Class;
 use mgn_wire::{gl::*, lens, ops};
 use std::sync::atomic::Ordering;
 

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::values;
+use crate::gl::tracked::values;
 use mgn_wire::encoder::c_string;
 use mgn_wire::gl::*;
 use mgn_wire::{lens, ops};

@@ -1,9 +1,9 @@
 //! Questions about shaders and programs. What linking decides is asked once.
 
-use super::programs::Variable;
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::values;
+use crate::gl::tracked::values;
+use crate::shadow::objects::programs::Variable;
 use mgn_wire::encoder::c_string;
 use mgn_wire::locations::recorded;
 use mgn_wire::{gl::*, lens, ops};

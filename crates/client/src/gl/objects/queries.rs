@@ -3,91 +3,9 @@
 
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::objects::counts::{counts_samples, need, Active, Need};
 use crate::tiles::Whole;
 use mgn_wire::{gl::*, ops};
-use std::collections::HashMap;
-
-/// What one context of a wall counts.
-#[derive(Default)]
-pub struct Counts {
-    active: Vec<Active>,
-    /// Queries of which each renderer has a share, and whether the renderers were told the sum.
-    shared: HashMap<u32, bool>,
-}
-
-struct Active {
-    target: u32,
-    index: u32,
-    id: u32,
-    need: Need,
-}
-
-/// What must be so while a query counts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    /// Each pixel of a default framebuffer is drawn by one renderer, or by everyone.
-    Exact,
-    /// Every renderer is sent all that is drawn.
-    Everything,
-    /// Default framebuffers are whole.
-    Whole,
-}
-
-impl Counts {
-    /// Whether any query that counts now needs this.
-    pub fn need(&self, need: Need) -> bool {
-        self.active.iter().any(|active| active.need == need)
-    }
-
-    fn begin(&mut self, active: Active) {
-        match active.need {
-            Need::Exact => self.shared.insert(active.id, false),
-            _ => self.shared.remove(&active.id),
-        };
-        self.active.push(active);
-    }
-
-    fn end(&mut self, target: u32, index: u32) {
-        self.active
-            .retain(|active| (active.target, active.index) != (target, index));
-    }
-
-    pub(super) fn deleted(&mut self, ids: &[u32]) {
-        self.active.retain(|active| !ids.contains(&active.id));
-        self.shared.retain(|id, _| !ids.contains(id));
-    }
-
-    /// Whether each renderer has counted a share of a query.
-    pub(in crate::gl) fn is_shared(&self, id: u32) -> bool {
-        self.shared.contains_key(&id)
-    }
-
-    /// Those of which the renderers do not know the sum.
-    fn unsummed(&self) -> Vec<u32> {
-        let unsummed = self.shared.iter().filter(|(_, is_told)| !**is_told);
-        unsummed.map(|(id, _)| *id).collect()
-    }
-}
-
-fn counts_samples(target: u32) -> bool {
-    matches!(
-        target,
-        GL_SAMPLES_PASSED | GL_ANY_SAMPLES_PASSED | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
-    )
-}
-
-/// What a query needs on a wall that is followed from call to call; none if that is nothing.
-fn need(target: u32) -> Option<Need> {
-    Some(match target {
-        GL_TIME_ELAPSED | GL_TIMESTAMP => return None,
-        // Scissor boxes may spare a driver some of these.
-        GL_FRAGMENT_SHADER_INVOCATIONS
-        | GL_CLIPPING_INPUT_PRIMITIVES
-        | GL_CLIPPING_OUTPUT_PRIMITIVES => Need::Whole,
-        _ if counts_samples(target) => Need::Exact,
-        _ => Need::Everything,
-    })
-}
 
 /// A query is about to begin. Says whether the call may go on.
 fn begin_query(cx: &mut Context, id: u32) -> bool {
@@ -112,7 +30,7 @@ impl Context {
         };
         // Only renderers see what lists begin and end when they are called.
         if self.gl.lists.is_open() {
-            self.gl.objects.counts.shared.remove(&id);
+            self.gl.objects.counts.is_not_shared(id);
             self.make_whole(Whole::Drawing);
             return false;
         }
@@ -142,7 +60,7 @@ impl Context {
     /// Tells the renderers what they have counted together, so that conditional rendering is the
     /// same everywhere.
     fn tell_sum(&mut self, id: u32) {
-        if self.gl.objects.counts.shared.get(&id) != Some(&false) {
+        if self.gl.objects.counts.is_summed(id) != Some(false) {
             return;
         }
         let Some(sum) = self.counted(id, GL_QUERY_RESULT, false) else {
@@ -150,7 +68,7 @@ impl Context {
         };
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_sum(id, sum) };
-        self.gl.objects.counts.shared.insert(id, true);
+        self.gl.objects.counts.summed(id);
     }
 
     /// Before lists are called that may draw on condition: tells the renderers all sums.
@@ -296,40 +214,5 @@ pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
             cx.tell_sum(id);
         }
         cx.enc.gl_begin_conditional_render(id, waiting(mode));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wall_does_what_the_queries_that_count_need() {
-        let mut counts = Counts::default();
-        let begin = |counts: &mut Counts, target, index, id| {
-            let need = need(target).unwrap();
-            let active = Active {
-                target,
-                index,
-                id,
-                need,
-            };
-            counts.begin(active);
-        };
-        begin(&mut counts, GL_ANY_SAMPLES_PASSED, 0, 1);
-        assert!(counts.need(Need::Exact) && counts.is_shared(1));
-        begin(&mut counts, GL_PRIMITIVES_GENERATED, 0, 2);
-        begin(&mut counts, GL_PRIMITIVES_GENERATED, 1, 3);
-        counts.end(GL_PRIMITIVES_GENERATED, 0);
-        assert!(counts.need(Need::Everything) && !counts.is_shared(3));
-        counts.end(GL_PRIMITIVES_GENERATED, 1);
-        counts.end(GL_ANY_SAMPLES_PASSED, 0);
-        assert!(!counts.need(Need::Everything) && !counts.need(Need::Exact));
-        assert!(counts.is_shared(1));
-        begin(&mut counts, GL_FRAGMENT_SHADER_INVOCATIONS, 0, 4);
-        assert!(counts.need(Need::Whole));
-        counts.deleted(&[1, 4]);
-        assert!(!counts.need(Need::Whole) && !counts.is_shared(1));
-        assert!(need(GL_TIME_ELAPSED).is_none());
     }
 }

@@ -1,10 +1,11 @@
 //! Making shaders and programs.
 
-use super::programs::{mentions_ids, Kind};
-use super::{tell_group, use_program};
+use super::names::tell_group;
+use super::use_program;
 use crate::context::Context;
 use crate::current::context;
-use crate::gl::values;
+use crate::gl::tracked::values;
+use crate::shadow::objects::programs::{mentions_ids, Kind};
 use core::ffi::c_void;
 use mgn_wire::encoder::c_string;
 use mgn_wire::{gl::*, lens, ops};

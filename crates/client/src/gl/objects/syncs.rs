@@ -1,6 +1,6 @@
 //! Fences. What the program holds as a pointer is the fence's name.
 
-use super::tell_group;
+use super::names::tell_group;
 use crate::current::context;
 use core::ffi::c_void;
 use mgn_wire::gl::*;

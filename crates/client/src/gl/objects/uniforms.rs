@@ -4,7 +4,7 @@
 use crate::context::Context;
 use crate::current::context;
 use crate::gl::claims::On;
-use crate::gl::values;
+use crate::gl::tracked::values;
 use mgn_wire::{lens, ops};
 
 pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {

@@ -1,8 +1,8 @@
 //! Which program is in use.
 
-use super::programs::Kind;
 use crate::context::Context;
 use crate::current::context;
+use crate::shadow::objects::programs::Kind;
 use mgn_wire::{gl::*, ops};
 use std::sync::atomic::Ordering;
 

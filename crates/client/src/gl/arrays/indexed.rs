@@ -1,22 +1,11 @@
-//! Indexed draws, and parts of draws.
+//! Indexed draws.
 
+use crate::shadow::arrays::tree::Piece;
 use core::ffi::c_void;
 use mgn_wire::gl;
 use mgn_wire::sizes::image::draw_index_bytes;
 
 type Pointer = *const c_void;
-
-/// The tiles of what everyone draws.
-pub const EVERYONE: u64 = u64::MAX;
-/// A part of a draw.
-#[derive(Debug, PartialEq)]
-pub(super) struct Piece {
-    /// The first of its vertices, or indices, counted from the draw's first.
-    pub first: usize,
-    pub count: usize,
-    /// Those that it touches.
-    pub tiles: u64,
-}
 
 /// An indexed draw.
 #[derive(Clone, Copy)]
@@ -45,11 +34,6 @@ impl Indexed {
     pub fn draws(&self) -> bool {
         draw_index_bytes(self.type_).is_some() && draws(self.mode, 0, self.count, self.instances)
     }
-}
-
-/// The tiles that any of the pieces touches.
-pub(super) fn touched(pieces: &[Piece]) -> u64 {
-    pieces.iter().fold(0, |tiles, piece| tiles | piece.tiles)
 }
 
 /// The least and greatest index but `restart`; none if there is no other.

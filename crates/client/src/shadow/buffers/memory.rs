@@ -66,6 +66,10 @@ impl Memory {
         }
     }
 
+    pub fn contents(&self) -> Contents<'_> {
+        Contents(self)
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }
@@ -107,6 +111,18 @@ impl Memory {
         // SAFETY: the bytes lie in the block.
         unsafe { std::ptr::copy_nonoverlapping(self.at(offset), bytes.as_mut_ptr(), len) };
         Some(bytes)
+    }
+}
+
+/// The contents of a buffer, to be read.
+#[derive(Clone, Copy)]
+pub struct Contents<'a>(&'a Memory);
+
+impl Contents<'_> {
+    /// Where `len` bytes at `offset` lie, if there are so many.
+    pub fn at(&self, offset: usize, len: usize) -> Option<*const u8> {
+        let fits = offset.checked_add(len)? <= self.0.len();
+        fits.then(|| self.0.at(offset).cast_const())
     }
 }
 

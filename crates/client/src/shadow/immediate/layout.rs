@@ -1,8 +1,10 @@
 //! The layout of a run's vertices.
 
-use super::ATTRIBUTES;
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::put;
+
+/// Attributes, as the stream numbers them.
+pub const ATTRIBUTES: usize = attr::COUNT as usize;
 
 /// Which attributes a vertex has, in the order in which they were first set; the position comes
 /// last.

@@ -1,6 +1,6 @@
 //! Bounds of vertices as they lie in arrays and buffers, a block of them at a time.
 
-use crate::gl::buffers::Contents;
+use crate::shadow::buffers::memory::Contents;
 use mgn_wall::Bounds;
 use mgn_wire::draws::RUN_BLOCK as BLOCK;
 use mgn_wire::gl::*;
@@ -27,7 +27,7 @@ pub struct Indices {
 /// The blocks of a draw of `count` vertices or indices, of which each has `overlap` in common with
 /// the next; all are one block without a number.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Blocks {
+pub struct Blocks {
     count: usize,
     overlap: Option<usize>,
     pub number: usize,

@@ -1,19 +1,25 @@
-//! Messages for programs that do not want them at once. A program may wait for one without calling
-//! OpenGL, so a thread asks for messages in its place.
+//! Debug messages for programs that do not want them at once. A program may wait for one without
+//! calling OpenGL, so a thread asks for messages in its place.
 //!
 //! A context sends what may have failed on its way and leaves word here. A moment later the thread
 //! fetches what the server has to tell, unless the context has done so, and calls the program's
 //! callback: OpenGL allows that in any thread while output is asynchronous.
 
-use super::{Callback, MOST};
 use crate::session::Session;
 use crate::signals::Signals;
+use core::ffi::c_void;
 use mgn_sys::fork::PerProcess;
 use mgn_wire::debug::{messages, Message};
 use mgn_wire::{ops, Answer};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
+
+/// The program's callback.
+pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *const c_void);
+
+/// Bytes of messages in one answer; more than there ever are.
+pub const MOST: u32 = (mgn_wire::LONG_MAX / 8) as u32;
 
 /// A context that goes on asks for itself, and commands that fail come in numbers: so long the
 /// thread waits for more.
@@ -106,7 +112,7 @@ impl Line {
 ///
 /// # Safety
 /// `callback` is the program's own, and `user` what it wants to be called with.
-pub unsafe fn call(callback: Callback, mut message: Message, user: *const core::ffi::c_void) {
+pub unsafe fn call(callback: Callback, mut message: Message, user: *const c_void) {
     let length = message.text.len() as i32;
     message.text.push(0);
     let Message {

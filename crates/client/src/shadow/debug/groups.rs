@@ -1,7 +1,7 @@
 //! `mgn bounds`: a debug group in whose text the program says where what it draws will lie
 //! (docs/bounds.md), so that draws can be sorted by tiles which shaders place.
 
-use crate::gl::immediate::sort;
+use crate::shadow::immediate::sort::drawn;
 use mgn_wall::{Area, Bounds, Sorter};
 use mgn_wire::gl::*;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Groups {
             Some((known, tiles)) if *known == surface => Some(*tiles),
             _ => {
                 let (viewport, areas, height) = &surface;
-                let drawn = sort::drawn(areas, *height);
+                let drawn = drawn(areas, *height);
                 let sorter = Sorter::new(&said.transform, *viewport, &drawn, MARGIN);
                 let tiles = sorter.tiles(&said.bounds);
                 said.tiles = Some((surface, tiles));

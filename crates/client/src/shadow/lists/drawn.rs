@@ -5,7 +5,7 @@ use mgn_wire::draws::{self, attr, Extent, Kind};
 use mgn_wire::{again, gl, Commands, Data, Fault, Slice};
 
 /// A draw whose vertices travel with it.
-pub(super) struct Drawn {
+pub struct Drawn {
     pub mode: u32,
     pub positions: Vec<[f32; 4]>,
 }

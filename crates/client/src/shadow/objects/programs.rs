@@ -1,7 +1,6 @@
 //! What the client remembers of shaders and programs.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::MutexGuard;
 
 /// The shaders and programs of a share group. Their names are never given out twice, because a
 /// deleted one lives on under its name while it is in use.
@@ -253,13 +252,6 @@ impl Programs {
                 known.insert(name.into(), location);
             }
         }
-    }
-}
-
-impl super::Shared {
-    /// The group's programs, locked. Not held while something is sent or awaited.
-    pub fn programs(&self) -> MutexGuard<'_, Programs> {
-        self.programs.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the vertices lie of a buffer that is filled again and again, found while they are sent: so
 //! no copy of them is kept.
 
-use crate::gl::arrays::{Indices, Positions};
+use crate::shadow::arrays::positions::{Indices, Positions};
 use mgn_wall::Bounds;
 use std::ops::Range;
 

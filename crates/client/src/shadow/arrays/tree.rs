@@ -1,16 +1,33 @@
 //! Bounds of blocks as a tree, and the pieces into which the tiles of a wall cut a draw.
 
-use super::hulls::Blocks;
-use super::pieces::{Piece, EVERYONE};
+use super::positions::Blocks;
 use mgn_wall::{Bounds, Boxes, Judged, Sorter, GROUP};
 
 /// What a tile does not need, but lies between two parts that it does need, is drawn by it all the
 /// same if it is no longer than this, in blocks: another draw would cost its renderer more.
 const SHORT: usize = 8;
 
+/// The tiles of what everyone draws.
+pub const EVERYONE: u64 = u64::MAX;
+
+/// A part of a draw.
+#[derive(Debug, PartialEq)]
+pub struct Piece {
+    /// The first of its vertices, or indices, counted from the draw's first.
+    pub first: usize,
+    pub count: usize,
+    /// Those that it touches.
+    pub tiles: u64,
+}
+
+/// The tiles that any of the pieces touches.
+pub fn touched(pieces: &[Piece]) -> u64 {
+    pieces.iter().fold(0, |tiles, piece| tiles | piece.tiles)
+}
+
 /// Boxes around blocks, boxes around those, and so on up to one around all.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub struct Tree {
     /// From the blocks up, each in the groups of which each has a box of the next level around it.
     levels: Vec<Vec<Boxes>>,
     blocks: usize,

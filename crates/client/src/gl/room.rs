@@ -1,0 +1,25 @@
+//! How much room a program says that it has for an answer.
+
+use crate::context::Context;
+use mgn_wire::gl::GL_INVALID_OPERATION;
+
+impl Context {
+    /// Hands an answer over to a program that has room for `size` bytes, or refuses to.
+    ///
+    /// # Safety
+    /// `to` is null or has that room.
+    pub unsafe fn give_sized(&mut self, answer: &[u8], size: i32, to: *mut u8) {
+        if !fits(answer.len(), size) {
+            self.set_error(GL_INVALID_OPERATION);
+        } else if !to.is_null() {
+            // SAFETY: it fits, and the caller's promise.
+            unsafe { to.copy_from_nonoverlapping(answer.as_ptr(), answer.len()) };
+        }
+    }
+}
+
+/// Whether so many bytes fit into memory of `size` bytes, as the program gives it. Mesa takes a
+/// negative size of pixels for no limit.
+pub fn fits(bytes: usize, size: i32) -> bool {
+    usize::try_from(size).map_or(true, |size| bytes <= size)
+}

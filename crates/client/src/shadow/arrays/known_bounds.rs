@@ -1,0 +1,52 @@
+//! Bounds of draws from buffers, which are found once for the same contents.
+
+use super::positions::Positions;
+use super::tree::Tree;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bounds of so many blocks are remembered at least, and of twice as many at most.
+const BLOCKS_KEPT: usize = 1 << 17;
+
+/// Bounds of blocks of draws from buffers.
+#[derive(Default)]
+pub struct Known {
+    bounds: HashMap<Key, Arc<Tree>>,
+    blocks: usize,
+    /// What was remembered before those; what is not asked for again is forgotten, such as
+    /// contents that have changed.
+    before: HashMap<Key, Arc<Tree>>,
+}
+
+/// What bounds depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub positions: (u64, Positions),
+    /// The number of the contents and the offset of indices, their type, and what is added to
+    /// them.
+    pub indices: Option<(u64, usize, u32, i32)>,
+    pub restart: Option<u32>,
+    pub first: usize,
+    pub count: usize,
+    pub overlap: Option<usize>,
+}
+
+impl Known {
+    /// Bounds that are remembered, or found.
+    pub fn bounds(&mut self, key: Key, find: impl FnOnce() -> Option<Tree>) -> Option<Arc<Tree>> {
+        if let Some(bounds) = self.bounds.get(&key) {
+            return Some(bounds.clone());
+        }
+        let bounds = match self.before.remove(&key) {
+            Some(bounds) => bounds,
+            None => Arc::new(find()?),
+        };
+        if self.blocks + bounds.len() > BLOCKS_KEPT {
+            self.before = std::mem::take(&mut self.bounds);
+            self.blocks = 0;
+        }
+        self.blocks += bounds.len();
+        self.bounds.insert(key, bounds.clone());
+        Some(bounds)
+    }
+}

@@ -1,0 +1,197 @@
+//! What the client knows of one buffer object.
+
+use super::memory::{Contents, Memory, ALIGNMENT};
+use super::outline::Outline;
+use crate::shadow::arrays::positions::Positions;
+use mgn_wire::gl::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A buffer object. A deleted one stays until its name is used again, because another context may
+/// have it bound.
+#[derive(Debug)]
+pub struct BufferObject {
+    pub size: i64,
+    pub usage: u32,
+    /// The flags of storage that stays for good.
+    pub storage: Option<u32>,
+    /// Nothing was written since its storage was allocated.
+    pub(super) undefined: bool,
+    pub mapping: Option<Mapping>,
+    /// All of its contents, kept the same as the server's. Only of buffers whose contents were
+    /// needed once, or are `wanted`.
+    pub(super) copy: Option<Memory>,
+    /// Where its vertices lie, which is as far as it was foreseen all that there is to know.
+    pub(super) outline: Option<Outline>,
+    /// How positions of its vertices were read.
+    pub(super) foreseen: Option<Positions>,
+    /// It was read in another way, too.
+    pub(super) is_read: bool,
+    /// The number of what it holds: another one for other contents, of whichever buffer.
+    pub(super) contents: u64,
+    /// A copy is kept as soon as there is storage.
+    pub(super) wanted: bool,
+    /// How often names had been released when the object came to be.
+    pub(super) since: u32,
+    /// Memory of the last mapping, for the next.
+    pub(super) spare: Option<Memory>,
+    /// It was bound where the server writes to it unseen, so a copy would be wrong.
+    pub(super) written_unseen: bool,
+    /// The server wrote to it since a persistent mapping was fetched.
+    pub(super) stale: bool,
+    /// A texture was put on it.
+    pub(super) has_texture: bool,
+    pub(super) deleted: bool,
+}
+
+/// A part of a buffer that the program sees in its memory.
+#[derive(Debug)]
+pub struct Mapping {
+    pub offset: i64,
+    pub length: i64,
+    pub access: u32,
+    /// `None` while the program sees the buffer's copy.
+    pub(super) own: Option<Memory>,
+    /// What the server has of a persistent mapping, as far as the client knows.
+    pub(super) sent: Option<Arc<Memory>>,
+    pub pointer: usize,
+}
+
+impl Mapping {
+    pub fn has(&self, bits: u32) -> bool {
+        self.access & bits != 0
+    }
+
+    pub fn is_persistent(&self) -> bool {
+        self.has(GL_MAP_PERSISTENT_BIT)
+    }
+
+    /// Parts outside which the program has written nothing since the last call.
+    pub fn take_written(&self) -> Vec<Range<usize>> {
+        let Some(own) = &self.own else {
+            return Vec::new();
+        };
+        let first = self.offset as usize % ALIGNMENT;
+        let inside =
+            |part: Range<usize>| part.start.saturating_sub(first)..part.end.saturating_sub(first);
+        own.take_written().into_iter().map(inside).collect()
+    }
+
+    /// The server has these bytes at `offset` of the buffer, and so has the program's memory from
+    /// now on.
+    ///
+    /// # Safety
+    /// `data` holds `len` bytes.
+    pub(super) unsafe fn server_has(&self, offset: i64, data: *const u8, len: usize) {
+        let (Some(own), Some(sent)) = (&self.own, &self.sent) else {
+            return;
+        };
+        let (from, to) = (
+            offset.max(self.offset),
+            (offset + len as i64).min(self.offset + self.length),
+        );
+        if from < to {
+            let (at, len) = ((from - self.offset) as usize, (to - from) as usize);
+            // SAFETY: the part that lies in the mapping.
+            unsafe {
+                let data = data.add((from - offset) as usize);
+                sent.write(at, data, len);
+                own.write(at + self.offset as usize % ALIGNMENT, data, len);
+            }
+        }
+    }
+}
+
+/// What a mapping leaves to send at its end.
+#[derive(Debug)]
+pub struct Unmapped {
+    pub mapping: Mapping,
+    /// Holds the memory that `mapping.pointer` points into.
+    pub(super) memory: Option<Memory>,
+    pub(super) whole: bool,
+}
+
+impl BufferObject {
+    pub(super) fn new() -> BufferObject {
+        BufferObject {
+            size: 0,
+            usage: GL_STATIC_DRAW,
+            storage: None,
+            undefined: true,
+            mapping: None,
+            copy: None,
+            outline: None,
+            foreseen: None,
+            is_read: false,
+            contents: 0,
+            wanted: false,
+            since: 0,
+            spare: None,
+            written_unseen: false,
+            stale: false,
+            has_texture: false,
+            deleted: false,
+        }
+    }
+
+    /// Whether it is mapped so that the server may not work with it.
+    pub fn is_locked(&self) -> bool {
+        self.mapping.as_ref().is_some_and(|m| !m.is_persistent())
+    }
+
+    /// Whether any byte of `offset..offset + size` is mapped so that the server may not work with
+    /// it.
+    pub fn is_locked_within(&self, offset: i64, size: i64) -> bool {
+        self.mapping
+            .as_ref()
+            .filter(|m| !m.is_persistent())
+            .is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
+    }
+
+    /// Whether nobody has written to the storage yet, so that it may hold anything.
+    pub fn is_undefined(&self) -> bool {
+        self.undefined && !self.written_unseen
+    }
+
+    /// A copy of a part of the contents, if they are known and it lies within.
+    pub fn known(&self, offset: i64, len: usize) -> Option<Vec<u8>> {
+        self.copy.as_ref()?.read(usize::try_from(offset).ok()?, len)
+    }
+
+    /// All of the contents and their number, if they are known to the client.
+    pub fn contents(&self) -> Option<(Contents<'_>, u64)> {
+        Some((self.copy.as_ref()?.contents(), self.contents))
+    }
+
+    /// Where its vertices lie, if that is known, and the number of the contents.
+    pub fn outline(&self) -> Option<(&Outline, u64)> {
+        Some((self.outline.as_ref()?, self.contents))
+    }
+
+    /// Whether what was bound when names had been released so often is this object, and not an
+    /// older one of its name.
+    pub fn is_bound_since(&self, released: u32) -> bool {
+        !self.deleted && released >= self.since
+    }
+
+    /// Whether the program may change the contents only through the server or a mapping.
+    pub fn is_fixed(&self) -> bool {
+        self.storage
+            .is_some_and(|flags| flags & GL_DYNAMIC_STORAGE_BIT == 0)
+    }
+
+    pub fn has_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// GL_BUFFER_ACCESS of a buffer that `api` maps or could map.
+    pub fn access(&self, is_es: bool) -> u32 {
+        let access = self.mapping.as_ref().map_or(0, |m| m.access);
+        match access & (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT) {
+            GL_MAP_READ_BIT => GL_READ_ONLY,
+            GL_MAP_WRITE_BIT => GL_WRITE_ONLY,
+            0 if is_es => GL_WRITE_ONLY,
+            _ => GL_READ_WRITE,
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Mappings that stay while the server works with the buffer: what the program and the server have
+//! written, each without the other's knowledge.
+//!
+//! What the program writes is found by comparison with what the server was sent last, so that
+//! everything may write there, the kernel too.
+
+use super::memory::{Memory, ALIGNMENT};
+use super::object::Mapping;
+use super::table::Buffers;
+use mgn_wire::{gl::*, ops, RECORD_MAX};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is compared at once.
+const LINE: usize = ALIGNMENT;
+/// What changes alone where the server may have written the bytes beside.
+pub const WORD: usize = 4;
+/// What is sent in one record.
+const PIECE: usize = RECORD_MAX / 4;
+
+/// Bytes on their way to a buffer.
+#[derive(Debug)]
+pub struct Write {
+    pub buffer: u32,
+    pub offset: i64,
+    /// They lie here, as what the server was sent. A command of another thread may write to the
+    /// same bytes meanwhile; it follows, then, and wins.
+    sent: Arc<Memory>,
+    pub part: Range<usize>,
+}
+
+impl Write {
+    pub fn bytes(&self) -> (*const u8, usize) {
+        (self.sent.at(self.part.start), self.part.len())
+    }
+}
+
+/// A mapping whose bytes the server may have changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Stale {
+    pub buffer: u32,
+    pub offset: i64,
+    pub length: usize,
+    pointer: usize,
+}
+
+impl Mapping {
+    /// Whether the server hears of what is written only by glFlushMappedBufferRange, or not at all.
+    fn is_told(&self) -> bool {
+        !self.has(GL_MAP_WRITE_BIT)
+            || self.has(GL_MAP_FLUSH_EXPLICIT_BIT) && !self.has(GL_MAP_COHERENT_BIT)
+    }
+
+    /// The parts that differ from what was sent, in pieces of `grain` bytes, each as long as it may
+    /// be in one record.
+    fn changes(&self, sent: &Memory, grain: usize) -> Vec<Range<usize>> {
+        let len = self.length as usize;
+        let mut changes: Vec<Range<usize>> = Vec::new();
+        let lines =
+            |part: Range<usize>| (part.start / LINE * LINE..part.end.min(len)).step_by(LINE);
+        let mut next = 0;
+        for line in self.take_written().into_iter().flat_map(lines) {
+            let end = len.min(line + LINE);
+            // A line may lie in two parts.
+            if line < next || self.same(sent, line..end) {
+                continue;
+            }
+            next = end;
+            for at in (line..end).step_by(grain) {
+                let part = at..end.min(at + grain);
+                if grain < LINE && self.same(sent, part.clone()) {
+                    continue;
+                }
+                match changes.last_mut() {
+                    Some(last) if last.end == part.start && last.len() < PIECE => {
+                        last.end = part.end;
+                    }
+                    _ => changes.push(part),
+                }
+            }
+        }
+        changes
+    }
+
+    fn same(&self, sent: &Memory, part: Range<usize>) -> bool {
+        let (a, b) = (
+            (self.pointer + part.start) as *const u8,
+            sent.at(part.start),
+        );
+        // SAFETY: both hold `length` bytes. The program may be writing there, so nothing refers to
+        // them.
+        unsafe {
+            if part.len() == LINE {
+                return a.cast::<[u64; LINE / 8]>().read_unaligned()
+                    == b.cast::<[u64; LINE / 8]>().read_unaligned();
+            }
+            (0..part.len()).all(|i| a.add(i).read() == b.add(i).read())
+        }
+    }
+}
+
+impl Buffers {
+    /// The program's writes to persistent mappings since the last time.
+    pub fn take_writes(&mut self) -> Vec<Write> {
+        let mut writes = Vec::new();
+        for name in self.persistent() {
+            writes.append(&mut self.take_writes_to(name));
+        }
+        writes
+    }
+
+    pub fn take_writes_to(&mut self, buffer: u32) -> Vec<Write> {
+        let Some((mapping, sent, is_shared)) = self.persistent_mapping(buffer) else {
+            return Vec::new();
+        };
+        if mapping.is_told() {
+            return Vec::new();
+        }
+        let grain = if is_shared { WORD } else { LINE };
+        let changes = mapping.changes(sent, grain);
+        let take = |part: Range<usize>| {
+            // SAFETY: within the mapping, and within `sent`, which is as long. What is sent is what
+            // is noted.
+            unsafe {
+                let from = (mapping.pointer + part.start) as *const u8;
+                std::ptr::copy_nonoverlapping(from, sent.at(part.start), part.len());
+            }
+            Write {
+                buffer,
+                offset: mapping.offset + part.start as i64,
+                sent: sent.clone(),
+                part,
+            }
+        };
+        changes.into_iter().map(take).collect()
+    }
+
+    /// Mappings whose bytes the server may have changed since they were fetched.
+    pub fn take_stale(&mut self) -> Vec<Stale> {
+        let mut names = self.persistent();
+        names.retain(|name| self.take_stale_mark(*name));
+        let stale = |buffer| {
+            let (mapping, ..) = self.persistent_mapping(buffer)?;
+            Some(Stale {
+                buffer,
+                offset: mapping.offset,
+                length: mapping.length as usize,
+                pointer: mapping.pointer,
+            })
+        };
+        names.into_iter().filter_map(stale).collect()
+    }
+
+    /// The server has `bytes` at `offset` of a persistent mapping. What the program wrote meanwhile
+    /// stays.
+    pub fn received(&mut self, of: Stale, offset: usize, bytes: &[u8]) {
+        let Some((mapping, sent, _)) = self.persistent_mapping(of.buffer) else {
+            return;
+        };
+        if mapping.pointer != of.pointer || offset + bytes.len() > mapping.length as usize {
+            // It was mapped anew.
+            return;
+        }
+        let lines = bytes.chunks(LINE).enumerate();
+        let changed = lines.filter(|(i, line)| !sent.holds(offset + i * LINE, line));
+        let words = changed.flat_map(|(i, line)| {
+            let words = line.chunks(WORD).enumerate();
+            words.map(move |(j, word)| (offset + i * LINE + j * WORD, word))
+        });
+        for (at, word) in words {
+            let part = at..at + word.len();
+            if sent.holds(part.start, word) {
+                continue;
+            }
+            let untouched = mapping.same(sent, part.clone());
+            // SAFETY: the bytes lie in both.
+            unsafe {
+                sent.write(part.start, word.as_ptr(), word.len());
+                if untouched {
+                    let to = (mapping.pointer + part.start) as *mut u8;
+                    std::ptr::copy_nonoverlapping(word.as_ptr(), to, word.len());
+                }
+            }
+        }
+    }
+}
+
+/// Whether the program, once it has `answer` to `op`, may know that the server is done with
+/// something.
+pub fn is_wait(op: u16, answer: &[u8]) -> bool {
+    match op {
+        ops::GL_CLIENT_WAIT_SYNC => !answer.starts_with(&GL_TIMEOUT_EXPIRED.to_le_bytes()),
+        ops::MGN_FINISH
+        | ops::GL_GET_SYNCIV
+        | ops::MGN_COUNTED
+        | ops::GL_GET_QUERY_OBJECTIV
+        | ops::GL_GET_QUERY_OBJECTUIV
+        | ops::GL_GET_QUERY_OBJECTI64V
+        | ops::GL_GET_QUERY_OBJECTUI64V => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: u32 =
+        GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+
+    /// Buffer 1 of 1000 bytes, mapped from 40 on.
+    fn mapped(access: u32) -> (Buffers, *mut u8) {
+        let mut buffers = Buffers::default();
+        buffers.adopt(1, 0);
+        buffers.allocate(1, 1000, GL_DYNAMIC_DRAW);
+        let own = buffers.memory_for(1, 900, access);
+        let pointer = buffers.map(1, 40, 900, access, own).unwrap();
+        (buffers, pointer as *mut u8)
+    }
+
+    fn writes(buffers: &mut Buffers) -> Vec<(u32, i64, Vec<u8>)> {
+        let bytes = |w: &Write| w.sent.read(w.part.start, w.part.len()).unwrap();
+        let writes = buffers.take_writes();
+        writes
+            .iter()
+            .map(|w| (w.buffer, w.offset, bytes(w)))
+            .collect()
+    }
+
+    #[test]
+    fn what_the_program_writes_is_taken_once() {
+        let (mut b, p) = mapped(ALL);
+        assert_eq!(writes(&mut b), []);
+        // SAFETY: within the mapping.
+        unsafe {
+            p.add(64).write(7);
+            p.add(899).write(9);
+        }
+        let mut line = [0; LINE];
+        line[0] = 7;
+        assert_eq!(
+            writes(&mut b),
+            [(1, 104, line.to_vec()), (1, 936, vec![0, 0, 0, 9])]
+        );
+        assert_eq!(writes(&mut b), []);
+        b.unmap(1);
+        assert_eq!(writes(&mut b), []);
+    }
+
+    #[test]
+    fn beside_what_the_server_writes_only_words_are_sent() {
+        let (mut b, p) = mapped(ALL);
+        b.is_written_unseen(1);
+        // SAFETY: within the mapping.
+        unsafe { p.add(65).write(7) };
+        assert_eq!(writes(&mut b), [(1, 104, vec![0, 7, 0, 0])]);
+    }
+
+    #[test]
+    fn explicit_flushes_are_the_program_s() {
+        let (mut b, p) =
+            mapped(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
+        // SAFETY: within the mapping.
+        unsafe { p.write(7) };
+        assert_eq!(writes(&mut b), []);
+    }
+
+    #[test]
+    fn what_the_server_writes_arrives_but_for_what_the_program_wrote() {
+        let (mut b, p) = mapped(ALL);
+        assert!(b.take_stale().is_empty());
+        b.changed(1);
+        let stale = b.take_stale()[0];
+        assert_eq!((stale.offset, stale.length), (40, 900));
+        // SAFETY: within the mapping.
+        unsafe { p.add(4).write(7) };
+        b.received(stale, 0, &[1; 12]);
+        // SAFETY: likewise.
+        let now = unsafe { p.cast::<[u8; 16]>().read() };
+        assert_eq!(now, [1, 1, 1, 1, 7, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
+        assert_eq!(writes(&mut b)[0].2[..8], [1, 1, 1, 1, 7, 0, 0, 0]);
+        assert!(b.take_stale().is_empty());
+    }
+
+    #[test]
+    fn commands_that_write_are_seen_in_the_mapping() {
+        let (mut b, p) = mapped(ALL);
+        // SAFETY: the literal's bytes, and the mapping's.
+        unsafe {
+            b.write(1, 38, b"abcd".as_ptr(), 4, None);
+            assert_eq!(p.cast::<[u8; 4]>().read(), *b"cd\0\0");
+        }
+        assert_eq!(writes(&mut b), []);
+    }
+
+    #[test]
+    fn answers_after_which_the_server_is_done() {
+        assert!(is_wait(ops::MGN_FINISH, &[]));
+        assert!(!is_wait(ops::MGN_GET_ERROR, &[]));
+        assert!(!is_wait(
+            ops::GL_CLIENT_WAIT_SYNC,
+            &GL_TIMEOUT_EXPIRED.to_le_bytes()
+        ));
+        assert!(is_wait(
+            ops::GL_CLIENT_WAIT_SYNC,
+            &GL_CONDITION_SATISFIED.to_le_bytes()
+        ));
+    }
+}
