@@ -11,18 +11,24 @@ pub(crate) struct Span {
     pub(crate) offset: u32,
 }
 
-/// Which chunks are whose. A chunk is in exactly one of four states: *free*; *held* by one
-/// reservation; *open*, partly filled and held by nobody; *flying*, to be free when the reader has
-/// released all its messages.
+/// Which chunks are whose. A chunk is in exactly one of five states: *free*, and not used lately;
+/// *held* by one reservation; *open*, partly filled and held by nobody; *flying*, to be free when
+/// the reader has released all its messages; *resting*, free since a short time.
 ///
-/// Chunks are reused as early as possible, so that a stream touches few of them and those stay in
-/// the cache.
+/// A stream uses few chunks, so that they stay in the caches of both ends. It does not use the one
+/// that came back last, whose lines are still on their way between the caches: with a rest of
+/// 256 KiB, messages of 16 to 64 KiB are 1.5 times as fast on a Xeon whose processors share only
+/// the last cache (9.6 GB/s before, 15).
 #[derive(Debug)]
 pub(crate) struct Pool {
     chunk: u32,
     /// Messages sent in each chunk so far, modulo 2^32.
     sent: Vec<u32>,
     free: Vec<u32>,
+    /// In the order in which they came back.
+    resting: VecDeque<u32>,
+    /// Chunks that rest while there are others.
+    rest: usize,
     open: Vec<Span>,
     flying: VecDeque<u32>,
 }
@@ -30,12 +36,17 @@ pub(crate) struct Pool {
 /// Open chunks kept; of more, the fullest is given up.
 const OPEN: usize = 2;
 
+/// Bytes of chunks that rest.
+const REST: u32 = 256 << 10;
+
 impl Pool {
     pub(crate) fn new(chunk: u32, chunks: u32) -> Pool {
         Pool {
             chunk,
             sent: vec![0; chunks as usize],
             free: (0..chunks).rev().collect(),
+            resting: VecDeque::new(),
+            rest: REST.div_ceil(chunk) as usize,
             open: Vec::new(),
             flying: VecDeque::new(),
         }
@@ -73,7 +84,7 @@ impl Pool {
             return Some(self.open.remove(at));
         }
         self.reclaim(&is_released);
-        let chunk = self.free.pop().or_else(|| {
+        let chunk = self.next_free().or_else(|| {
             self.close_open(&is_released);
             self.any(&is_released)
         })?;
@@ -104,7 +115,7 @@ impl Pool {
         }
         if let Some(Span { chunk, .. }) = done {
             match self.all_released(chunk, is_released) {
-                true => self.free.push(chunk),
+                true => self.resting.push_back(chunk),
                 false => self.flying.push_back(chunk),
             }
         }
@@ -112,22 +123,31 @@ impl Pool {
 
     /// Whether reservations hold every chunk, so that no reader can give any back.
     pub(crate) fn all_held(&self) -> bool {
-        self.free.is_empty() && self.open.is_empty() && self.flying.is_empty()
+        self.free.is_empty()
+            && self.resting.is_empty()
+            && self.open.is_empty()
+            && self.flying.is_empty()
+    }
+
+    /// A chunk that has rested, or one that is not in use, or the one that has rested longest.
+    fn next_free(&mut self) -> Option<u32> {
+        let has_rested = self.resting.len() > self.rest;
+        let fresh = (!has_rested).then(|| self.free.pop()).flatten();
+        fresh.or_else(|| self.resting.pop_front())
     }
 
     fn all_released(&self, chunk: u32, is_released: impl Fn(u32, u32) -> bool) -> bool {
         is_released(chunk, self.sent[chunk as usize])
     }
 
-    /// Takes in what has come back in order. What came last is used first, because it is still in
-    /// the caches.
+    /// Takes in what has come back in order.
     fn reclaim(&mut self, is_released: impl Fn(u32, u32) -> bool) {
         while let Some(chunk) = self.flying.front().copied() {
             if !self.all_released(chunk, &is_released) {
                 return;
             }
             self.flying.pop_front();
-            self.free.push(chunk);
+            self.resting.push_back(chunk);
         }
     }
 
@@ -157,16 +177,17 @@ mod tests {
     const CHUNK: u32 = 4096;
 
     #[test]
-    fn a_stream_cycles_through_few_chunks() {
+    fn a_stream_cycles_through_few_chunks_that_rest_in_between() {
+        const CHUNK: u32 = 64 << 10;
         let mut pool = Pool::new(CHUNK, 32);
         let mut released = [0; 32];
-        let mut used = std::collections::BTreeSet::new();
+        let mut used = Vec::new();
         for _ in 0..1000 {
             let span = pool
                 .take(CHUNK, |chunk, sent| released[chunk as usize] == sent)
                 .unwrap();
             assert_eq!(span.offset, 0);
-            used.insert(span.chunk);
+            used.push(span.chunk);
             pool.commit(span.chunk);
             pool.give(
                 Span {
@@ -177,7 +198,17 @@ mod tests {
             );
             released[span.chunk as usize] += 1;
         }
-        assert!(used.len() <= 2, "{used:?}");
+        let rest = (REST / CHUNK) as usize;
+        let different = |chunks: &[u32]| {
+            chunks
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
+        };
+        assert!(different(&used) <= rest + 2, "{used:?}");
+        assert!(used
+            .windows(rest + 1)
+            .all(|chunks| different(chunks) == rest + 1));
     }
 
     #[test]
