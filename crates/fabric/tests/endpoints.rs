@@ -32,13 +32,19 @@ fn each(test: impl Fn(&Kind)) {
     }
 }
 
-const LENGTHS: [usize; 17] = [
+/// Among them the limits of what travels in one slot of shared memory, in two, and in several.
+const LENGTHS: [usize; 22] = [
     0,
     1,
     8,
     24,
     25,
     64,
+    80,
+    81,
+    256,
+    304,
+    305,
     1000,
     4096,
     16 << 10,

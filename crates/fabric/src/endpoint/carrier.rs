@@ -107,10 +107,10 @@ pub(crate) trait Carrier {
     /// receiver.
     fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error>;
 
-    /// Sends a whole message of up to [`SHORT`] bytes, if there is room in memory. False: it has to
-    /// go by [`Carrier::send`].
+    /// Sends a whole message, if it is short and there is room in memory. False: it has to go by
+    /// [`Carrier::send`].
     #[inline]
-    fn send_short(&mut self, _head: &Head, _words: Words, _len: usize) -> bool {
+    fn send_short(&mut self, _head: &Head, _memory: &Memory) -> bool {
         false
     }
 
@@ -120,13 +120,14 @@ pub(crate) trait Carrier {
     /// The next frame, if there is one.
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error>;
 
-    /// The next frame's value, payload and its length, if it is short and its head is such a one.
-    /// Else it comes by [`Carrier::recv`], if there is any.
+    /// Takes the next frame, if it is short and `wanted` has a place for one with such a head, and
+    /// copies as much of its payload there as fits. Gives the frame's value and the length of its
+    /// payload. Other frames come by [`Carrier::recv`].
     #[inline]
-    fn recv_short(
+    fn recv_short<'a>(
         &mut self,
-        _is_short: impl FnOnce([u64; 2]) -> bool,
-    ) -> Option<(u64, Words, usize)> {
+        _wanted: impl FnOnce([u64; 2]) -> Option<&'a Memory>,
+    ) -> Option<(u64, usize)> {
         None
     }
 

@@ -24,7 +24,9 @@ use super::stream::StreamLink;
 use super::{Endpoint, How, LinkId, Piece, Request, Status, Wanted};
 use crate::config::{Config, Sizes};
 use crate::peer::Peer;
-use crate::shm::{client_lanes, create, server_lanes, Descriptor, Lane, LINK_SLOTS};
+use crate::shm::{
+    client_lanes, create, server_lanes, Descriptor, Lane, INLINE, IN_SLOT, LINK_SLOTS,
+};
 use crate::testing::Random;
 use crate::Error;
 
@@ -757,6 +759,8 @@ fn each_lie_about_a_place_ends_the_link() {
         place(20, 64, 100),
         place(15, 0, chunk + 1),
         place(15, chunk, 1),
+        place(IN_SLOT, 0, INLINE as u32 + 1),
+        place(IN_SLOT, 0, u32::MAX),
     ];
     for (at, found) in lies.into_iter().enumerate() {
         let sizes = sizes();

@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent, Words};
+use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent};
 use super::head::Head;
 use super::memory::Memory;
 use super::own::OwnLink;
@@ -52,16 +52,16 @@ impl Carrier for AnyLink {
     }
 
     #[inline]
-    fn send_short(&mut self, head: &Head, words: Words, len: usize) -> bool {
-        each!(self, link => link.send_short(head, words, len))
+    fn send_short(&mut self, head: &Head, memory: &Memory) -> bool {
+        each!(self, link => link.send_short(head, memory))
     }
 
     #[inline]
-    fn recv_short(
+    fn recv_short<'a>(
         &mut self,
-        is_short: impl FnOnce([u64; 2]) -> bool,
-    ) -> Option<(u64, Words, usize)> {
-        each!(self, link => link.recv_short(is_short))
+        wanted: impl FnOnce([u64; 2]) -> Option<&'a Memory>,
+    ) -> Option<(u64, usize)> {
+        each!(self, link => link.recv_short(wanted))
     }
 
     #[inline]

@@ -143,30 +143,13 @@ impl Memory {
             Memory::One(start, room) if len == 8 && *room >= 8 => unsafe {
                 start.cast::<u64>().write_unaligned(words[0]);
             },
+            // SAFETY: likewise.
+            Memory::One(start, room) if len == SHORT && *room >= SHORT => unsafe {
+                start.cast::<Words>().write_unaligned(*words);
+            },
             // SAFETY: the array has so many bytes.
             _ => unsafe { self.scatter(0, words.as_ptr().cast(), len.min(SHORT)) },
         }
-    }
-
-    /// The bytes of short memory in one place, in words.
-    #[inline]
-    pub(crate) fn short(&self) -> Option<(Words, usize)> {
-        let Memory::One(start, len) = self else {
-            return None;
-        };
-        if *len > SHORT {
-            return None;
-        }
-        let mut words = Words::default();
-        // SAFETY: the memory has so many bytes, by the promise of whoever made the value, and so
-        // has the array.
-        unsafe {
-            match len {
-                8 => words[0] = start.cast::<u64>().read_unaligned(),
-                _ => ptr::copy_nonoverlapping(*start, words.as_mut_ptr().cast(), *len),
-            }
-        }
-        Some((words, *len))
     }
 
     /// Copies `len` bytes from `from` to `offset` and the bytes behind it, as far as they fit.
@@ -182,6 +165,24 @@ impl Memory {
             done += part;
         });
     }
+}
+
+/// At most [`SHORT`] bytes, in words.
+///
+/// # Safety
+/// `from` is valid for `len` bytes.
+#[inline]
+pub(crate) unsafe fn words(from: *const u8, len: usize) -> Words {
+    let mut words = Words::default();
+    // SAFETY: as promised to this function; the array has so many bytes.
+    unsafe {
+        match len {
+            8 => words[0] = from.cast::<u64>().read_unaligned(),
+            SHORT => words = from.cast::<Words>().read_unaligned(),
+            _ => from.copy_to_nonoverlapping(words.as_mut_ptr().cast(), len),
+        }
+    }
+    words
 }
 
 #[cfg(test)]

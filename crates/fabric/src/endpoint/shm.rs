@@ -1,6 +1,6 @@
 //! A link through shared memory.
 //!
-//! Heads and short payloads travel in the slots of a lane, longer payloads in its chunks: the first
+//! Heads and payloads of up to [`INLINE`] bytes travel in the slots of a lane, longer ones in its chunks: the first
 //! of them take eager messages, packed one behind the other, the others parts of offered messages,
 //! so that messages that nobody receives can't keep those from going on. Behind them is memory for
 //! messages that are written where they are sent from. What the reader gives back it counts in
@@ -14,12 +14,16 @@ use mgn_sys::peer::Credentials;
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind};
-use super::memory::Memory;
+use super::memory::{self, Memory};
 use super::terms::Limits;
-use crate::block::ALIGN;
+use crate::block::{Block, ALIGN};
 use crate::config::Sizes;
+use crate::message::Message;
 use crate::peer::Peer;
-use crate::shm::{Arena, Descriptor, Extent, Lane, Pool, Sleep, Span, IN_SLOT, LINK_SLOTS, SHORT};
+use crate::shm::{
+    more_slots, Arena, Descriptor, Extent, Lane, Pool, Sleep, Span, INLINE, IN_SLOT, LINK_SLOTS,
+    SHORT,
+};
 use crate::Error;
 
 /// One in so many chunks is for eager messages, but two at least.
@@ -41,6 +45,8 @@ pub(crate) struct ShmLink {
     chunk: u32,
     /// The longest message that is sent at once.
     eager_max: usize,
+    /// The longest that is put in slots without further ado.
+    short_max: usize,
     /// Messages that may wait here, and at the peer.
     envelopes: u32,
     their_envelopes: u32,
@@ -84,9 +90,11 @@ impl ShmLink {
         let arena = sizes.arena(out.chunks());
         let pooled = out.chunks() - arena;
         let eager = (pooled / EAGER_SHARE).max(2).min(pooled - 1);
+        let eager_max = limits.eager.min(sizes.chunk as usize);
         ShmLink {
             chunk: sizes.chunk,
-            eager_max: limits.eager.min(sizes.chunk as usize),
+            eager_max,
+            short_max: INLINE.min(eager_max.max(SHORT)),
             envelopes: limits.ours.envelopes,
             their_envelopes: limits.theirs.envelopes,
             fetched_from: limits.fetched_from(),
@@ -162,13 +170,15 @@ impl ShmLink {
         memory.written()?.extent_in(&self.arena)
     }
 
+    /// Whether there are slots for a frame and a payload of so many bytes in it.
     #[inline]
-    fn has_slot(&mut self) -> Result<bool, Error> {
-        if self.put - self.read < LINK_SLOTS {
+    fn has_slots(&mut self, len: usize) -> Result<bool, Error> {
+        let wanted = self.put + more_slots(len);
+        if wanted - self.read < LINK_SLOTS {
             return Ok(true);
         }
         self.read = self.out.taken(self.put)?;
-        Ok(self.put - self.read < LINK_SLOTS)
+        Ok(wanted - self.read < LINK_SLOTS)
     }
 
     #[inline]
@@ -222,10 +232,10 @@ impl ShmLink {
         Sent::Busy
     }
 
-    /// A frame has been read.
+    /// A frame has been read, with a payload of so many bytes in slots.
     #[inline]
-    fn step(&mut self) {
-        self.next += 1;
+    fn step(&mut self, len: usize) {
+        self.next += 1 + more_slots(len);
         if self.next - self.told >= BATCH {
             self.tell();
         }
@@ -240,14 +250,42 @@ impl ShmLink {
         self.is_untold = true;
     }
 
+    /// A payload that did not fit its frame's slot, in memory of our own.
+    fn inline_body(&self, short: &Words, len: usize) -> Result<Body, Error> {
+        let block = Block::new(len)?;
+        let start = block.range(0, len);
+        // SAFETY: the block has so many bytes, and the words have the first of them.
+        unsafe {
+            short
+                .as_ptr()
+                .cast::<u8>()
+                .copy_to_nonoverlapping(start, SHORT);
+            self.back
+                .look_at_more(self.next, start.add(SHORT), len - SHORT);
+        }
+        Ok(Body::Held(Message::of_block(block, len)))
+    }
+
+    /// Sends a payload of at most [`INLINE`] bytes, for which there are slots.
+    ///
+    /// # Safety
+    /// `from` is valid for `len` bytes.
     #[inline]
-    fn put_short(&mut self, head: &Head, words: Words, len: usize) {
+    unsafe fn put_inline(&mut self, head: &Head, from: *const u8, len: usize) {
         let place = Descriptor {
             place: IN_SLOT,
             offset: 0,
             len: len as u32,
         };
+        // SAFETY: as promised to this function.
+        let words = unsafe {
+            if len > SHORT {
+                self.out.put_more(self.put, from.add(SHORT), len - SHORT);
+            }
+            memory::words(from, len.min(SHORT))
+        };
         self.put(place, head, words);
+        self.put += more_slots(len);
     }
 
     #[inline]
@@ -262,7 +300,12 @@ impl ShmLink {
 impl Carrier for ShmLink {
     #[inline]
     fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
-        if !self.has_slot()? {
+        let in_slots = if payload.len <= INLINE {
+            payload.len
+        } else {
+            0
+        };
+        if !self.has_slots(in_slots)? {
             return Ok(match self.out.reader_closed() {
                 true => return Err(self.peer.closed()),
                 false => self.busy(),
@@ -275,15 +318,20 @@ impl Carrier for ShmLink {
                 false => self.busy(),
             });
         }
-        if payload.len <= SHORT {
-            let mut short = Words::default();
-            // SAFETY: so many bytes fit the array.
+        if payload.len <= INLINE {
+            let mut bytes = [0; INLINE];
+            // SAFETY: the memory has so many bytes from the offset on, and so has the array.
             unsafe {
-                payload
-                    .memory
-                    .gather(payload.offset, short.as_mut_ptr().cast(), payload.len)
-            };
-            self.put_short(head, short, payload.len);
+                let from = match payload.memory.contiguous() {
+                    Some(start) => start.add(payload.offset),
+                    None => {
+                        let into = bytes.as_mut_ptr();
+                        payload.memory.gather(payload.offset, into, payload.len);
+                        into
+                    }
+                };
+                self.put_inline(head, from, payload.len);
+            }
             self.started = self.started.wrapping_add(starts.into());
             return Ok(Sent::Done);
         }
@@ -335,20 +383,27 @@ impl Carrier for ShmLink {
     }
 
     #[inline]
-    fn send_short(&mut self, head: &Head, words: Words, len: usize) -> bool {
-        let has_room = self.put - self.read < LINK_SLOTS && self.has_envelope();
+    fn send_short(&mut self, head: &Head, memory: &Memory) -> bool {
+        let Memory::One(start, len) = *memory else {
+            return false;
+        };
+        let has_room = len <= self.short_max
+            && self.put + more_slots(len) - self.read < LINK_SLOTS
+            && self.has_envelope();
         if has_room {
-            self.put_short(head, words, len);
+            // SAFETY: the memory has so many bytes, by the promise of whoever made the value.
+            unsafe { self.put_inline(head, start, len) };
             self.started = self.started.wrapping_add(1);
         }
         has_room
     }
 
     fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
-        if !self.has_slot()? {
+        if !self.has_slots(0)? {
             return Ok(self.busy());
         }
-        self.put_short(head, Words::default(), 0);
+        // SAFETY: of no bytes.
+        unsafe { self.put_inline(head, NonNull::dangling().as_ptr(), 0) };
         Ok(Sent::Done)
     }
 
@@ -360,14 +415,20 @@ impl Carrier for ShmLink {
             }
             return Ok(None);
         };
-        self.step();
         let head = Head::decode(head)?;
         if found.place == IN_SLOT {
-            if found.len as usize > SHORT {
+            let len = found.len as usize;
+            if len > INLINE {
                 return Err(Error::PeerMisbehaved("a short frame is too long"));
             }
-            return Ok(Some((head, Body::Short(short, found.len as u8))));
+            let body = match len <= SHORT {
+                true => Body::Short(short, len as u8),
+                false => self.inline_body(&short, len)?,
+            };
+            self.step(len);
+            return Ok(Some((head, body)));
         }
+        self.step(0);
         let message = match found.place < self.arena_back {
             true => self.back.message(found, self.chunk as usize)?,
             false => self.back.long_message(found, self.arena_back)?,
@@ -376,16 +437,36 @@ impl Carrier for ShmLink {
     }
 
     #[inline]
-    fn recv_short(
+    fn recv_short<'a>(
         &mut self,
-        is_short: impl FnOnce([u64; 2]) -> bool,
-    ) -> Option<(u64, Words, usize)> {
+        wanted: impl FnOnce([u64; 2]) -> Option<&'a Memory>,
+    ) -> Option<(u64, usize)> {
         let (place, head, words) = self.back.look(self.next)?;
-        if place.place != IN_SLOT || place.len as usize > SHORT || !is_short(head) {
+        let len = place.len as usize;
+        if place.place != IN_SLOT || len > INLINE {
             return None;
         }
-        self.step();
-        Some((head[1], words, place.len as usize))
+        let memory = wanted(head)?;
+        memory.put_short(&words, len.min(SHORT));
+        if len > SHORT {
+            let rest = len - SHORT;
+            match memory {
+                // SAFETY: it has so many bytes, by the promise of whoever made the value.
+                Memory::One(start, room) if len <= *room => unsafe {
+                    self.back.look_at_more(self.next, start.add(SHORT), rest);
+                },
+                _ => {
+                    let mut bytes = [0; INLINE];
+                    // SAFETY: the array has so many bytes.
+                    unsafe {
+                        self.back.look_at_more(self.next, bytes.as_mut_ptr(), rest);
+                        memory.scatter(SHORT, bytes.as_ptr(), rest);
+                    }
+                }
+            }
+        }
+        self.step(len);
+        Some((head[1], len))
     }
 
     #[inline]
@@ -433,9 +514,9 @@ impl Carrier for ShmLink {
     }
 
     fn reserve(&mut self, len: usize) -> Option<Extent> {
-        match len > SHORT {
+        match len > INLINE {
             true => self.arena.take(len),
-            // It travels in the slot.
+            // It travels in slots.
             false => None,
         }
     }

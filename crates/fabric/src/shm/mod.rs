@@ -23,7 +23,9 @@ use mgn_sys::peer::Credentials;
 use mgn_sys::{memory, Mapping, Protection};
 
 pub(crate) use arena::{Arena, Extent};
-pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
+pub(crate) use lane::{
+    more_slots, Descriptor, Lane, Memory, INLINE, IN_SLOT, LINK_SLOTS, SHORT, SLOTS,
+};
 pub use multicast::{Member, Multicast};
 #[cfg(test)]
 pub(crate) use news::checked::Checked;

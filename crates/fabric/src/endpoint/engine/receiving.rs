@@ -110,11 +110,10 @@ impl<C: Carrier> Engine<C> {
         let Some(link) = link.filter(|link| link.id == from && !link.has_to_send()) else {
             return Caught::Other;
         };
-        if let Some((tag, words, len)) = link
-            .carrier
-            .recv_short(|head| Head::is_plain(head) && wanted.takes(from, head[1]))
-        {
-            memory.put_short(&words, len);
+        let caught = link.carrier.recv_short(|head| {
+            (Head::is_plain(head) && wanted.takes(from, head[1])).then_some(memory)
+        });
+        if let Some((tag, len)) = caught {
             link.carrier.matched(len);
             self.is_untold = true;
             let status = Status {
@@ -244,29 +243,27 @@ impl<C: Carrier> Engine<C> {
         };
         let from = link.id;
         for taken in 0..max {
-            let mut op = 0;
-            let queues = &mut self.queues;
+            let mut receive = None;
+            let (queues, ops) = (&mut self.queues, &mut self.ops);
             let found = link.carrier.recv_short(|head| {
-                let receive = Head::is_plain(head)
+                let op = Head::is_plain(head)
                     .then(|| queues.receive_for(from, head[1]))
-                    .flatten();
-                op = receive.unwrap_or_default();
-                receive.is_some()
+                    .flatten()?;
+                let State::Receive(posted) = ops.state(op) else {
+                    unreachable!("what is posted is a receive");
+                };
+                receive = Some((op, posted.memory.len()));
+                Some(&posted.memory)
             });
-            let Some((tag, words, len)) = found else {
+            let (Some((tag, len)), Some((op, room))) = (found, receive) else {
                 return taken;
             };
-            let State::Receive(receive) = self.ops.state(op) else {
-                unreachable!("what is posted is a receive");
-            };
-            receive.memory.put_short(&words, len);
             let status = Status {
                 link: from,
                 tag,
                 len,
             };
-            let result = status.fits(receive.memory.len());
-            self.ops.end(op, result);
+            self.ops.end(op, status.fits(room));
             link.carrier.matched(len);
         }
         max

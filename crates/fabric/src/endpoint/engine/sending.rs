@@ -53,12 +53,9 @@ impl<C: Carrier> Engine<C> {
     pub(crate) fn send_short(&mut self, to: LinkId, head: &Head, memory: &Memory) -> bool {
         let slot = self.links.get_mut(to.index as usize);
         let link = slot.and_then(|slot| slot.link.as_mut());
-        match (link, memory.short()) {
-            (Some(link), Some((words, len))) => {
-                link.id == to && link.outbox.is_empty() && link.carrier.send_short(head, words, len)
-            }
-            _ => false,
-        }
+        link.is_some_and(|link| {
+            link.id == to && link.outbox.is_empty() && link.carrier.send_short(head, memory)
+        })
     }
 
     /// Begins to send. Where all goes at once, the operation has ended when this returns.
