@@ -1,10 +1,10 @@
 //! A link through shared memory.
 //!
-//! Heads and payloads of up to [`INLINE`] bytes travel in the slots of a lane, longer ones in its chunks: the first
-//! of them take eager messages, packed one behind the other, the others parts of offered messages,
-//! so that messages that nobody receives can't keep those from going on. Behind them is memory for
-//! messages that are written where they are sent from. What the reader gives back it counts in
-//! words of its own, which no data delays.
+//! Heads and payloads of up to [`INLINE`] bytes travel in the slots of a lane, longer ones in its
+//! chunks: the first of them take eager messages, packed one behind the other, the others parts of
+//! offered messages, so that messages that nobody receives can't keep those from going on. Behind
+//! them is memory for messages that are written where they are sent from. What the reader gives
+//! back it counts in words of its own, which no data delays.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
