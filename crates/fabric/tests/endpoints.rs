@@ -157,7 +157,7 @@ fn messages_taken_where_they_lie_are_released_in_any_order() {
 fn pieces_are_gathered_and_scattered() {
     each(|kind| {
         let ((one, here), (other, there)) = pair(kind);
-        for len in [10, 5000, 1_000_000] {
+        for len in [10, 30, 304, 5000, 1_000_000] {
             let whole = pattern(len, 1);
             let (mut a, mut b, mut c) = (whole[..3].to_vec(), Vec::new(), whole[3..].to_vec());
             let (mut x, mut y) = (vec![0; len / 2], vec![0; len - len / 2]);
@@ -182,6 +182,53 @@ fn pieces_are_gathered_and_scattered() {
 }
 
 /// More than 4 GiB, made of one piece of memory many times over.
+#[test]
+fn short_messages_fill_whatever_place_there_is_and_nothing_else() {
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
+        for (len, cut) in [81, 304]
+            .into_iter()
+            .flat_map(|len| [23, 24, 25, 80].map(|cut| (len, cut)))
+        {
+            let whole = pattern(len, cut);
+            for room in [0, 10, 24, 30, 80, len - 1, len] {
+                // In one place, and in three.
+                for pieces in [
+                    vec![(0, room)],
+                    vec![(0, cut.min(room)), (400, room - cut.min(room)), (800, 7)],
+                ] {
+                    let mut into = vec![0; 1200];
+                    let start = into.as_mut_ptr();
+                    let places: Vec<_> = pieces
+                        .iter()
+                        // SAFETY: inside the vector.
+                        .map(|(at, len)| (unsafe { start.add(*at) }, *len))
+                        .collect();
+                    // SAFETY: waited for here.
+                    let receive = unsafe { other.irecv(Wanted::new(there, 1), &places) };
+                    one.send(here, 1, &whole, How::default()).unwrap();
+                    let fits = pieces.iter().map(|(_, len)| len).sum::<usize>() >= len;
+                    match other.wait(receive, LONG) {
+                        Ok(status) => assert!(fits && status.unwrap().len == len, "{kind}"),
+                        Err(error) => assert!(
+                            !fits && matches!(error, Error::Truncated { .. }),
+                            "{kind}: {error}"
+                        ),
+                    }
+                    let mut expected = vec![0; 1200];
+                    let mut rest = &whole[..];
+                    for (at, size) in pieces {
+                        let part = size.min(rest.len());
+                        expected[at..at + part].copy_from_slice(&rest[..part]);
+                        rest = &rest[part..];
+                    }
+                    assert!(into == expected, "{kind}: {len} cut at {cut} into {room}");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn messages_may_be_longer_than_four_gibibytes() {
     let ((one, here), (other, there)) = pair(&SHM);
@@ -423,10 +470,15 @@ fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
             (a, first, b, second)
         });
         let mut bytes = pattern(10_000, 0);
-        let piece = (bytes.as_mut_ptr(), bytes.len());
-        // SAFETY: all of them are waited for, or their endpoint ends before the memory does.
+        let start = bytes.as_mut_ptr();
+        // Messages in slots, one and several, and in chunks.
+        let len = |i: usize| [10_000, 304, 8, 200, 10_000][i % 5];
         let sends: Vec<_> = (0..2000)
-            .filter_map(|_| unsafe { hub.isend(to_lazy, 1, &[piece], How::default()) }.unwrap())
+            .filter_map(|i| {
+                let piece = (start, len(i));
+                // SAFETY: all are waited for, or their endpoint ends before the memory does.
+                unsafe { hub.isend(to_lazy, 1, &[piece], How::default()) }.unwrap()
+            })
             .collect();
         assert!(
             sends.len() > 1000,
@@ -438,9 +490,13 @@ fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
                 .recv(Wanted::new(at_eager, 1), &mut [0; 10_000])
                 .unwrap();
         }
-        for _ in 0..2000 {
-            lazy.recv(Wanted::new(at_lazy, 1), &mut [0; 10_000])
-                .unwrap();
+        for i in 0..2000 {
+            let mut into = [0; 10_000];
+            let status = lazy.recv(Wanted::new(at_lazy, 1), &mut into).unwrap();
+            assert!(
+                status.len == len(i) && into[..len(i)] == bytes[..len(i)],
+                "{kind} {i}"
+            );
         }
         for send in sends {
             hub.wait(send, LONG).unwrap().unwrap();

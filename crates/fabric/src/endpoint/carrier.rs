@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use super::head::Head;
+use super::head::{Head, OFFER};
 use super::memory::Memory;
 use super::settings::NEVER;
 use crate::block::Block;
@@ -37,7 +37,7 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) enum Body {
     Short(Words, u8),
-    /// Where they lie in the carrier's memory, which is the sender's again when it is dropped.
+    /// In the carrier's memory, which is the sender's again when this is dropped, or in our own.
     Held(Message),
     /// As many bytes were written to the place that was asked for.
     Placed(usize),
@@ -140,6 +140,12 @@ pub(crate) trait Carrier {
 
     /// The longest message that is sent at once.
     fn eager_max(&self) -> usize;
+
+    /// The longest message that needs an envelope of the receiver's and no other room, as an offer
+    /// does.
+    fn roomless_max(&self) -> usize {
+        OFFER
+    }
 
     /// The most bytes in one part.
     fn part_max(&self) -> usize;

@@ -562,14 +562,14 @@ unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<R
         from: Some(from),
         ..Wanted::any()
     };
-    for len in [0, 20, 600, 100_000] {
+    for len in [0, 20, 200, 600, 100_000] {
         let pieces: [Piece; 2] = [(memory, len / 2), (memory, len - len / 2)];
         // SAFETY: as promised to this function.
         unsafe {
             all.push(endpoint.irecv(any(link), &[(memory, len)]));
             all.push(endpoint.irecv(Wanted::new(link, 500), &pieces));
             let sync = How {
-                sync: len != 600,
+                sync: ![200, 600].contains(&len),
                 unordered: false,
             };
             all.extend(endpoint.isend(link, 1, &pieces, sync).unwrap_or(None));

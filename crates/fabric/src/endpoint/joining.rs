@@ -30,7 +30,9 @@ use crate::token::random;
 use crate::{Address, Config, Error, Token, Transport};
 
 const MAGIC: [u8; 4] = *b"MgnE";
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
+/// Of recordings, whose frames do not depend on how a link carries them.
+const RECORDING: u8 = 4;
 const KEY: usize = 16;
 const HEAD: usize = MAGIC.len() + 2 + KEY + Terms::BYTES;
 
@@ -250,13 +252,13 @@ pub(crate) fn name_of(incoming: &Incoming) -> Option<&[u8]> {
 
 /// How the recording of a link begins.
 pub(crate) fn recorded(name: &[u8]) -> Vec<u8> {
-    [&MAGIC[..], &[VERSION, RECORDED], name].concat()
+    [&MAGIC[..], &[RECORDING, RECORDED], name].concat()
 }
 
 /// The name in the opening of a link's recording. None for other recordings.
 pub(crate) fn name_recorded(opening: &[u8]) -> Option<&[u8]> {
     let rest = opening.strip_prefix(&MAGIC)?;
-    rest.strip_prefix(&[VERSION, RECORDED])
+    rest.strip_prefix(&[RECORDING, RECORDED])
 }
 
 fn opening(channel: u8, key: &[u8; KEY], terms: &Terms, name: &[u8]) -> Vec<u8> {

@@ -97,6 +97,10 @@ impl Carrier for AnyLink {
         each!(self, link => link.has_memory())
     }
 
+    fn roomless_max(&self) -> usize {
+        each!(self, link => link.roomless_max())
+    }
+
     fn part_max(&self) -> usize {
         each!(self, link => link.part_max())
     }

@@ -6,6 +6,7 @@
 //! them is memory for messages that are written where they are sent from. What the reader gives
 //! back it counts in words of its own, which no data delays.
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -29,13 +30,14 @@ use crate::Error;
 /// One in so many chunks is for eager messages, but two at least.
 const EAGER_SHARE: u32 = 8;
 
-/// Bytes of parts under way that fit the caches of both ends.
+/// Bytes of parts under way. With the chunks that rest and what is copied, they fit the caches of
+/// both ends.
 const NEAR: usize = 192 << 10;
 
 /// Looks at the reader before it is taken for slow: a few microseconds, in which it copies a part.
 const PATIENCE: u32 = 300;
 
-/// Frames read before the writer is told.
+/// Slots read before the writer is told.
 const BATCH: u64 = 16;
 
 pub(crate) struct ShmLink {
@@ -45,7 +47,8 @@ pub(crate) struct ShmLink {
     chunk: u32,
     /// The longest message that is sent at once.
     eager_max: usize,
-    /// The longest that is put in slots without further ado.
+    /// The longest that `send_short` takes: what fits in slots and the peer takes unasked. What
+    /// fits in one slot goes at once whatever the peer says, as its offer would be no shorter.
     short_max: usize,
     /// Messages that may wait here, and at the peer.
     envelopes: u32,
@@ -53,7 +56,7 @@ pub(crate) struct ShmLink {
     /// Messages at least this long the peer reads from our memory.
     fetched_from: usize,
     direct: Option<Box<Direct>>,
-    /// Frames put, and those of them that the reader had read when last asked.
+    /// Slots filled, and those of them that the reader had read when last asked.
     put: u64,
     read: u64,
     eager: Pool,
@@ -68,7 +71,7 @@ pub(crate) struct ShmLink {
     /// asked.
     started: u32,
     left: u32,
-    /// Frames taken, and those of them the writer was told of.
+    /// Slots read, and those of them the writer was told of.
     next: u64,
     told: u64,
     /// Messages of the peer's that have left the queue.
@@ -319,13 +322,13 @@ impl Carrier for ShmLink {
             });
         }
         if payload.len <= INLINE {
-            let mut bytes = [0; INLINE];
-            // SAFETY: the memory has so many bytes from the offset on, and so has the array.
+            let mut bytes = [const { MaybeUninit::<u8>::uninit() }; INLINE];
+            // SAFETY: the memory has so many bytes from the offset on, and there is room for them.
             unsafe {
                 let from = match payload.memory.contiguous() {
                     Some(start) => start.add(payload.offset),
                     None => {
-                        let into = bytes.as_mut_ptr();
+                        let into = bytes.as_mut_ptr().cast();
                         payload.memory.gather(payload.offset, into, payload.len);
                         into
                     }
@@ -456,11 +459,12 @@ impl Carrier for ShmLink {
                     self.back.look_at_more(self.next, start.add(SHORT), rest);
                 },
                 _ => {
-                    let mut bytes = [0; INLINE];
-                    // SAFETY: the array has so many bytes.
+                    let mut bytes = [const { MaybeUninit::<u8>::uninit() }; INLINE];
+                    let start = bytes.as_mut_ptr().cast();
+                    // SAFETY: there is room for so many bytes.
                     unsafe {
-                        self.back.look_at_more(self.next, bytes.as_mut_ptr(), rest);
-                        memory.scatter(SHORT, bytes.as_ptr(), rest);
+                        self.back.look_at_more(self.next, start, rest);
+                        memory.scatter(SHORT, start, rest);
                     }
                 }
             }
@@ -482,6 +486,10 @@ impl Carrier for ShmLink {
 
     fn eager_max(&self) -> usize {
         self.eager_max
+    }
+
+    fn roomless_max(&self) -> usize {
+        INLINE
     }
 
     fn part_max(&self) -> usize {

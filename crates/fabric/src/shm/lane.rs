@@ -12,12 +12,13 @@
 //! ```
 //!
 //! A slot is valid for message n when its `number` is n + 1: one cache line then carries the news,
-//! the descriptor, and of endpoints' frames the head and short payloads. Payloads that are a bit
-//! longer go on in the next slots, behind their numbers, which stay those of messages long past.
-//! Each of these slots counts as a message. A chunk is free again when
-//! as many messages of it were released as were sent, which only the writer compares. Neither end
-//! believes any of this: the writer keeps its own count of what it sent, the reader its own of what
-//! it took, and each checks what it reads.
+//! the descriptor, and of endpoints' frames the head and short payloads. A longer payload, of up to
+//! [`super::INLINE`] bytes, goes on in the slots after it. It leaves their `number`s alone, which are those
+//! of earlier laps, and each of these slots counts as a message.
+//!
+//! A chunk is free again when as many messages of it were released as were sent, which only the
+//! writer compares. Neither end believes any of this: the writer keeps its own count of what it
+//! sent, the reader its own of what it took, and each checks what it reads.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,7 +36,7 @@ use crate::{Error, Message};
 /// Messages of a connection that may be committed and not yet received.
 pub(crate) const SLOTS: u64 = 1024;
 
-/// Likewise for the frames of a link, of which a process may have a thousand.
+/// Slots of a link, of which a process may have a thousand.
 pub(crate) const LINK_SLOTS: u64 = 256;
 
 /// Counters for other memory than the lane's own: regions for long messages in one direction, a
@@ -59,7 +60,7 @@ pub(crate) const IN_GROUP: u32 = 1 << 29;
 /// A descriptor's place: the bytes are in the slot itself.
 pub(crate) const IN_SLOT: u32 = 1 << 30;
 
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 const HEAD: usize = 0;
 const MATCHED: usize = 8;
 const READER_SLEEPS: usize = LINE;
@@ -86,21 +87,6 @@ pub(crate) struct Descriptor {
 
 /// The payload that a slot has room for, beside the head.
 pub(crate) const SHORT: usize = 24;
-
-/// Likewise in each slot in which it goes on.
-const MORE: usize = LINE - 8;
-
-/// Slots in which the longest payload in slots goes on.
-const MORE_SLOTS: usize = 5;
-
-/// The longest payload in slots.
-pub(crate) const INLINE: usize = SHORT + MORE_SLOTS * MORE;
-
-/// Slots in which a payload of so many bytes goes on.
-#[inline]
-pub(crate) fn more_slots(len: usize) -> u64 {
-    len.saturating_sub(SHORT).div_ceil(MORE) as u64
-}
 
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -212,35 +198,6 @@ impl Lane {
     #[inline]
     pub(crate) fn look(&self, number: u64) -> Option<(Descriptor, [u64; 2], [u64; SHORT / 8])> {
         self.slot(number).read_frame(number)
-    }
-
-    /// Copies the `len` bytes that follow the short payload of frame `number` to the slots after
-    /// it. To be done before the frame is put.
-    ///
-    /// # Safety
-    /// `from` is valid for `len` bytes.
-    #[inline]
-    pub(crate) unsafe fn put_more(&self, number: u64, from: *const u8, len: usize) {
-        for (slot, done) in (number + 1..).zip((0..len).step_by(MORE)) {
-            prefetch_for_writing(self.slot(slot + AHEAD));
-            // SAFETY: as promised to this function; each slot has so many bytes behind its number,
-            // and the writer has made sure that it is free.
-            unsafe { copy_more(from.add(done), self.more(slot), len - done) };
-        }
-    }
-
-    /// Copies them from there.
-    ///
-    /// # Safety
-    /// `into` is valid for `len` bytes.
-    #[inline]
-    pub(crate) unsafe fn look_at_more(&self, number: u64, into: *mut u8, len: usize) {
-        for (slot, done) in (number + 1..).zip((0..len).step_by(MORE)) {
-            // SAFETY: as promised to this function; each slot has so many bytes behind its number.
-            // The writer leaves them alone until they are given back; if it does not, any bytes
-            // will do.
-            unsafe { copy_more(self.more(slot), into.add(done), len - done) };
-        }
     }
 
     /// Tells the writer that all messages before this one have been read.
@@ -481,7 +438,7 @@ impl Lane {
     }
 
     #[inline]
-    fn slot(&self, number: u64) -> &Slot {
+    pub(super) fn slot(&self, number: u64) -> &Slot {
         let at =
             Lane::slots_at(self.chunks) + (number & (self.slots - 1)) as usize * size_of::<Slot>();
         // SAFETY: `new` made sure that all slots lie inside the control memory, which is writable,
@@ -489,37 +446,15 @@ impl Lane {
         // other process accesses it atomically, too.
         unsafe { &*self.control.as_ptr().add(self.base + at).cast::<Slot>() }
     }
-
-    /// The bytes behind a slot's number.
-    #[inline]
-    fn more(&self, number: u64) -> *mut u8 {
-        let at = Lane::slots_at(self.chunks) + (number & (self.slots - 1)) as usize * LINE + 8;
-        self.control.range(self.base + at, MORE)
-    }
 }
 
 const _: () = assert!(size_of::<Slot>() == LINE);
 
-/// Copies at most what a slot has room for of `len` bytes: without a call, where it is full.
-///
-/// # Safety
-/// Both are valid for so many bytes.
-#[inline]
-unsafe fn copy_more(from: *const u8, into: *mut u8, len: usize) {
-    // SAFETY: as promised to this function.
-    unsafe {
-        match len >= MORE {
-            true => from.copy_to_nonoverlapping(into, MORE),
-            false => from.copy_to_nonoverlapping(into, len),
-        }
-    }
-}
-
 /// How far ahead of the writer slots are fetched.
-const AHEAD: u64 = 8;
+pub(super) const AHEAD: u64 = 8;
 
 #[inline]
-fn prefetch_for_writing(slot: &Slot) {
+pub(super) fn prefetch_for_writing(slot: &Slot) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: it changes nothing that a program can see.
     unsafe {
@@ -568,40 +503,6 @@ pub(crate) mod tests {
             assert_eq!(lane.take(number), Some(sent));
         }
         assert_eq!(lane.taken(SLOTS * 3).unwrap(), SLOTS * 3);
-    }
-
-    #[test]
-    fn payloads_go_on_in_the_next_slots() {
-        let lane = lane(2, 4096);
-        let (head, short) = ([1, 2], [3, 4, 5]);
-        let mut number = 0;
-        for round in 0..SLOTS {
-            let len = round as usize % (INLINE + 1);
-            // What lies there must not be taken for the number of a message of the next round.
-            let bytes: Vec<u8> = (number..number + 40)
-                .flat_map(|number| (number + SLOTS).to_ne_bytes())
-                .take(len.saturating_sub(SHORT))
-                .collect();
-            let frame = Descriptor {
-                place: IN_SLOT,
-                offset: 0,
-                len: len as u32,
-            };
-            let mut found = vec![0; bytes.len()];
-            // SAFETY: each has as many bytes as are named.
-            unsafe {
-                lane.put_more(number, bytes.as_ptr(), bytes.len());
-                lane.put_frame(number, frame, head, short, false);
-                lane.look_at_more(number, found.as_mut_ptr(), found.len());
-            }
-            assert_eq!(lane.look(number), Some((frame, head, short)));
-            assert!(found == bytes, "{len}");
-            let next = number + 1 + more_slots(len);
-            for number in number + 1..next + SLOTS {
-                assert!(!lane.is_there(number), "{len}: {number}");
-            }
-            number = next;
-        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod arena;
 #[cfg(test)]
 mod hostile;
+mod inline;
 mod lane;
 mod multicast;
 mod news;
@@ -23,9 +24,8 @@ use mgn_sys::peer::Credentials;
 use mgn_sys::{memory, Mapping, Protection};
 
 pub(crate) use arena::{Arena, Extent};
-pub(crate) use lane::{
-    more_slots, Descriptor, Lane, Memory, INLINE, IN_SLOT, LINK_SLOTS, SHORT, SLOTS,
-};
+pub(crate) use inline::{more_slots, INLINE};
+pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
 pub use multicast::{Member, Multicast};
 #[cfg(test)]
 pub(crate) use news::checked::Checked;

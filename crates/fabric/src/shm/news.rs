@@ -313,6 +313,55 @@ mod tests {
         }
     }
 
+    /// A ring of two slots for frames that take both of them: the second one has no news, and its
+    /// bytes are seen with those of the first.
+    fn check_wide(count: u64, waits: usize) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(waits);
+        model.check(move || {
+            let ring = Ring::new();
+            let writing = ring.clone();
+            let writer = thread::spawn(move || {
+                for number in (0..count).map(|frame| frame * SLOTS) {
+                    while writing.head.load(Ordering::Acquire) < number {
+                        announce::<Checked>(&writing.writer_sleeps, Sleep::Deep);
+                        if writing.head.load(Ordering::Acquire) < number {
+                            writing.writer.wait();
+                        }
+                    }
+                    // SAFETY: nobody reads these bytes now, or else the checker says so.
+                    writing.chunks[1].with_mut(|more| unsafe { *more = number + 70 });
+                    let message = Descriptor {
+                        place: 0,
+                        offset: 0,
+                        len: 80,
+                    };
+                    writing.slots[0].fill_frame(number, message, [number; 2], [number; 3]);
+                    if wake_after::<Checked>(&writing.reader_sleeps, true) {
+                        writing.reader.notify();
+                    }
+                }
+            });
+            for number in (0..count).map(|frame| frame * SLOTS) {
+                while ring.slots[0].read_frame(number).is_none() {
+                    announce::<Checked>(&ring.reader_sleeps, Sleep::Deep);
+                    if !ring.slots[0].has(number) {
+                        ring.reader.wait();
+                    }
+                }
+                // SAFETY: nobody writes these bytes now, or else the checker says so.
+                let more = ring.chunks[1].with(|more| unsafe { *more });
+                assert_eq!(more, number + 70);
+                assert!(!ring.slots[1].has(number + 1));
+                ring.head.store(number + SLOTS, Ordering::Release);
+                if wake::<Checked>(&ring.writer_sleeps) {
+                    ring.writer.notify();
+                }
+            }
+            writer.join().unwrap();
+        });
+    }
+
     /// Every order of what two threads do, up to so many that one of them is made to wait in
     /// between.
     fn check(count: u64, batch: u64, waits: usize) {
@@ -335,6 +384,11 @@ mod tests {
     #[test]
     fn slots_may_be_given_back_several_at_a_time() {
         check(4, 2, 3);
+    }
+
+    #[test]
+    fn frames_of_two_slots_come_whole() {
+        check_wide(3, 3);
     }
 
     /// By `make stress`.

@@ -11,9 +11,9 @@ pub(crate) struct Span {
     pub(crate) offset: u32,
 }
 
-/// Which chunks are whose. A chunk is in exactly one of five states: *free*, and not used lately;
-/// *held* by one reservation; *open*, partly filled and held by nobody; *flying*, to be free when
-/// the reader has released all its messages; *resting*, free since a short time.
+/// Which chunks are whose. A chunk is in exactly one of five states: *free*; *held* by one
+/// reservation; *open*, partly filled and held by nobody; *flying*, to be free when the reader has
+/// released all its messages; *resting*, when it has done so not long ago.
 ///
 /// A stream uses few chunks, so that they stay in the caches of both ends. It does not use the one
 /// that came back last, whose lines are still on their way between the caches: with a rest of
@@ -46,7 +46,7 @@ impl Pool {
             sent: vec![0; chunks as usize],
             free: (0..chunks).rev().collect(),
             resting: VecDeque::new(),
-            rest: REST.div_ceil(chunk) as usize,
+            rest: (REST / chunk) as usize,
             open: Vec::new(),
             flying: VecDeque::new(),
         }

@@ -333,9 +333,8 @@ impl<C: Carrier> Engine<C> {
                     return Ok(true);
                 }
                 Sent::Busy => return Ok(false),
-                // Nothing is offered that is as short as an offer, or needs no room but an
-                // envelope.
-                Sent::NoCredit if is_handed || len <= OFFER => return Ok(false),
+                // An offer needs an envelope, too.
+                Sent::NoCredit if is_handed || len <= carrier.roomless_max() => return Ok(false),
                 Sent::NoCredit => {}
             }
         }

@@ -1,0 +1,117 @@
+//! Payloads that go on in the slots after their frame's.
+//!
+//! A chunk is another cache line that has to come, and memory that has to be given back: for a few
+//! hundred bytes that takes longer than the copy. The bytes of a slot that hold no number are as
+//! good for them, and go back with the slot.
+
+use super::lane::{prefetch_for_writing, Lane, AHEAD, LINE, SHORT};
+
+/// Bytes of a payload in each slot after the first: all but the number.
+const MORE: usize = LINE - 8;
+
+/// Slots that a payload may have after the first.
+const MORE_SLOTS: usize = 5;
+
+/// The longest payload in slots.
+pub(crate) const INLINE: usize = SHORT + MORE_SLOTS * MORE;
+
+/// Slots that a payload of `len` bytes needs after the first.
+#[inline]
+pub(crate) fn more_slots(len: usize) -> u64 {
+    len.saturating_sub(SHORT).div_ceil(MORE) as u64
+}
+
+impl Lane {
+    /// Copies the `len` bytes that follow the short payload of frame `number` to the slots after
+    /// it. To be done before the frame is put.
+    ///
+    /// # Safety
+    /// `from` is valid for `len` bytes.
+    #[inline]
+    pub(crate) unsafe fn put_more(&self, number: u64, from: *const u8, len: usize) {
+        for (slot, done) in (number + 1..).zip((0..len).step_by(MORE)) {
+            prefetch_for_writing(self.slot(slot + AHEAD));
+            // SAFETY: as promised to this function; each slot has so many bytes behind its number,
+            // and the writer has made sure that it is free.
+            unsafe { copy_more(from.add(done), self.more(slot), len - done) };
+        }
+    }
+
+    /// Copies them from there.
+    ///
+    /// # Safety
+    /// `into` is valid for `len` bytes.
+    #[inline]
+    pub(crate) unsafe fn look_at_more(&self, number: u64, into: *mut u8, len: usize) {
+        for (slot, done) in (number + 1..).zip((0..len).step_by(MORE)) {
+            // SAFETY: as promised to this function; each slot has so many bytes behind its number.
+            // The writer leaves them alone until they are given back; if it does not, any bytes
+            // will do.
+            unsafe { copy_more(self.more(slot), into.add(done), len - done) };
+        }
+    }
+
+    /// The bytes behind a slot's number.
+    #[inline]
+    fn more(&self, number: u64) -> *mut u8 {
+        let slot = std::ptr::from_ref(self.slot(number)).cast_mut();
+        // SAFETY: inside the slot, which is memory that both processes write to.
+        unsafe { slot.cast::<u8>().add(LINE - MORE) }
+    }
+}
+
+/// Copies at most what a slot has room for of `len` bytes: without a call, where it is full.
+///
+/// # Safety
+/// Both are valid for so many bytes.
+#[inline]
+unsafe fn copy_more(from: *const u8, into: *mut u8, len: usize) {
+    // SAFETY: as promised to this function.
+    unsafe {
+        match len >= MORE {
+            true => from.copy_to_nonoverlapping(into, MORE),
+            false => from.copy_to_nonoverlapping(into, len),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lane::tests::lane;
+    use super::super::lane::{Descriptor, IN_SLOT, SLOTS};
+    use super::*;
+
+    #[test]
+    fn payloads_go_on_in_the_next_slots() {
+        let lane = lane(2, 4096);
+        let (head, short) = ([1, 2], [3, 4, 5]);
+        let mut number = 0;
+        for round in 0..SLOTS {
+            let len = round as usize % (INLINE + 1);
+            // What lies there must not be taken for the number of a message of the next round.
+            let bytes: Vec<u8> = (number..number + 40)
+                .flat_map(|number| (number + SLOTS).to_ne_bytes())
+                .take(len.saturating_sub(SHORT))
+                .collect();
+            let frame = Descriptor {
+                place: IN_SLOT,
+                offset: 0,
+                len: len as u32,
+            };
+            let mut found = vec![0; bytes.len()];
+            // SAFETY: each has as many bytes as are named.
+            unsafe {
+                lane.put_more(number, bytes.as_ptr(), bytes.len());
+                lane.put_frame(number, frame, head, short, false);
+                lane.look_at_more(number, found.as_mut_ptr(), found.len());
+            }
+            assert_eq!(lane.look(number), Some((frame, head, short)));
+            assert!(found == bytes, "{len}");
+            let next = number + 1 + more_slots(len);
+            for number in number + 1..next + SLOTS {
+                assert!(!lane.is_there(number), "{len}: {number}");
+            }
+            number = next;
+        }
+    }
+}
