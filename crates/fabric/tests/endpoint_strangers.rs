@@ -111,14 +111,14 @@ fn who_wants_something_else_is_told_what_there_is() {
     for kind in ALL {
         let endpoint = Endpoint::new().unwrap();
         let (listener, _folder) = kind.listen();
-        let mut other_version = b"MgnE\x05\x01".to_vec();
+        let mut other_version = b"MgnE\x04\x01".to_vec();
         other_version.extend([0; 16]);
         let wishes: [(&[u8], &str); 5] = [
             (b"", "an endpoint is served here"),
             (b"something else", "an endpoint is served here"),
             (&other_version, "another version"),
-            (b"MgnE\x04\x01short", "makes no sense"),
-            (b"MgnE\x04\x07sixteen bytes of", "makes no sense"),
+            (b"MgnE\x05\x01short", "makes no sense"),
+            (b"MgnE\x05\x07sixteen bytes of", "makes no sense"),
         ];
         for (opening, hint) in wishes {
             let error = thread::scope(|scope| {
