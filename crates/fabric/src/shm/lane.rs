@@ -13,8 +13,8 @@
 //!
 //! A slot is valid for message n when its `number` is n + 1: one cache line then carries the news,
 //! the descriptor, and of endpoints' frames the head and short payloads. A longer payload, of up to
-//! [`super::INLINE`] bytes, goes on in the slots after it. It leaves their `number`s alone, which are those
-//! of earlier laps, and each of these slots counts as a message.
+//! [`super::INLINE`] bytes, goes on in the slots after it. It leaves their `number`s alone, which
+//! are those of earlier laps, and each of these slots counts as a message.
 //!
 //! A chunk is free again when as many messages of it were released as were sent, which only the
 //! writer compares. Neither end believes any of this: the writer keeps its own count of what it
