@@ -3,25 +3,11 @@
 use std::ptr::NonNull;
 
 use super::head::{Head, OFFER};
-use super::memory::Memory;
+use super::memory::{Memory, Payload, Words};
 use super::settings::NEVER;
 use crate::block::Block;
-use crate::shm::Extent;
+use crate::shm::{Extent, SHORT};
 use crate::{Error, Message};
-
-/// The longest payload that travels in the same cache line as its head.
-pub(crate) const SHORT: usize = 24;
-
-/// A short payload, in words because it travels so and moving them is faster.
-pub(crate) type Words = [u64; SHORT / 8];
-
-/// Some of the program's memory, to be sent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Payload<'a> {
-    pub(crate) memory: &'a Memory,
-    pub(crate) offset: usize,
-    pub(crate) len: usize,
-}
 
 /// What became of an attempt to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

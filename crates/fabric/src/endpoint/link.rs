@@ -2,9 +2,9 @@
 
 use std::ptr::NonNull;
 
-use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent};
+use super::carrier::{Body, Carrier, Far, Placer, Sent};
 use super::head::Head;
-use super::memory::Memory;
+use super::memory::{Memory, Payload};
 use super::own::OwnLink;
 use super::shm::ShmLink;
 use super::silent::{PlayedLink, SilentLink};

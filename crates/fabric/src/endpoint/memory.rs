@@ -3,8 +3,19 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::carrier::{Payload, Words, SHORT};
-use super::reserving::Written;
+use super::written::Written;
+use crate::shm::SHORT;
+
+/// A short payload, in words because it travels so and moving them is faster.
+pub(crate) type Words = [u64; SHORT / 8];
+
+/// Some of the program's memory, to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload<'a> {
+    pub(crate) memory: &'a Memory,
+    pub(crate) offset: usize,
+    pub(crate) len: usize,
+}
 
 /// One or several pieces of memory, taken as one message in their order.
 ///
@@ -174,7 +185,7 @@ impl Memory {
 #[inline]
 pub(crate) unsafe fn words(from: *const u8, len: usize) -> Words {
     let mut words = Words::default();
-    // SAFETY: as promised to this function; the array has so many bytes.
+    // SAFETY: `from` is valid for `len` bytes, and the array has room for them.
     unsafe {
         match len {
             8 => words[0] = from.cast::<u64>().read_unaligned(),

@@ -32,6 +32,7 @@ mod silent;
 mod simulated;
 mod stream;
 mod terms;
+mod written;
 
 use std::fmt;
 use std::sync::Arc;

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent, SHORT};
+use super::carrier::{Body, Carrier, Far, Placer, Sent};
 use super::head::{Head, Kind};
-use super::memory::Memory;
+use super::memory::{Memory, Payload};
 use crate::block::Block;
+use crate::shm::SHORT;
 use crate::{Error, Message};
 
 /// The longest message that is copied; longer ones are fetched from where they are when they are

@@ -13,81 +13,9 @@ use super::engine::How;
 use super::head::{Head, Kind, ACTIVE};
 use super::memory::Memory;
 use super::progress::Shared;
+use super::written::Written;
 use super::{Endpoint, LinkId, Request};
-use crate::block::Block;
-use crate::message::Filled;
-use crate::shm::{Arena, Extent};
-use crate::{Error, Message};
-
-/// Memory that a message is written into, until it has been sent.
-pub(crate) struct Written {
-    start: *mut u8,
-    len: usize,
-    place: Place,
-}
-
-enum Place {
-    Private(Arc<Filled>),
-    Shared(Extent),
-}
-
-// SAFETY: the memory is kept by the place, belongs to no thread, and is only reached by raw
-// pointer.
-unsafe impl Send for Written {}
-// SAFETY: as for Send.
-unsafe impl Sync for Written {}
-
-impl Written {
-    fn shared(extent: Extent, len: usize) -> Written {
-        Written {
-            start: extent.start(),
-            len,
-            place: Place::Shared(extent),
-        }
-    }
-
-    /// Memory of this process's own.
-    pub(crate) fn private(len: usize) -> Result<Written, Error> {
-        let block = Block::new(len)?;
-        Ok(Written {
-            start: block.range(0, len),
-            len,
-            place: Place::Private(Arc::new(Filled::new(block, None))),
-        })
-    }
-
-    pub(crate) fn start(&self) -> *mut u8 {
-        self.start
-    }
-
-    /// Its place in memory that both ends of a link share, if it is that link's.
-    pub(crate) fn extent_in(&self, arena: &Arc<Arena>) -> Option<&Extent> {
-        match &self.place {
-            Place::Shared(extent) => Some(extent).filter(|extent| extent.is_of(arena)),
-            Place::Private(_) => None,
-        }
-    }
-
-    pub(crate) fn is_private(&self) -> bool {
-        matches!(self.place, Place::Private(_))
-    }
-
-    /// The first `len` bytes as a message, where they lie. None where they are a peer's, too.
-    pub(crate) fn to_message(&self, len: usize) -> Option<Message> {
-        match &self.place {
-            Place::Private(filled) => Some(Message::of_filled(filled.clone(), len)),
-            Place::Shared(_) => None,
-        }
-    }
-}
-
-impl fmt::Debug for Written {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Written")
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
+use crate::Error;
 
 /// Memory in which a message is being written. Dropping it cancels.
 ///
@@ -122,20 +50,20 @@ impl Endpoint {
 impl Reservation {
     /// The first byte, 64-byte aligned. Valid until the reservation is committed or dropped.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.written.start
+        self.written.start()
     }
 
     pub fn len(&self) -> usize {
-        self.written.len
+        self.written.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.written.len == 0
+        self.written.len() == 0
     }
 
     /// Copies `bytes` to `offset`. Panics where they do not fit.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) {
-        let len = self.written.len;
+        let len = self.written.len();
         assert!(
             offset <= len && bytes.len() <= len - offset,
             "write beyond the reservation"
@@ -144,7 +72,11 @@ impl Reservation {
         // while `self` is borrowed exclusively; `bytes` cannot overlap it, being an
         // ordinary slice.
         unsafe {
-            ptr::copy_nonoverlapping(bytes.as_ptr(), self.written.start.add(offset), bytes.len())
+            ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                self.written.start().add(offset),
+                bytes.len(),
+            )
         }
     }
 
@@ -179,7 +111,7 @@ impl Reservation {
     }
 
     fn send(self, head: Head, used: usize, how: How) -> Result<Option<Request>, Error> {
-        if used > self.written.len {
+        if used > self.written.len() {
             return Err(Error::Misuse("a commit is longer than its reservation"));
         }
         let memory = Memory::Written(self.written, used);

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use mgn_sys::peer::Credentials;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
+use super::carrier::{Body, Carrier, Placer, Sent};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind};
-use super::memory::{self, Memory};
+use super::memory::{self, Memory, Payload, Words};
 use super::terms::Limits;
 use crate::block::{Block, ALIGN};
 use crate::config::Sizes;
@@ -173,15 +173,21 @@ impl ShmLink {
         memory.written()?.extent_in(&self.arena)
     }
 
-    /// Whether there are slots for a frame and a payload of so many bytes in it.
+    /// Whether the slots that were free when last looked at are enough for a frame with `len` bytes
+    /// of payload in slots.
+    #[inline]
+    fn fits(&self, len: usize) -> bool {
+        self.put + more_slots(len) - self.read < LINK_SLOTS
+    }
+
+    /// Whether those that are free now are enough.
     #[inline]
     fn has_slots(&mut self, len: usize) -> Result<bool, Error> {
-        let wanted = self.put + more_slots(len);
-        if wanted - self.read < LINK_SLOTS {
+        if self.fits(len) {
             return Ok(true);
         }
         self.read = self.out.taken(self.put)?;
-        Ok(wanted - self.read < LINK_SLOTS)
+        Ok(self.fits(len))
     }
 
     #[inline]
@@ -235,7 +241,7 @@ impl ShmLink {
         Sent::Busy
     }
 
-    /// A frame has been read, with a payload of so many bytes in slots.
+    /// A frame with `len` bytes of payload in slots has been read.
     #[inline]
     fn step(&mut self, len: usize) {
         self.next += 1 + more_slots(len);
@@ -257,7 +263,7 @@ impl ShmLink {
     fn inline_body(&self, short: &Words, len: usize) -> Result<Body, Error> {
         let block = Block::new(len)?;
         let start = block.range(0, len);
-        // SAFETY: the block has so many bytes, and the words have the first of them.
+        // SAFETY: the block has `len` bytes, which are more than the words have.
         unsafe {
             short
                 .as_ptr()
@@ -323,7 +329,8 @@ impl Carrier for ShmLink {
         }
         if payload.len <= INLINE {
             let mut bytes = [const { MaybeUninit::<u8>::uninit() }; INLINE];
-            // SAFETY: the memory has so many bytes from the offset on, and there is room for them.
+            // SAFETY: the memory has `payload.len` bytes from the offset on, and the array has room
+            // for them.
             unsafe {
                 let from = match payload.memory.contiguous() {
                     Some(start) => start.add(payload.offset),
@@ -390,11 +397,9 @@ impl Carrier for ShmLink {
         let Memory::One(start, len) = *memory else {
             return false;
         };
-        let has_room = len <= self.short_max
-            && self.put + more_slots(len) - self.read < LINK_SLOTS
-            && self.has_envelope();
+        let has_room = len <= self.short_max && self.fits(len) && self.has_envelope();
         if has_room {
-            // SAFETY: the memory has so many bytes, by the promise of whoever made the value.
+            // SAFETY: the memory is valid for `len` bytes, as its maker has promised.
             unsafe { self.put_inline(head, start, len) };
             self.started = self.started.wrapping_add(1);
         }
@@ -454,14 +459,14 @@ impl Carrier for ShmLink {
         if len > SHORT {
             let rest = len - SHORT;
             match memory {
-                // SAFETY: it has so many bytes, by the promise of whoever made the value.
+                // SAFETY: the memory is valid for `room` bytes, as its maker has promised.
                 Memory::One(start, room) if len <= *room => unsafe {
                     self.back.look_at_more(self.next, start.add(SHORT), rest);
                 },
                 _ => {
                     let mut bytes = [const { MaybeUninit::<u8>::uninit() }; INLINE];
                     let start = bytes.as_mut_ptr().cast();
-                    // SAFETY: there is room for so many bytes.
+                    // SAFETY: the array has room for `rest` bytes.
                     unsafe {
                         self.back.look_at_more(self.next, start, rest);
                         memory.scatter(SHORT, start, rest);

@@ -9,11 +9,13 @@ use std::collections::{HashMap, VecDeque};
 use std::io::IoSlice;
 use std::path::Path;
 
-use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent, SHORT};
+use super::carrier::{Body, Carrier, Far, Placer, Sent};
 use super::head::{Head, Kind, ACTIVE, HEAD, OFFER, SYNC};
 use super::joining;
+use super::memory::Payload;
 use super::settings::Settings;
 use crate::file::{Player, Recording, LONGEST};
+use crate::shm::SHORT;
 use crate::Error;
 
 /// Longer messages of a recording are read when they are received.

@@ -5,14 +5,15 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
+use super::carrier::{Body, Carrier, Placer, Sent};
 use super::engine::{Engine, How};
 use super::head::{Head, Kind, ACTIVE};
-use super::memory::Memory;
+use super::memory::{Memory, Payload};
 use super::queue::Wanted;
-use super::reserving::Written;
+use super::written::Written;
 use super::{LinkId, Request};
 use crate::block::Block;
+use crate::shm::SHORT;
 use crate::testing::times;
 use crate::{Error, Message};
 

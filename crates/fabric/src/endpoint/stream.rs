@@ -17,14 +17,15 @@ use std::sync::Arc;
 use mgn_sys::peer::Credentials;
 use rustix::io::Errno;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
+use super::carrier::{Body, Carrier, Placer, Sent};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind, FOLLOWS, HEAD, PUT, REMOTE, SYNC};
-use super::memory::Memory;
+use super::memory::{Memory, Payload};
 use super::settings::PART_MAX;
 use super::terms::{Limits, Terms};
 use crate::block::Block;
 use crate::peer::Peer;
+use crate::shm::SHORT;
 use crate::{Error, Message};
 
 /// Bytes in front of each payload.

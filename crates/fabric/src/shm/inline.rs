@@ -31,8 +31,8 @@ impl Lane {
     pub(crate) unsafe fn put_more(&self, number: u64, from: *const u8, len: usize) {
         for (slot, done) in (number + 1..).zip((0..len).step_by(MORE)) {
             prefetch_for_writing(self.slot(slot + AHEAD));
-            // SAFETY: as promised to this function; each slot has so many bytes behind its number,
-            // and the writer has made sure that it is free.
+            // SAFETY: `from` is valid for `len` bytes. Each slot has `MORE` bytes behind its
+            // number, and the writer has made sure that it is free.
             unsafe { copy_more(from.add(done), self.more(slot), len - done) };
         }
     }
@@ -44,9 +44,9 @@ impl Lane {
     #[inline]
     pub(crate) unsafe fn look_at_more(&self, number: u64, into: *mut u8, len: usize) {
         for (slot, done) in (number + 1..).zip((0..len).step_by(MORE)) {
-            // SAFETY: as promised to this function; each slot has so many bytes behind its number.
-            // The writer leaves them alone until they are given back; if it does not, any bytes
-            // will do.
+            // SAFETY: `into` is valid for `len` bytes. Each slot has `MORE` bytes behind its
+            // number. The writer leaves them alone until they are given back; if it does not, any
+            // bytes will do.
             unsafe { copy_more(self.more(slot), into.add(done), len - done) };
         }
     }
@@ -63,7 +63,7 @@ impl Lane {
 /// Copies at most what a slot has room for of `len` bytes: without a call, where it is full.
 ///
 /// # Safety
-/// Both are valid for so many bytes.
+/// Both are valid for the smaller of `len` and `MORE` bytes.
 #[inline]
 unsafe fn copy_more(from: *const u8, into: *mut u8, len: usize) {
     // SAFETY: as promised to this function.

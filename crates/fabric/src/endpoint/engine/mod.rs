@@ -14,12 +14,13 @@ mod sending;
 
 use std::collections::{HashMap, VecDeque};
 
-use super::carrier::{Body, Carrier, Far, SHORT};
+use super::carrier::{Body, Carrier, Far};
 use super::head::{Head, Kind};
 use super::ops::{Ops, Request, State};
 use super::queue::Queues;
 use super::remote::Key;
 use super::LinkId;
+use crate::shm::SHORT;
 use crate::Error;
 
 use fetching::Fetch;

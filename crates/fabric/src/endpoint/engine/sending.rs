@@ -2,9 +2,9 @@
 
 use std::ptr::NonNull;
 
-use super::super::carrier::{Carrier, Payload, Sent};
+use super::super::carrier::{Carrier, Sent};
 use super::super::head::{Head, Kind, ANSWER, FETCHED, OFFER, SYNC};
-use super::super::memory::Memory;
+use super::super::memory::{Memory, Payload};
 use super::super::ops::{Request, State, Status};
 use super::super::settings::NEVER;
 use super::super::LinkId;

@@ -1,0 +1,83 @@
+//! Memory that a message is written into, until it has been sent.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::block::Block;
+use crate::message::Filled;
+use crate::shm::{Arena, Extent};
+use crate::{Error, Message};
+
+/// Memory of this process's own, or memory that the receiver reads, too.
+pub(crate) struct Written {
+    start: *mut u8,
+    len: usize,
+    place: Place,
+}
+
+enum Place {
+    Private(Arc<Filled>),
+    Shared(Extent),
+}
+
+// SAFETY: the memory is kept by the place, belongs to no thread, and is only reached by raw
+// pointer.
+unsafe impl Send for Written {}
+// SAFETY: as for Send.
+unsafe impl Sync for Written {}
+
+impl Written {
+    pub(crate) fn shared(extent: Extent, len: usize) -> Written {
+        Written {
+            start: extent.start(),
+            len,
+            place: Place::Shared(extent),
+        }
+    }
+
+    /// Memory of this process's own.
+    pub(crate) fn private(len: usize) -> Result<Written, Error> {
+        let block = Block::new(len)?;
+        Ok(Written {
+            start: block.range(0, len),
+            len,
+            place: Place::Private(Arc::new(Filled::new(block, None))),
+        })
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Its place in memory that both ends of a link share, if it is that link's.
+    pub(crate) fn extent_in(&self, arena: &Arc<Arena>) -> Option<&Extent> {
+        match &self.place {
+            Place::Shared(extent) => Some(extent).filter(|extent| extent.is_of(arena)),
+            Place::Private(_) => None,
+        }
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        matches!(self.place, Place::Private(_))
+    }
+
+    /// The first `len` bytes as a message, where they lie. None where they are a peer's, too.
+    pub(crate) fn to_message(&self, len: usize) -> Option<Message> {
+        match &self.place {
+            Place::Private(filled) => Some(Message::of_filled(filled.clone(), len)),
+            Place::Shared(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Written {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Written")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
