@@ -286,50 +286,42 @@ impl<Say: FnMut(&str)> Bench<Say> {
         Ok(sizes[best])
     }
 
-    /// From which length on it pays to read messages straight from their sender's memory: all
-    /// lengths together, since longer ones may take longer and others half the time.
+    /// From which length on it pays to read messages straight from their sender's memory instead of
+    /// sending them through unix sockets: all lengths together, since longer ones may take longer
+    /// and others half the time. Links through shared memory find that out while they run.
     fn single_copies(&mut self, found: &mut Tuned) -> Result<(), Error> {
         self.head(
-            "read from the sender's memory, or sent through shared memory or sockets",
+            "read from the sender's memory, or sent through sockets",
             &["length", "one copy", "two copies"],
         );
-        let cases: [(Transport, &'static str, Field); 2] = [
-            (Transport::Shm, "single_copy_shm", |s| {
-                &mut s.single_copy_shm
-            }),
-            (Transport::Unix, "single_copy_unix", |s| {
-                &mut s.single_copy_unix
-            }),
-        ];
-        for (transport, name, field) in cases {
-            let mut threshold = NEVER;
-            // Of all lengths down to one the logarithms of the times together, of one copy to two;
-            // and the least of that.
-            let (mut sum, mut least) = (0.0, CLEARLY.ln());
-            for len in [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB] {
-                let variants = [with(field, 4 * KIB), with(field, NEVER)];
-                let times = self.compare(&transport, &variants, len)?;
-                let (one, two) = (times[0], times[1]);
-                self.row(&transport, &[size(len), us(one), us(two)]);
-                let why = format!(
-                    "{} took {} in one copy, {} in two",
-                    size(len),
-                    us(one),
-                    us(two)
-                );
-                sum += (one.as_secs_f64() / two.as_secs_f64()).ln();
-                if sum < least {
-                    (least, threshold) = (sum, len);
-                    found.reasons.insert(name, why);
-                } else {
-                    found.reasons.entry(name).or_insert(why);
-                }
+        let (transport, name) = (Transport::Unix, "single_copy_unix");
+        let field: Field = |s| &mut s.single_copy_unix;
+        let mut threshold = NEVER;
+        // Of all lengths down to one the logarithms of the times together, of one copy to two; and
+        // the least of that.
+        let (mut sum, mut least) = (0.0, CLEARLY.ln());
+        for len in [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB] {
+            let variants = [with(field, 4 * KIB), with(field, NEVER)];
+            let times = self.compare(&transport, &variants, len)?;
+            let (one, two) = (times[0], times[1]);
+            self.row(&transport, &[size(len), us(one), us(two)]);
+            let why = format!(
+                "{} took {} in one copy, {} in two",
+                size(len),
+                us(one),
+                us(two)
+            );
+            sum += (one.as_secs_f64() / two.as_secs_f64()).ln();
+            if sum < least {
+                (least, threshold) = (sum, len);
+                found.reasons.insert(name, why);
+            } else {
+                found.reasons.entry(name).or_insert(why);
             }
-            *field(&mut found.settings) = threshold;
         }
+        *field(&mut found.settings) = threshold;
         // What is sent at once cannot be read from there.
         let settings = &mut found.settings;
-        settings.eager_shm = settings.eager_shm.min(settings.single_copy_shm / 2);
         settings.eager_unix = settings.eager_unix.min(settings.single_copy_unix / 2);
         Ok(())
     }
@@ -542,7 +534,6 @@ mod tests {
             ("shm", "KiB", 1),
             ("unix", "KiB", 1),
             ("tcp", "KiB", 1),
-            ("shm", "MiB", 1),
             ("unix", "MiB", 1),
         ] {
             let (transport, unit, count) = wanted;

@@ -69,6 +69,30 @@ fn long_messages_are_read_from_where_they_are() {
 }
 
 #[test]
+fn links_through_shared_memory_try_both_ways() {
+    const LEN: usize = 64 << 10;
+    let ((one, here), (other, there)) = pair(&SHM, Settings::default(), Settings::default());
+    // First the two copies are measured, and then the one, with 2 MiB each.
+    let rounds = 400;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..rounds {
+                one.send(here, 1, &pattern(LEN, round), How::default())
+                    .unwrap();
+            }
+        });
+        let mut into = vec![0; LEN];
+        for round in 0..rounds {
+            other.recv(Wanted::new(there, 1), &mut into).unwrap();
+            assert!(into == pattern(LEN, round), "{round}");
+        }
+    });
+    let fetched = other.single_copies(there);
+    assert!((16..rounds as u64 - 16).contains(&fetched), "{fetched}");
+    assert_eq!(one.single_copies(here), 0, "nothing was sent to it");
+}
+
+#[test]
 fn whoever_wants_it_reads_and_whoever_does_not_is_sent() {
     for kind in HOST {
         let ((one, here), (other, there)) = pair(&kind, settings(), Settings::default());

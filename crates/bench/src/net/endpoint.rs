@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Received, Request, Wanted};
-use mgn_fabric::endpoint::{Settings, NEVER};
+use mgn_fabric::endpoint::{Settings, AUTO, NEVER};
 use mgn_fabric::{Listener, Token, Transport};
 
 use crate::format::bytes;
@@ -313,6 +313,7 @@ pub fn settings_in_words() -> Option<String> {
     let eager = bytes(settings.eager_shm as f64);
     let copies = match settings.single_copy_shm {
         NEVER => "longer ones are copied twice".to_string(),
+        AUTO => "longer ones are copied once or twice, as each link finds faster".to_string(),
         from => format!("from {}B on they are copied once", bytes(from as f64)),
     };
     Some(format!(

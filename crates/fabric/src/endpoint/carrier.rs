@@ -1,6 +1,7 @@
 //! What carries a link's frames: shared memory, a socket, or the process itself.
 
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use super::head::{Head, OFFER};
 use super::memory::{Memory, Payload, Words};
@@ -189,9 +190,20 @@ pub(crate) trait Carrier {
     }
 
     /// Messages at least this long are fetched from their sender's memory with [`Carrier::fetch`],
-    /// if it can tell where they are.
+    /// if it can tell where they are. [`AUTO`](super::settings::AUTO): where that is found to be
+    /// quicker.
     fn fetches_from(&self) -> usize {
         NEVER
+    }
+
+    /// Whether the peer decides for both ends how long messages go. At most one end follows.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// The time since some moment. Only its differences matter.
+    fn now(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Likewise, those that the peer fetches from ours.

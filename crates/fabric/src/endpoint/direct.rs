@@ -18,13 +18,17 @@ use crate::token::random;
 /// Bytes that a peer finds in our memory, if it is ours that it reads.
 static PROOF: OnceLock<[u8; 16]> = OnceLock::new();
 
-/// Says in the terms where our memory can be known by.
-pub(crate) fn show(terms: &mut Terms) {
-    let proof = PROOF.get_or_init(|| {
+fn proof() -> &'static [u8; 16] {
+    PROOF.get_or_init(|| {
         let mut proof = [0; 16];
         random(&mut proof);
         proof
-    });
+    })
+}
+
+/// Says in the terms where our memory can be known by.
+pub(crate) fn show(terms: &mut Terms) {
+    let proof = proof();
     terms.address = proof.as_ptr() as u64;
     terms.proof = *proof;
 }
@@ -42,6 +46,13 @@ pub(crate) struct Direct {
 /// From which length on messages are read so; never where there is no way.
 pub(crate) fn from(way: &Option<Box<Direct>>) -> usize {
     way.as_ref().map_or(NEVER, |direct| direct.from)
+}
+
+/// Whether the peer is the one of the two that decides for both. Any rule would do that gives
+/// different answers at the two ends.
+pub(crate) fn follows(way: &Option<Box<Direct>>) -> bool {
+    way.as_ref()
+        .is_some_and(|direct| direct.theirs.proof > *proof())
 }
 
 /// Reads `len` bytes from `address` in the peer's memory. False when that fails: then there is no

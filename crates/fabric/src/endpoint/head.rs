@@ -68,6 +68,10 @@ pub(crate) const ANSWER: u8 = 32;
 /// What is to be written follows without being asked for.
 pub(crate) const FOLLOWS: u8 = 64;
 
+/// With an acceptance: from now on the sender is to say where messages of this class of lengths lie
+/// in its memory, so that the receiver can fetch them.
+pub(crate) const SHOW: u8 = 128;
+
 /// Bytes of a request's payload.
 pub(crate) const REMOTE: usize = 40;
 

@@ -16,7 +16,9 @@ use super::terms::Limits;
 use crate::Transport;
 
 const ENVELOPES: u32 = 256;
-use super::head::{Head, Kind, ACTIVE, ANSWER, FETCHED, FOLLOWS, GET, PUT, SYNC};
+use super::head::{
+    Head, Kind, ACTIVE, ANSWER, FETCHED, FOLLOWS, GET, HEAD, OFFER, PUT, SHOW, SYNC,
+};
 use super::link::AnyLink;
 use super::remote::Key;
 use super::shm::ShmLink;
@@ -275,6 +277,50 @@ unsafe fn begin_remote(
         ]
     };
     both.into_iter().flatten().collect()
+}
+
+#[test]
+fn nobody_fetches_what_is_not_shown_and_nobody_is_shown_who_may_not_read() {
+    let endpoint = Endpoint::new().unwrap();
+    let mut bytes = vec![7u8; 1 << 20];
+    let mut isend = |link| {
+        let piece = (bytes.as_mut_ptr(), bytes.len());
+        // SAFETY: the endpoint ends before the memory, and nothing changes it.
+        unsafe { endpoint.isend(link, 1, &[piece], How::default()) }
+    };
+    let address = |far: &mut Liar| {
+        let mut offer = [0; HEAD + 8 + OFFER];
+        far.data.read_exact(&mut offer).unwrap();
+        assert_eq!(offer[0], Kind::Offer as u8);
+        u64::from_le_bytes(std::array::from_fn(|at| offer[HEAD + 16 + at]))
+    };
+    let (link, mut far) = liar(&endpoint);
+    let sent = isend(link).unwrap().unwrap();
+    assert_eq!(address(&mut far), 0);
+    // It accepts, and asks to be shown all others. These terms never allowed it to read.
+    far.control
+        .write_all(&head(Kind::Accept, SHOW, 0, 0))
+        .unwrap();
+    let mut parts = vec![0; 1 << 20];
+    let mut got = 0;
+    while got < parts.len() {
+        let mut frame = [0; HEAD + 8];
+        far.data.read_exact(&mut frame).unwrap();
+        assert_eq!(frame[0], Kind::Part as u8);
+        let len = u64::from_le_bytes(std::array::from_fn(|at| frame[HEAD + at])) as usize;
+        far.data.read_exact(&mut parts[got..got + len]).unwrap();
+        got += len;
+    }
+    assert!(parts.iter().all(|byte| *byte == 7));
+    endpoint.wait(sent, SOON).unwrap().unwrap();
+    let sent = isend(link).unwrap().unwrap();
+    assert_eq!(address(&mut far), 0);
+    far.control
+        .write_all(&head(Kind::Accept, FETCHED | SHOW, 0, 0))
+        .unwrap();
+    let error = endpoint.wait(sent, SOON).unwrap_err();
+    assert!(error.to_string().contains("not shown"), "{error}");
+    assert!(is_well(&endpoint));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A link, whatever carries it.
 
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use super::carrier::{Body, Carrier, Far, Placer, Sent};
 use super::head::Head;
@@ -123,6 +124,14 @@ impl Carrier for AnyLink {
 
     fn fetches_from(&self) -> usize {
         each!(self, link => link.fetches_from())
+    }
+
+    fn follows(&self) -> bool {
+        each!(self, link => link.follows())
+    }
+
+    fn now(&self) -> Duration {
+        each!(self, link => link.now())
     }
 
     fn fetched_from(&self) -> usize {

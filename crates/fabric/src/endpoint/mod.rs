@@ -47,7 +47,7 @@ pub use ops::{Request, Status};
 pub use queue::Wanted;
 pub use remote::{Key, Offered};
 pub use reserving::Reservation;
-pub use settings::{Settings, NEVER};
+pub use settings::{Settings, AUTO, NEVER};
 
 use carrier::Body;
 use head::{Head, Kind, ACTIVE};

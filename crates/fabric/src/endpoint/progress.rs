@@ -322,6 +322,7 @@ impl Shared {
     pub(crate) fn receive(&self, wanted: Wanted, memory: Memory) -> Request {
         let mut state = self.state();
         let request = state.engine.receive(wanted, memory);
+        state.engine.fetch_short();
         self.leave(&mut state);
         request
     }

@@ -38,8 +38,9 @@ pub struct Settings {
     /// Bytes of such messages over sockets. A peer is permitted to send eager ones of up to a
     /// quarter of that.
     pub held: usize,
-    /// Messages at least this long are read straight from the memory of a peer on this host;
-    /// [`NEVER`]: none are.
+    /// Messages at least this long are read straight from the memory of a peer on this host.
+    /// [`NEVER`]: none are. [`AUTO`], for shared memory only: each link measures while it runs
+    /// whether that is quicker.
     pub single_copy_shm: usize,
     pub single_copy_unix: usize,
     /// How long a thread that waits looks before it sleeps, in microseconds.
@@ -54,6 +55,11 @@ pub struct Settings {
 pub const NEVER: usize = usize::MAX;
 const OFF: &str = "off";
 
+/// For [`Settings::single_copy_shm`]; written `"auto"`. As a length, it is more than any message
+/// has.
+pub const AUTO: usize = usize::MAX - 1;
+const AUTO_NAME: &str = "auto";
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
@@ -67,7 +73,7 @@ impl Default for Settings {
             part_tcp: 256 << 10,
             envelopes: 256,
             held: 4 << 20,
-            single_copy_shm: NEVER,
+            single_copy_shm: AUTO,
             single_copy_unix: NEVER,
             spin_us: SPIN.as_micros() as usize,
             silence_ms: SILENCE_TIME.as_millis() as usize,
@@ -87,6 +93,8 @@ struct Key {
     max: usize,
     /// Whether it may be off.
     may_be_off: bool,
+    /// Whether it may be left to the links.
+    may_be_auto: bool,
 }
 
 const fn key(
@@ -103,12 +111,20 @@ const fn key(
         min,
         max,
         may_be_off: false,
+        may_be_auto: false,
     }
 }
 
 const fn or_off(key: Key) -> Key {
     Key {
         may_be_off: true,
+        ..key
+    }
+}
+
+const fn or_auto(key: Key) -> Key {
+    Key {
+        may_be_auto: true,
         ..key
     }
 }
@@ -197,16 +213,16 @@ const KEYS: [Key; 14] = [
         HELD_MIN,
         1 << 30,
     ),
-    or_off(key(
+    or_auto(or_off(key(
         "single_copy_shm",
         "read from the peer's memory, instead of through shared memory, from this length on",
         |s| &mut s.single_copy_shm,
         4096,
         1 << 40,
-    )),
+    ))),
     or_off(key(
         "single_copy_unix",
-        "likewise, instead of through unix sockets",
+        "read from the peer's memory, instead of through unix sockets, from this length on",
         |s| &mut s.single_copy_unix,
         4096,
         1 << 40,
@@ -331,6 +347,7 @@ impl Settings {
         let mut settings = self.clone();
         let named = KEYS.iter().map(|key| match *(key.field)(&mut settings) {
             NEVER => (key.name, OFF.to_string()),
+            AUTO => (key.name, AUTO_NAME.to_string()),
             number => (key.name, number.to_string()),
         });
         named.collect()
@@ -346,7 +363,7 @@ impl Settings {
         let mut text = String::new();
         for (key, (_, value)) in KEYS.iter().zip(self.named()) {
             let value = match value.as_str() {
-                OFF => format!("{OFF:?}"),
+                OFF | AUTO_NAME => format!("{value:?}"),
                 _ => value,
             };
             text += &format!("# {}\n", key.what);
@@ -404,16 +421,19 @@ impl Settings {
 }
 
 impl Key {
-    /// A number, which may end in K or M (KiB, MiB), or "off".
-    /// Of the environment.
+    /// Its name in the environment.
     fn variable(&self) -> String {
         format!("MGN_{}", self.name.to_uppercase())
     }
 
+    /// A number, which may end in K or M (KiB, MiB); or "off" or "auto" where the setting has that.
     fn read(&self, text: &str) -> Result<usize, String> {
         let text = text.trim();
         if self.may_be_off && text == OFF {
             return Ok(NEVER);
+        }
+        if self.may_be_auto && text == AUTO_NAME {
+            return Ok(AUTO);
         }
         let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
         let shift = match text[digits.len()..].trim() {
@@ -424,16 +444,37 @@ impl Key {
         };
         let number = digits.parse::<usize>().ok().zip(shift);
         let number = number.and_then(|(number, shift)| number.checked_mul(1 << shift));
-        let number = number.ok_or_else(|| format!("{} = {text:?} is no number", self.name))?;
+        let number = number.ok_or_else(|| {
+            let words = self.words();
+            format!("{} = {text:?} is not a number{words}", self.name)
+        })?;
         self.check(number)
     }
 
     fn check(&self, number: usize) -> Result<usize, String> {
         let (name, min, max) = (self.name, self.min, self.max);
-        let is_off = self.may_be_off && number == NEVER;
-        match is_off || (min..=max).contains(&number) {
+        let is_word = match number {
+            NEVER => self.may_be_off,
+            AUTO => self.may_be_auto,
+            _ => false,
+        };
+        match is_word || (min..=max).contains(&number) {
             true => Ok(number),
-            false => Err(format!("{name} = {number} is not between {min} and {max}")),
+            false => {
+                let words = self.words();
+                Err(format!(
+                    "{name} = {number} is not between {min} and {max}{words}"
+                ))
+            }
+        }
+    }
+
+    /// What the setting can be besides a number, as the end of an error.
+    fn words(&self) -> &'static str {
+        match (self.may_be_off, self.may_be_auto) {
+            (_, true) => ", \"off\" or \"auto\"",
+            (true, false) => " or \"off\"",
+            (false, false) => "",
         }
     }
 }
@@ -516,11 +557,18 @@ mod tests {
             ),
             ("chunk = 5", 1, "chunk = 5 is not between 4096 and"),
             ("\nspin_us = 21", 2, "not between 0 and 20"),
-            ("spin_us = -1", 1, "no number"),
+            ("spin_us = -1", 1, "is not a number"),
             ("spin_us = 1.5", 1, "is float, not a number"),
-            ("eager_tcp = \"lots\"", 1, "no number"),
-            ("eager_tcp = \"off\"", 1, "no number"),
-            ("held = \"99999999999999999999M\"", 1, "no number"),
+            ("eager_tcp = \"lots\"", 1, "is not a number"),
+            ("eager_tcp = \"off\"", 1, "is not a number"),
+            ("held = \"99999999999999999999M\"", 1, "is not a number"),
+            ("eager_tcp = \"auto\"", 1, "is not a number"),
+            (
+                "single_copy_unix = \"auto\"",
+                1,
+                "is not a number or \"off\"",
+            ),
+            ("single_copy_shm = 1", 1, ", \"off\" or \"auto\""),
             ("chunk = 4096\nchunk", 2, ""),
             ("chunk = 4096\nchunk = 8192", 2, "duplicate"),
         ] {

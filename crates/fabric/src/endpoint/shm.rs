@@ -8,7 +8,8 @@
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use mgn_sys::peer::Credentials;
 
@@ -540,6 +541,16 @@ impl Carrier for ShmLink {
 
     fn fetches_from(&self) -> usize {
         direct::from(&self.direct)
+    }
+
+    fn follows(&self) -> bool {
+        direct::follows(&self.direct)
+    }
+
+    fn now(&self) -> Duration {
+        // Not older than the first link.
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed()
     }
 
     fn fetched_from(&self) -> usize {

@@ -45,7 +45,7 @@ impl Terms {
             address: 0,
             proof: [0; 16],
         };
-        if matches!(transport, Transport::Shm | Transport::Unix) {
+        if is_local(transport) {
             direct::show(&mut terms);
         }
         terms
@@ -81,6 +81,10 @@ impl Terms {
     }
 }
 
+fn is_local(transport: &Transport) -> bool {
+    matches!(transport, Transport::Shm | Transport::Unix)
+}
+
 /// What one end of a link goes by.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
@@ -104,12 +108,17 @@ impl Limits {
             Transport::Unix => (settings.eager_unix, settings.part_unix),
             _ => (settings.eager_tcp, settings.part_tcp),
         };
-        Limits {
+        let mut limits = Limits {
             eager: eager.min(theirs.eager as usize),
             part: part.min(PART_MAX),
             ours,
             theirs,
+        };
+        // A peer elsewhere reads nothing here, whatever it claims, and is to know no addresses.
+        if !is_local(transport) {
+            limits.theirs.fetches = NEVER as u64;
         }
+        limits
     }
 
     /// Between two ends with default settings.
@@ -158,6 +167,21 @@ mod tests {
         ] {
             assert!(Terms::decode(&wrong.encode()).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn peers_elsewhere_are_shown_nothing() {
+        let theirs = Terms {
+            fetches: 1,
+            ..Terms::new(&Settings::default(), &Transport::Tcp)
+        };
+        let limits = |transport: Transport| {
+            let settings = Settings::default();
+            let ours = Terms::new(&settings, &transport);
+            Limits::new(&settings, &transport, ours, theirs)
+        };
+        assert_eq!(limits(Transport::Tcp).fetched_from(), NEVER);
+        assert_eq!(limits(Transport::Unix).fetched_from(), 1);
     }
 
     #[test]

@@ -4,16 +4,22 @@
 use std::ptr::NonNull;
 
 use super::super::carrier::{Body, Carrier};
-use super::super::head::{Head, Kind, FETCHED};
+use super::super::head::{Head, Kind, FETCHED, SHOW};
 use super::super::ops::State;
+use super::super::settings::AUTO;
 use super::super::LinkId;
+use super::choice::{bit_of, Copies};
 use super::receiving::{finish_received, Inbound, Target};
 use super::remote::Errand;
-use super::Engine;
+use super::{Engine, Link};
 use crate::Error;
 
 /// Bytes copied at once.
 pub(super) const SLICE: usize = 1 << 20;
+
+/// The longest message that is fetched within the call that receives it. To copy it takes 10 us,
+/// about as long as to wake a thread.
+const FETCHED_AT_ONCE: usize = 128 << 10;
 
 /// A message that is being copied to where it was wanted.
 pub(super) enum Fetch {
@@ -30,10 +36,28 @@ impl<C: Carrier> Engine<C> {
         let is_it = |inbound: &&Inbound| inbound.id == id && !inbound.is_answer;
         let inbound = link.inbound.iter().find(is_it);
         let inbound = inbound.expect("the caller has matched it");
-        let may_fetch = inbound.address != 0 && inbound.got == 0 && inbound.len > 0;
-        match may_fetch && inbound.len >= link.carrier.fetches_from() {
+        let len = inbound.len;
+        let may_fetch = inbound.address != 0 && inbound.got == 0 && len > 0;
+        match may_fetch && (len >= link.carrier.fetches_from() || link.wants_shown(len)) {
             true => self.fetching.push_back(Fetch::Peers(link.id, id, false)),
-            false => link.answers.push_back(Head::new(Kind::Accept, id, 0)),
+            false => link.answers.push_back(link.acceptance(id, len)),
+        }
+    }
+
+    /// Fetches what is short, so that no other thread has to be woken for it.
+    #[inline]
+    pub(crate) fn fetch_short(&mut self) {
+        while let Some(Fetch::Peers(from, id, is_answer)) = self.fetching.front() {
+            let (from, id, is_answer) = (*from, *id, *is_answer);
+            let is_it = |inbound: &&Inbound| inbound.id == id && inbound.is_answer == is_answer;
+            let len = self
+                .link(from)
+                .and_then(|link| link.inbound.iter().find(is_it))
+                .map_or(0, |inbound| inbound.len);
+            if len > FETCHED_AT_ONCE {
+                return;
+            }
+            self.fetch_some();
         }
     }
 
@@ -95,7 +119,8 @@ impl<C: Carrier> Engine<C> {
         let Some(inbound) = inbound else {
             return Ok(());
         };
-        let len = (inbound.len - inbound.got).min(SLICE);
+        let whole = inbound.len;
+        let len = (whole - inbound.got).min(SLICE);
         let mut address = inbound.address.wrapping_add(inbound.got as u64);
         let mut is_read = true;
         let memory = match &inbound.target {
@@ -115,32 +140,34 @@ impl<C: Carrier> Engine<C> {
                 address = address.wrapping_add(part as u64);
             });
         }
-        let mut say = |flags: u8| {
-            let kind = if is_answer {
-                Kind::Remote
-            } else {
-                Kind::Accept
-            };
-            let flagged = Head {
-                flags,
-                ..Head::new(kind, id, 0)
-            };
-            match is_answer {
-                true => link.remote.push_back(Errand::Say(flagged)),
-                false => link.answers.push_back(flagged),
-            }
-        };
-        if !is_read {
+        inbound.got = match is_read {
+            true => inbound.got + len,
             // All of it comes the other way.
-            inbound.got = 0;
-            say(0);
-        } else {
-            inbound.got += len;
-            if inbound.got < inbound.len {
-                self.fetching.push_back(Fetch::Peers(from, id, is_answer));
-                return Ok(());
+            false => 0,
+        };
+        let is_last = inbound.got == whole;
+        match is_read {
+            true if !is_answer => link.came(whole, Copies::One, (len, is_last)),
+            true => {}
+            false => link.choice = None,
+        }
+        if is_read && !is_last {
+            self.fetching.push_back(Fetch::Peers(from, id, is_answer));
+            return Ok(());
+        }
+        let flags = if is_read { FETCHED } else { 0 };
+        match is_answer {
+            true => link.remote.push_back(Errand::Say(Head {
+                flags,
+                ..Head::new(Kind::Remote, id, 0)
+            })),
+            false => {
+                let mut head = link.acceptance(id, whole);
+                head.flags |= flags;
+                link.answers.push_back(head);
             }
-            say(FETCHED);
+        }
+        if is_read {
             link.fetched += 1;
             self.came_in(index, id, is_answer)?;
         }
@@ -149,5 +176,47 @@ impl<C: Carrier> Engine<C> {
             .link
             .as_mut()
             .map_or(Ok(()), |link| link.carrier.flush())
+    }
+}
+
+impl<C: Carrier> Link<C> {
+    /// Whether messages of this length are to be fetched at present, as far as that is measured.
+    fn wants_shown(&self, len: usize) -> bool {
+        let choice = self.choice.as_ref();
+        choice.is_some_and(|choice| choice.wanted(len) == Copies::One)
+    }
+
+    /// Accepts an offered message.
+    pub(super) fn acceptance(&self, id: u32, len: usize) -> Head {
+        Head {
+            flags: if self.wants_shown(len) { SHOW } else { 0 },
+            ..Head::new(Kind::Accept, id, 0)
+        }
+    }
+
+    /// Bytes of a message of this length have come, perhaps the last ones.
+    pub(super) fn came(&mut self, len: usize, copies: Copies, bytes: (usize, bool)) {
+        if let Some(choice) = &mut self.choice {
+            choice.came(len, copies, bytes, || self.carrier.now());
+        }
+    }
+
+    /// The peer has accepted a message of this length. From now on it is told where such messages
+    /// lie, or not.
+    pub(super) fn show(&mut self, len: usize, is_wanted: bool) {
+        // Only a peer that may read our memory is told anything about it.
+        match is_wanted && self.fetched_from == AUTO {
+            true => self.shown |= bit_of(len),
+            false => self.shown &= !bit_of(len),
+        }
+        if let Some(choice) = &mut self.choice {
+            let wanted = if is_wanted { Copies::One } else { Copies::Two };
+            choice.led(len, wanted);
+        }
+    }
+
+    /// Whether the peer may fetch a message of this length.
+    pub(super) fn is_shown(&self, len: usize) -> bool {
+        len >= self.fetched_from || self.shown & bit_of(len) != 0
     }
 }

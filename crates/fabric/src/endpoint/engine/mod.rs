@@ -7,6 +7,7 @@
 //! envelopes, too. Parts of accepted messages always find room, because the receiver gives it back
 //! at once: they wait for nothing but its processor.
 
+mod choice;
 mod fetching;
 mod receiving;
 mod remote;
@@ -19,10 +20,12 @@ use super::head::{Head, Kind};
 use super::ops::{Ops, Request, State};
 use super::queue::Queues;
 use super::remote::Key;
+use super::settings::AUTO;
 use super::LinkId;
 use crate::shm::SHORT;
 use crate::Error;
 
+use choice::Choice;
 use fetching::Fetch;
 use receiving::{place, Inbound, Target};
 pub(crate) use receiving::{Active, Bytes, Caught};
@@ -97,6 +100,10 @@ pub(crate) struct Link<C> {
     queued: u32,
     /// Messages at least this long the peer fetches itself.
     fetched_from: usize,
+    /// A bit for each class of lengths of which the peer has asked where its messages lie.
+    shown: u32,
+    /// How long messages are to come, where that is measured.
+    choice: Option<Box<Choice>>,
     /// How many were fetched here.
     fetched: u64,
 }
@@ -138,6 +145,8 @@ impl<C: Carrier> Engine<C> {
         };
         slot.link = Some(Link {
             fetched_from: carrier.fetched_from(),
+            shown: 0,
+            choice: (carrier.fetches_from() == AUTO).then(|| Choice::new(carrier.follows())),
             fetched: 0,
             carrier,
             id,

@@ -11,6 +11,7 @@ use super::super::ops::{Ops, Request, State, Status};
 use super::super::queue::{Queues, Unexpected, Wanted, What};
 use super::super::remote::Key;
 use super::super::LinkId;
+use super::choice::Copies;
 use super::fetching::{Fetch, SLICE};
 use super::{alone, Engine, Link};
 use crate::Error;
@@ -347,7 +348,8 @@ impl<C: Carrier> Engine<C> {
                 tag: head.value,
                 bytes: Vec::new(),
             };
-            link.answers.push_back(Head::new(Kind::Accept, head.id, 0));
+            let acceptance = link.acceptance(head.id, len);
+            link.answers.push_back(acceptance);
             link.inbound.push(inbound);
             return self.came_in(index, head.id, false);
         }
@@ -427,6 +429,10 @@ impl<C: Carrier> Engine<C> {
             Target::Put(_, None) => {}
         }
         inbound.got += len;
+        let (whole, is_last) = (inbound.len, inbound.got == inbound.len);
+        if !head.has(ANSWER) {
+            link.came(whole, Copies::Two, (len, is_last));
+        }
         self.came_in(index, head.id, head.has(ANSWER))
     }
 

@@ -176,7 +176,7 @@ impl<C: Carrier> Engine<C> {
             link.remote.push_front(answer);
             return Ok(true);
         }
-        let outgoing = link.outgoing[number as usize].as_mut();
+        let outgoing = link.outgoing[number as usize].as_ref();
         let outgoing = outgoing.expect("it waits to be asked");
         let head = Head {
             id: number,
@@ -186,7 +186,7 @@ impl<C: Carrier> Engine<C> {
         let len = outgoing.memory.len();
         let follows = head.has(FOLLOWS);
         let start = outgoing.memory.contiguous();
-        let shown = start.filter(|_| head.has(PUT) && !follows && len >= link.fetched_from);
+        let shown = start.filter(|_| head.has(PUT) && !follows && link.is_shown(len));
         let mut bytes = [0; REMOTE];
         bytes[..KEY].copy_from_slice(&place.key.0);
         bytes[KEY..KEY + 8].copy_from_slice(&place.offset.to_le_bytes());
@@ -199,6 +199,8 @@ impl<C: Carrier> Engine<C> {
         }
         link.remote.pop_front();
         link.asked += 1;
+        let outgoing = link.outgoing[number as usize].as_mut();
+        let outgoing = outgoing.expect("it was there before it was sent");
         outgoing.is_shown = shown.is_some();
         outgoing.phase = match (head.has(PUT), follows) {
             (false, _) => Phase::Sync,

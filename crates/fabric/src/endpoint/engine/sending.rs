@@ -3,10 +3,10 @@
 use std::ptr::NonNull;
 
 use super::super::carrier::{Carrier, Sent};
-use super::super::head::{Head, Kind, ANSWER, FETCHED, OFFER, SYNC};
+use super::super::head::{Head, Kind, ANSWER, FETCHED, OFFER, SHOW, SYNC};
 use super::super::memory::{Memory, Payload};
 use super::super::ops::{Request, State, Status};
-use super::super::settings::NEVER;
+use super::super::settings::{AUTO, NEVER};
 use super::super::LinkId;
 use super::remote::Place;
 use super::{Engine, Link};
@@ -186,18 +186,20 @@ impl<C: Carrier> Engine<C> {
         }
         let was_withdrawn = outgoing.phase == Phase::Withdrawing;
         outgoing.phase = Phase::Accepted;
-        let len = outgoing.memory.len();
+        let (len, is_shown) = (outgoing.memory.len(), outgoing.is_shown);
         if head.has(FETCHED) {
-            if !outgoing.is_shown {
+            if !is_shown {
                 return Err(Error::PeerMisbehaved("it fetched what it was not shown"));
             }
             outgoing.sent = len;
+            link.show(len, head.has(SHOW));
             link.pushing.retain(|pushed| *pushed != head.id);
             link.outbox.retain(|queued| *queued != head.id);
             self.all_sent(index, head.id);
             return Ok(());
         }
-        if outgoing.is_shown {
+        link.show(len, head.has(SHOW));
+        if is_shown && link.fetched_from != AUTO {
             // It cannot: from now on parts may go early.
             link.fetched_from = NEVER;
         }
@@ -301,11 +303,15 @@ impl<C: Carrier> Engine<C> {
     /// Sends the first message of the outbox, or offers it. False where neither is possible now.
     fn announce(&mut self, index: usize, number: u32) -> Result<bool, Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
+        let outgoing = link.outgoing[number as usize]
+            .as_ref()
+            .expect("it is in the outbox");
+        let len = outgoing.memory.len();
+        let may_show = link.is_shown(len);
         let carrier = &mut link.carrier;
         let outgoing = link.outgoing[number as usize]
             .as_mut()
-            .expect("it is in the outbox");
-        let len = outgoing.memory.len();
+            .expect("looked at above");
         let mut head = Head {
             id: number,
             ..outgoing.head
@@ -342,7 +348,7 @@ impl<C: Carrier> Engine<C> {
         let mut offer = [0; OFFER];
         offer[..8].copy_from_slice(&(len as u64).to_le_bytes());
         let start = outgoing.memory.contiguous();
-        let shown = start.filter(|_| len >= link.fetched_from);
+        let shown = start.filter(|_| may_show);
         let address = shown.map_or(0, |start| start as u64);
         offer[8..].copy_from_slice(&address.to_le_bytes());
         let memory = Memory::one(offer.as_mut_ptr(), OFFER);

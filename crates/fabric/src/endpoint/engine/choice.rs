@@ -1,0 +1,355 @@
+//! One copy or two: which of them is quicker for the long messages of a link, found out while the
+//! link runs.
+//!
+//! A message can go through shared memory, which takes two copies, or be read from its sender's
+//! memory with a system call, which takes one. Which is quicker depends on the length, on what
+//! else goes on, and on the machine, so each receiver measures it, for each class of lengths. Now
+//! and then it has some megabytes come the way in use, then the other way, then the way in use
+//! again. It changes over if the other way was clearly quicker than both. Trials that change
+//! nothing become rarer. The receiver states the way that it wants with each acceptance
+//! ([`SHOW`](super::super::head::SHOW)).
+//!
+//! Where long messages go both ways, one direction alone gains nothing by a change: one end would
+//! then copy everything. So one of the ends leads, and the other one takes over its choice.
+
+use std::time::Duration;
+
+/// How a message comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copies {
+    /// Read from its sender's memory.
+    One,
+    /// Through shared memory.
+    Two,
+}
+
+/// Classes of lengths are powers of two: from 16 KiB on, as shorter messages go at once, up to
+/// 16 MiB and above.
+const SHORTEST: u32 = 14;
+const LONGEST: u32 = 24;
+const CLASSES: usize = (LONGEST - SHORTEST + 1) as usize;
+
+/// Bytes of one part of a trial: about 200 us of a fast machine at first, and then twice as many in
+/// each trial. They are some messages at least.
+const PART_MIN: u64 = 2 << 20;
+const PART_MAX: u64 = 16 << 20;
+const PART_MESSAGES: u64 = 4;
+
+/// After a change, what was announced before still comes the old way. Programs send in bursts, so
+/// that is about a burst. A part is at least as long as some of them, because the rate is another
+/// one at the beginning of a burst than at its end.
+const PART_BURSTS: u64 = 4;
+
+/// Before the time of a part counts, so many bursts or this share of a part have come: until then
+/// one of the ends may still be busy with what came the old way.
+const SETTLING_BURSTS: u64 = 2;
+const SETTLING: u64 = 4;
+
+/// Between two trials there are at first as many bytes as in one part, then twice as many each time
+/// that a trial changes nothing, this often. So trials cost little in the long run.
+const STAYS_MAX: u32 = 6;
+
+/// How much quicker the other way must be. Less than this is noise.
+const CLEARLY: f64 = 1.05;
+
+/// A sender that does not show a message after this many acceptances that ask for it never will:
+/// its messages lie in several pieces, for example.
+const UNSHOWN_MAX: u32 = 256;
+
+/// A choice of the leader counts for this many messages.
+const FOLLOWED: u32 = 64;
+
+/// What the receiver of a link's messages has found out so far.
+pub(super) struct Choice {
+    classes: [Class; CLASSES],
+    /// The other end leads.
+    follows: bool,
+}
+
+struct Class {
+    /// The way in use, and the one that the next messages are to come by, which differ in a trial.
+    used: Copies,
+    wanted: Copies,
+    trial: Option<Trial>,
+    /// Bytes until the next trial.
+    until: u64,
+    /// Trials that changed nothing, as far as they matter.
+    stays: u32,
+    /// Bytes that came the old way after the last change.
+    burst: u64,
+    /// Some messages.
+    shortest: u64,
+    /// Messages for which the leader's choice still counts.
+    followed: u32,
+}
+
+#[derive(Default)]
+struct Trial {
+    /// Bytes per second of the parts that are over.
+    rates: Vec<f64>,
+    /// Of the part that is being measured: when its time began, and the bytes since; before that,
+    /// all its bytes, and those that came the old way.
+    since: Option<Duration>,
+    bytes: u64,
+    late: u64,
+    /// Messages that came the other way although this one was wanted.
+    unshown: u32,
+}
+
+fn class_of(len: usize) -> Option<usize> {
+    let power = len.checked_ilog2()?;
+    (power >= SHORTEST).then(|| (power.min(LONGEST) - SHORTEST) as usize)
+}
+
+/// The class of a length as a bit. Lengths of no class have none.
+pub(super) fn bit_of(len: usize) -> u32 {
+    class_of(len).map_or(0, |class| 1 << class)
+}
+
+impl Choice {
+    pub(super) fn new(follows: bool) -> Box<Choice> {
+        let class = |index| Class {
+            used: Copies::Two,
+            wanted: Copies::Two,
+            trial: None,
+            until: PART_MIN,
+            stays: 0,
+            burst: 0,
+            shortest: PART_MESSAGES << (index as u32 + SHORTEST + 1),
+            followed: 0,
+        };
+        Box::new(Choice {
+            classes: std::array::from_fn(class),
+            follows,
+        })
+    }
+
+    /// How messages of this length are to come from now on.
+    pub(super) fn wanted(&self, len: usize) -> Copies {
+        class_of(len).map_or(Copies::Two, |class| self.classes[class].wanted)
+    }
+
+    /// The leader, which receives messages of this length from us, wants them in this way.
+    pub(super) fn led(&mut self, len: usize, wanted: Copies) {
+        if !self.follows {
+            return;
+        }
+        if let Some(class) = class_of(len) {
+            let class = &mut self.classes[class];
+            (class.used, class.wanted) = (wanted, wanted);
+            (class.trial, class.followed) = (None, FOLLOWED);
+        }
+    }
+
+    /// Bytes of a message of this length have come. `now` is only asked in trials.
+    pub(super) fn came(
+        &mut self,
+        len: usize,
+        copies: Copies,
+        (bytes, is_last): (usize, bool),
+        now: impl FnOnce() -> Duration,
+    ) {
+        let Some(index) = class_of(len) else {
+            return;
+        };
+        let class = &mut self.classes[index];
+        if class.followed > 0 {
+            class.followed -= u32::from(is_last);
+            return;
+        }
+        let part = class.part();
+        let Some(trial) = &mut class.trial else {
+            class.until = class.until.saturating_sub(bytes as u64);
+            if class.until == 0 {
+                class.trial = Some(Trial::default());
+            }
+            return;
+        };
+        if copies != class.wanted {
+            // Not all that comes is what is measured. It begins anew.
+            (trial.since, trial.bytes) = (None, 0);
+            trial.late += bytes as u64;
+            trial.unshown += u32::from(is_last);
+            if trial.unshown > UNSHOWN_MAX {
+                class.end(class.used);
+            }
+            return;
+        }
+        trial.bytes += bytes as u64;
+        let Some(since) = trial.since else {
+            let burst = if trial.late > 0 {
+                trial.late
+            } else {
+                class.burst
+            };
+            let settled = (SETTLING_BURSTS * burst).max(part / SETTLING);
+            if trial.bytes >= settled {
+                (trial.since, trial.bytes) = (Some(now()), 0);
+                class.burst = burst;
+            }
+            return;
+        };
+        if trial.bytes < part {
+            return;
+        }
+        let time = now().saturating_sub(since).as_secs_f64().max(1e-9);
+        trial.rates.push(trial.bytes as f64 / time);
+        (trial.since, trial.bytes, trial.late, trial.unshown) = (None, 0, 0, 0);
+        let other = class.used.other();
+        match trial.rates[..] {
+            [_] => class.wanted = other,
+            [_, _] => class.wanted = class.used,
+            [before, rate, after] => {
+                let is_quicker = rate > CLEARLY * before.max(after);
+                class.end(if is_quicker { other } else { class.used });
+            }
+            _ => unreachable!("a trial has three parts"),
+        }
+    }
+}
+
+impl Class {
+    /// Bytes of a part of a trial.
+    fn part(&self) -> u64 {
+        let least = self.shortest.max(PART_BURSTS * self.burst);
+        least.max((PART_MIN << self.stays).min(PART_MAX))
+    }
+
+    /// Ends the trial, after which messages are to come in this way.
+    fn end(&mut self, used: Copies) {
+        if self.used == used {
+            self.stays = (self.stays + 1).min(STAYS_MAX);
+        }
+        (self.used, self.wanted) = (used, used);
+        self.trial = None;
+        self.until = self.part() << self.stays;
+    }
+}
+
+impl Copies {
+    fn other(self) -> Copies {
+        match self {
+            Copies::One => Copies::Two,
+            Copies::Two => Copies::One,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: usize = 1 << 10;
+
+    /// A link whose messages take so many nanoseconds by each way. Messages that were announced
+    /// before a change still come the old way.
+    struct Model {
+        choice: Box<Choice>,
+        now: Duration,
+        in_flight: std::collections::VecDeque<Copies>,
+        window: usize,
+        shows: bool,
+    }
+
+    impl Model {
+        fn new(window: usize) -> Model {
+            Model {
+                choice: Choice::new(false),
+                now: Duration::ZERO,
+                in_flight: Default::default(),
+                window,
+                shows: true,
+            }
+        }
+
+        /// Sends messages. Gives the share of those that came in one copy.
+        fn run(&mut self, len: usize, count: usize, [one, two]: [u64; 2]) -> f64 {
+            let mut ones = 0;
+            for _ in 0..count {
+                while self.in_flight.len() < self.window {
+                    let copies = match self.shows {
+                        true => self.choice.wanted(len),
+                        false => Copies::Two,
+                    };
+                    self.in_flight.push_back(copies);
+                }
+                let copies = self.in_flight.pop_front().unwrap();
+                ones += usize::from(copies == Copies::One);
+                self.now += Duration::from_nanos(match copies {
+                    Copies::One => one,
+                    Copies::Two => two,
+                });
+                let now = self.now;
+                self.choice.came(len, copies, (len / 2, false), || now);
+                self.choice.came(len, copies, (len - len / 2, true), || now);
+            }
+            ones as f64 / count as f64
+        }
+
+        /// Sends 8 GiB, and then as much again, of which the share is given.
+        fn settle(&mut self, len: usize, times: [u64; 2]) -> f64 {
+            let count = ((8 << 30) / len).max(4000);
+            self.run(len, count, times);
+            self.run(len, count, times)
+        }
+    }
+
+    #[test]
+    fn the_quicker_way_is_found_whatever_is_in_flight() {
+        for window in [1, 16, 64] {
+            for len in [16 * KIB, 100 * KIB, 256 * KIB, 1 << 20, 60 << 20] {
+                let mut model = Model::new(window);
+                let one = model.settle(len, [1000, 2000]);
+                assert!(one > 0.85, "{len} {window} {one}");
+                // What was learnt of one class says nothing about others.
+                assert_eq!(model.choice.wanted(8 * KIB), Copies::Two);
+                if class_of(len / 2) != class_of(len) {
+                    assert_eq!(model.choice.wanted(len / 2), Copies::Two);
+                }
+                // The program does something else now.
+                let one = model.settle(len, [2000, 1000]);
+                assert!(one < 0.15, "{len} {window} {one}");
+            }
+        }
+    }
+
+    #[test]
+    fn trials_become_rare_where_they_change_nothing() {
+        for times in [[1000, 1000], [1000, 1030], [2000, 1000]] {
+            let one = Model::new(8).settle(64 * KIB, times);
+            assert!(one > 0.0 && one < 0.05, "{times:?} {one}");
+        }
+    }
+
+    #[test]
+    fn a_sender_that_shows_nothing_is_not_asked_for_ever() {
+        let mut model = Model::new(8);
+        model.shows = false;
+        model.run(64 * KIB, 2000, [1000, 2000]);
+        let mut asked = 0;
+        for _ in 0..100_000 {
+            model.run(64 * KIB, 1, [1000, 2000]);
+            asked += u32::from(model.choice.wanted(64 * KIB) == Copies::One);
+        }
+        assert!(asked < 10 * UNSHOWN_MAX, "{asked}");
+    }
+
+    #[test]
+    fn the_end_that_follows_takes_over_the_leaders_choice() {
+        let len = 64 * KIB;
+        let mut choice = Choice::new(true);
+        choice.led(len, Copies::One);
+        assert_eq!(choice.wanted(len), Copies::One);
+        assert_eq!(choice.wanted(4 * len), Copies::Two);
+        choice.led(len, Copies::Two);
+        assert_eq!(choice.wanted(len), Copies::Two);
+        // A leader that receives nothing leads nobody: the follower finds out for itself.
+        let mut model = Model::new(8);
+        model.choice = choice;
+        assert!(model.settle(len, [1000, 2000]) > 0.95);
+        // Only a follower follows.
+        let mut leader = Choice::new(false);
+        leader.led(len, Copies::One);
+        assert_eq!(leader.wanted(len), Copies::Two);
+    }
+}
