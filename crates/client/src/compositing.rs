@@ -2,8 +2,8 @@
 //!
 //! The programs are the ranks of a job, and composite in the order of their swaps: the n-th
 //! pictures of all become the n-th of rank 0, which shows it. Before each, rank 0 hears of what the
-//! others have, so that pictures of different sizes are an error and never mixed. Who leaves says
-//! why.
+//! others have, so that pictures of different sizes are an error and never mixed. A rank that
+//! leaves tells the others why.
 
 use crate::job;
 use crate::options;
@@ -26,9 +26,9 @@ const PORTS_APART: u16 = 1024;
 
 /// The upper byte of the tags of messages beside those of the group.
 const TAG: u64 = 0x48 << 56;
-/// What somebody has to composite.
+/// The picture that a rank has to composite.
 const HEAD: u64 = TAG | 1;
-/// Somebody leaves.
+/// A rank leaves.
 const FAREWELL: u64 = TAG | 2;
 
 /// How long a farewell may take that explains what has happened.
@@ -75,7 +75,7 @@ impl Composite {
         self.patience
     }
 
-    /// What pictures of `surface` are wanted for, in bits of [`want`].
+    /// The purposes for which pictures of `surface` are wanted, in bits of [`want`].
     pub fn wants(&self, surface: &Surface) -> u32 {
         let is_composited = match &surface.kind {
             Kind::Window { window, .. } => !window.is_gone(),
@@ -113,7 +113,7 @@ impl Composite {
             return;
         }
         for (_, link) in self.links() {
-            // Who is gone needs no farewell.
+            // A rank that has ended needs no farewell.
             let _ = self
                 .member
                 .endpoint()
@@ -178,7 +178,7 @@ pub enum Outcome<'c> {
     Elsewhere,
     /// Rank 0 has come to its end, and with it the job.
     Over,
-    /// What to tell the person, unless somebody else does, and the program's exit status.
+    /// The message for the person, unless another rank prints it, and the program's exit status.
     Failed(Option<String>, u8),
 }
 
@@ -294,7 +294,7 @@ impl Composite {
         Ok(group)
     }
 
-    /// What all have to agree about, if such pictures can be composited.
+    /// The terms that all ranks must agree on, if such pictures can be composited.
     fn terms(&self, layer: &Layer<'_>) -> Result<Terms, Failure> {
         let Layer {
             header, surface, ..
@@ -404,7 +404,7 @@ impl Head {
         })
     }
 
-    /// What another rank has that is not the same.
+    /// How another rank's head differs from this one.
     fn differs(&self, rank: usize, other: &Head) -> String {
         let size = |[w, h]: [u32; 2]| format!("{w} x {h}");
         let part = |[x, y, w, h]: [u32; 4]| format!("{w} x {h} at {x}, {y}");
@@ -427,7 +427,7 @@ impl Head {
     }
 }
 
-/// What the person is told, and the others.
+/// The message for the person, and for the other ranks.
 fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     let rank = of.member.rank();
     let failed = |why: &dyn Display| {
@@ -456,7 +456,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
         Failure::Group(error) => return failed(&error),
         Failure::Late(who) => (who, None),
     };
-    // Who is lost may have said why; who is late, in the meantime.
+    // A lost rank may have said why, and a late one may have done so in the meantime.
     let farewell = of.farewell(match why {
         Some(_) => MOMENT,
         None => Duration::ZERO,

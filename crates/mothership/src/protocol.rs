@@ -1,5 +1,5 @@
-//! What servers, programs' starters and people say to the mothership, and it to them: postcard of
-//! these types, one a message of a `fabric` connection.
+//! The messages between the mothership and servers, programs' starters and people: one of these
+//! types, as postcard, in each message of a `fabric` connection.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -16,14 +16,14 @@ pub const VERSION: u32 = 7;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
-/// What a connection to the mothership is opened with.
+/// The opening of a connection to the mothership.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
     /// Always first, so that other versions can be told.
     pub version: u32,
 }
 
-/// To the mothership. The first message says who it is.
+/// A message to the mothership. The first one identifies the sender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ToMothership {
     Server(Box<Hello>),
@@ -34,7 +34,7 @@ pub enum ToMothership {
     Alive,
     Sessions(Vec<Session>),
     Drawn(Drawn),
-    /// A relay asks where a server is that it is to carry somebody to.
+    /// A relay asks for the address of a server to which it shall connect a client.
     Where(Box<Where>),
     /// The tiles of a client's wall that have no renderer now, a bit each.
     Holes(u64),
@@ -65,7 +65,7 @@ pub enum FromMothership {
     Back {
         server: String,
     },
-    /// Who is to draw a tile that has no renderer.
+    /// The server that shall draw a tile that has no renderer.
     Instead {
         tile: u32,
         end: End,
@@ -77,13 +77,13 @@ pub enum FromMothership {
     Status(Box<Status>),
     /// It ends.
     Stopping,
-    /// The token of whoever asked has a role that does not permit it. Nothing follows.
+    /// The role of the sender's token does not permit the request. No message follows.
     Forbidden(String),
 }
 
 impl ToMothership {
-    /// The role that this takes, and what it is, in words. None for what only those can say who
-    /// have come with one of these.
+    /// The role that this takes, and what it is, in words. None for messages that only follow one
+    /// of those that need a role.
     pub fn needs(&self) -> Option<(Role, &'static str)> {
         Some(match self {
             ToMothership::Server(_) => (Role::Server, "register a server with the mothership"),
@@ -100,7 +100,7 @@ impl ToMothership {
     }
 }
 
-/// Which server, for whom.
+/// A relay's question about a server, and the client that it is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Where {
     pub server: String,
@@ -180,7 +180,7 @@ impl std::fmt::Display for Api {
     }
 }
 
-/// What a client wants to be rendered by.
+/// What a client asks of its renderers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     pub wanted: Wanted,
@@ -191,7 +191,7 @@ pub struct Request {
     /// For people.
     pub program: String,
     pub pid: u32,
-    /// What an earlier mothership has answered, which stays so.
+    /// The answer of an earlier mothership, which remains valid.
     pub held: Option<Box<Matched>>,
 }
 
@@ -199,8 +199,8 @@ pub struct Request {
 pub enum Wanted {
     /// Walls of the configuration, which show the same.
     Walls(Vec<String>),
-    /// So many columns and rows of tiles, by whoever renders them, for each of several walls that
-    /// show the same.
+    /// Columns and rows of tiles, rendered by any servers, for each of several walls that show the
+    /// same.
     Grids(Vec<(u32, u32)>),
     /// One renderer, this one or any.
     Single(Option<String>),
@@ -232,14 +232,14 @@ pub struct Needs {
     pub limits: BTreeMap<String, u64>,
 }
 
-/// What limits of theirs servers tell.
+/// The limits that servers report.
 pub const LIMITS: [&str; 3] = [
     "max_texture_size",
     "max_viewport_size",
     "max_renderbuffer_size",
 ];
 
-/// What is no list of needs.
+/// Text that is not a list of needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{word:?} is no need; one is gl=4.5, core=3.3, es=3.2 or es1=1.1, or GL_EXTENSION, or one of {limits} with =N", limits = LIMITS.join(", "))]
 pub struct NoNeed {
@@ -295,7 +295,7 @@ pub enum Way {
     Tcp,
 }
 
-/// Who draws for a client.
+/// The servers that draw for a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Matched {
     pub wall: Wall,
@@ -303,7 +303,7 @@ pub struct Matched {
     pub ends: Vec<End>,
     /// Stream processing units for the program's own process.
     pub client_chain: Vec<String>,
-    /// What all of them render with.
+    /// The renderer of all of them.
     pub renderer: String,
     pub version: String,
 }
