@@ -24,7 +24,7 @@ pub struct Context {
     /// The end of the room that there really is; the encoder's own end is null while immediate
     /// mode writes a run into the room.
     room_end: *mut u8,
-    /// Where the message begins whose records are being written; null without room.
+    /// The start of the message that is being written; null without room.
     room_start: *mut u8,
     pub gl: GlState,
     pub id: u32,
@@ -48,7 +48,7 @@ pub struct Context {
     sent: u32,
     /// Its queries count whole surfaces.
     pub counts_whole: bool,
-    /// What the program had asked of X when it was last looked at.
+    /// The number of the program's X requests at the last look.
     requests: u64,
     /// Where debug messages may come from the thread, since they first could.
     pub line: Option<Arc<Line>>,
@@ -59,7 +59,7 @@ pub struct Context {
 /// chunk there would soon be none left.
 const ROOMS_MAX: usize = 8;
 
-/// What a program asks of a context.
+/// The properties that a program requests of a context.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// `hello::api`.
@@ -128,8 +128,8 @@ impl Context {
         }
     }
 
-    /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where
-    /// nobody answers.
+    /// Sends what was written, and waits for the answer of the last command, `op`. All zeros if the
+    /// context has no server that answers.
     pub fn answer(&mut self, op: u16) -> Answer {
         let line = self.line();
         let turn = line.as_ref().map(|line| line.asking());
@@ -160,7 +160,7 @@ impl Context {
         answers.into_iter().map(answer).collect()
     }
 
-    /// Sends what was written. None if nobody will answer.
+    /// Sends what was written. None if no server will answer.
     fn ask(&mut self) -> Option<&'static Session> {
         if self.gl.immediate.hides_room() {
             // The command isn't allowed between glBegin and glEnd and went nowhere.
@@ -173,7 +173,7 @@ impl Context {
         self.session
     }
 
-    /// What follows from an answer besides what was asked.
+    /// Handles the effects of an answer besides its values.
     fn heard(&mut self, session: &Session, op: u16, answered: &Answered) {
         if op == ops::MGN_GET_ERROR {
             // It brings the error itself, and takes it from the server.
@@ -185,7 +185,7 @@ impl Context {
             self.tell();
         }
         if let (ops::MGN_FINISH, Some(surface)) = (op, &self.draw) {
-            // What was swapped is finished when it is in the window.
+            // A swapped frame is finished when it is in the window.
             session.frames.wait(surface, 0);
         }
         if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
@@ -450,7 +450,7 @@ impl Context {
         if (self.room_end as usize).saturating_sub(self.enc.cur as usize) >= n {
             return;
         }
-        // What is left of the old chunk goes back before a new one is asked for.
+        // The rest of the old chunk goes back before a new one is requested.
         self.drop_room();
         if let Some(session) = self.session {
             if session.rooms.fetch_add(1, Ordering::Relaxed) < ROOMS_MAX {
@@ -488,8 +488,8 @@ pub unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     // has for itself.
     let cx = unsafe { &mut *encoder.cast::<Context>() };
     if cx.gl.immediate.hides_room() {
-        // A command that is not allowed between glBegin and glEnd. It is written where nobody reads
-        // it.
+        // A command that is not allowed between glBegin and glEnd. It is written to memory that is
+        // never read.
         cx.set_error(mgn_wire::gl::GL_INVALID_OPERATION);
         return nowhere();
     }

@@ -25,7 +25,7 @@ pub struct Renderer {
     sender: Sender,
     /// Set if it reads what is written once for several.
     member: Option<Member>,
-    /// None where nobody answers: commands that are thrown away or recorded.
+    /// None if nothing answers, because commands are thrown away or recorded.
     replies: Option<Replies>,
     /// Tells apart the keys that program binaries are sealed with.
     binary_key: [u8; 16],
@@ -34,11 +34,11 @@ pub struct Renderer {
     ahead: u32,
     /// The last message before it came, if it came later.
     since: Option<u32>,
-    /// Nobody waits for it any more.
+    /// Threads no longer wait for it.
     is_lost: AtomicBool,
 }
 
-/// What became of a message.
+/// The outcome of sending a message.
 pub struct Sent {
     /// How many bytes were sent, to all renderers together.
     pub bytes: usize,
@@ -87,7 +87,8 @@ impl Renderers {
     /// Opens a session with each server that `options` name, or begins a recording.
     ///
     /// # Errors
-    /// One sentence on who could not be reached and what to do, or on what makes renderers no wall.
+    /// One sentence that says which server could not be reached and what to do, or why the
+    /// renderers cannot form a wall.
     pub fn reach(options: &Options) -> Result<Reached, String> {
         match &options.servers[..] {
             [nobody] if matches!(nobody.transport, Transport::Null | Transport::File(_)) => {
@@ -188,8 +189,9 @@ impl Renderers {
     }
 
     /// Opens another session at the server of `tile`, whose renderer is lost, unless one is
-    /// `opened` already, and fills it from one that is left. `info` is what all of them can do,
-    /// and `accepted` which binaries they accept. The connection for frames.
+    /// `opened` already, and fills it from one of the remaining renderers. `info` is what all of
+    /// them can do, and `accepted` are the binaries that they accept. Returns the connection for
+    /// frames.
     pub fn succeed(
         &self,
         options: &Options,
@@ -292,7 +294,7 @@ pub fn message(
     encoder.cur as usize - start as usize
 }
 
-/// What a connection begins with, and a recording.
+/// The beginning of a connection, and of a recording.
 fn opening(role: Role) -> Result<Vec<u8>, String> {
     let hello = Hello {
         version: hello::VERSION,
@@ -418,7 +420,7 @@ fn token(options: &Options, server: &Server) -> Result<Option<Token>, String> {
     Ok(token.map(|token| token.vouched(server.key)))
 }
 
-/// What a session is opened with: the server's welcome, the connection for commands, and that for
+/// The result of opening a session: the server's welcome, the connection for commands, and that for
 /// frames.
 type Opened = (Welcome, Connection, (Sender, Receiver));
 

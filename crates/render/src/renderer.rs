@@ -74,7 +74,7 @@ pub struct Renderer {
     pub(crate) accepts_spirv: bool,
     /// Parts of a snapshot that the client has not asked for yet.
     pub(crate) taken: VecDeque<Vec<u8>>,
-    /// Counts commands, so that somebody else can see whether there is progress.
+    /// Counts commands, so that another thread can see whether there is progress.
     pulse: Arc<AtomicU64>,
     /// The renderers of this process that draw into one window, and which of them this is.
     pub(crate) seats: Rc<Seats>,
@@ -236,8 +236,7 @@ impl Renderer {
         }
     }
 
-    /// From now on program binaries are sealed with this key, and not with one that nobody else
-    /// has.
+    /// From now on program binaries are sealed with this key, and not with a random one.
     pub fn seal_binaries(&mut self, key: BinaryKey) {
         self.binary_key = key;
     }
@@ -248,7 +247,7 @@ impl Renderer {
         self.accepts_spirv = true;
     }
 
-    /// What the driver can do.
+    /// The driver's abilities.
     pub fn info(&self) -> &ServerInfo {
         &self.info
     }
@@ -263,13 +262,14 @@ impl Renderer {
         format!("{}, {} platform", self.egl.description, self.egl.platform)
     }
 
-    /// A number that grows with every command; one that stands still while a message is executed
-    /// means that a command hangs.
+    /// A number that grows with every command; if it does not change while a message is executed, a
+    /// command hangs.
     pub fn pulse(&self) -> Arc<AtomicU64> {
         self.pulse.clone()
     }
 
-    /// What is stored from now on may take so many bytes; for more there is GL_OUT_OF_MEMORY.
+    /// Limits the bytes that are stored from now on. A command that needs more raises
+    /// GL_OUT_OF_MEMORY.
     pub fn limit_storage(&mut self, bytes: u64) {
         self.storage.limit(bytes);
     }
@@ -464,7 +464,8 @@ impl Renderer {
             .map_or(std::ptr::null_mut(), |s| s.0.cast_mut())
     }
 
-    /// The current context's error, without taking it: the first that nobody has asked for yet.
+    /// The current context's error, without taking it: the first one that has not been reported
+    /// yet.
     pub(crate) fn error(&self) -> u32 {
         self.errors.peek()
     }
@@ -484,7 +485,7 @@ impl Renderer {
         self.errors.keep(code);
     }
 
-    /// For who answers the client, who tells it of errors and messages with every answer.
+    /// For the code that answers the client, which reports errors and messages with every answer.
     pub fn errors(&self) -> Rc<Errors> {
         self.errors.clone()
     }
@@ -581,8 +582,8 @@ fn address(egl: &Egl, name: &str) -> *const () {
     }
 }
 
-/// Stands for functions that the driver lacks. What needs them is not advertised, so only a client
-/// that ignores that gets here.
+/// Stands for functions that the driver lacks. The features that need them are not advertised, so
+/// only a client that ignores that gets here.
 extern "C" fn missing() -> usize {
     0
 }

@@ -634,7 +634,7 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     running.signal(Signal::TERM);
     let outcome = running.finish(LIMIT);
     let unfit = format!(
-        "nobody takes over tile 1,0 yet: the server at {}-odd",
+        "no server takes over tile 1,0 yet: the server at {}-odd",
         site.home
     );
     for wanted in [&unfit, "tile 1,0 has a render server again"] {

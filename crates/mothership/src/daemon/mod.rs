@@ -188,7 +188,7 @@ impl Daemon {
                     let answer = FromMothership::Status(Box::new(self.status()));
                     self.connections.send(conn, answer);
                 }
-                ToMothership::Stop => self.stop("somebody has asked for it"),
+                ToMothership::Stop => self.stop("a user has asked for it"),
                 message => self.core.hears(conn, message, now),
             },
             Event::Leaves(conn, why) => {
