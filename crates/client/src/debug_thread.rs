@@ -34,7 +34,7 @@ pub struct Listener {
     user: usize,
 }
 
-/// What a context and the thread have in common.
+/// The state that a context and the thread share.
 pub struct Line {
     session: &'static Session,
     context: u32,
@@ -42,8 +42,8 @@ pub struct Line {
     is_due: AtomicBool,
     /// One question of a context is outstanding at a time.
     asking: Mutex<Asking>,
-    /// Held while messages are fetched and told, so that they are told in their order. Whom the
-    /// thread tells them.
+    /// The callback that gets the messages. Locked while they are fetched and delivered, so that
+    /// they arrive in order.
     telling: Mutex<Option<Listener>>,
 }
 
@@ -74,7 +74,8 @@ impl Line {
         self.telling.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Whom the thread tells from now on, if anyone. It calls nobody else when this returns.
+    /// Sets the callback that the thread calls from now on, if there is one. When this returns, the
+    /// thread calls no earlier one.
     pub fn tells(&self, callback: usize, user: usize) {
         let listener = Listener { callback, user };
         *self.listener() = (callback != 0).then_some(listener);
@@ -177,7 +178,7 @@ impl Later {
             std::thread::sleep(PAUSE);
             let lines = std::mem::take(&mut self.state().lines);
             for line in lines {
-                // What is sent from now on is word of its own.
+                // Commands that are sent from now on set the flag again.
                 line.is_due.store(false, Ordering::Release);
                 if line.tell() && !line.is_due.swap(true, Ordering::AcqRel) {
                     self.state().lines.push(line);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Messages that may wait for the stages, before whoever sends another one waits too.
+/// Messages that may wait for the stages. A thread that sends another one blocks.
 const WAITING: usize = 64;
 /// How long the process waits at its end for what the stages have left to say.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -55,15 +55,15 @@ enum Given {
 pub struct Asked {
     /// The number of the message that it was sent in.
     pub number: u32,
-    /// What a stage has answered, in place of the renderer.
+    /// The answer of a stage, in place of the renderer's.
     pub answer: Option<Vec<u8>>,
 }
 
 impl Stages {
-    /// Builds the chain for the session of this number. What comes of it goes to `outlet`.
+    /// Builds the chain for the session of this number. Its output goes to `outlet`.
     ///
     /// # Errors
-    /// One sentence on a stage that cannot be, or on a thread that cannot.
+    /// One sentence on a stage that cannot be built, or on a thread that cannot be started.
     pub fn begin(
         chain: &'static Chain,
         outlet: &'static impl Outlet,
@@ -101,7 +101,7 @@ impl Stages {
         self.give(Given::Message(words.collect(), message.len()));
     }
 
-    /// What became of the last question of `context`, when it has been sent.
+    /// The outcome of the last question of `context`, after it has been sent.
     pub fn asked(&self, context: u32) -> Asked {
         let (tell, told) = sync_channel(1);
         self.give(Given::Asked(context, tell));
@@ -128,7 +128,7 @@ impl Stages {
     }
 }
 
-/// What the thread has: the chain, and what has come out of it.
+/// The state of the thread: the chain, and its output.
 struct Passage {
     decoder: Decoder,
     chain: Box<dyn Commands>,
@@ -214,7 +214,7 @@ impl Passage {
             answers,
             ..
         } = self;
-        // SAFETY: so many bytes lie in the words, which nobody else has.
+        // SAFETY: that number of bytes lies in the words, which no other code has.
         unsafe {
             decoder.message(
                 words.as_ptr().cast(),

@@ -498,7 +498,7 @@ class _Picture(NamedTuple):
         order: Sequence[int] | None,
         schedule: str | None,
     ) -> _native.Agreed:
-        """What all processes have to agree about."""
+        """The terms that all processes must agree on."""
         if to is not None and to < 0:
             raise ValueError(f"to is {to}: it is a rank, or None")
         for kind in (self.color, self.depth):

@@ -33,7 +33,7 @@ pub struct Member<P> {
     next: u64,
     /// The epoch that the program arrives at next.
     at: u64,
-    /// What the program brought along to `next`, if it has arrived there.
+    /// The program's value for `next`, if it has arrived there.
     value: Option<u64>,
     /// How epochs ended at which the program has not arrived yet.
     unclaimed: VecDeque<(u64, Outcome)>,
@@ -271,7 +271,7 @@ impl<P: Pattern> Member<P> {
             self.go_on();
             return Ok(());
         }
-        // Nobody can be further ahead: this member has not arrived at the next epoch.
+        // No member can be further ahead: this one has not arrived at the next epoch.
         if signal.epoch > self.next + 1 {
             return Err(Refused::Epoch {
                 member,
@@ -463,7 +463,7 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn abandon(&mut self, _now: Duration) {
-        // Also after the end: nobody answers any more.
+        // Also after the end, when this member no longer answers.
         for other in self.acquaintances() {
             self.say_gone(other);
         }

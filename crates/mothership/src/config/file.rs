@@ -17,7 +17,7 @@ pub(super) type Count = Number<1, TILES>;
 pub(super) type Pixels = Number<0, PIXELS>;
 pub(super) type Size = [Number<1, PIXELS>; 2];
 
-/// Walls of Manganese, and who renders them.
+/// Walls of Manganese, and the servers that render them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "Walls of Manganese", inline)]
@@ -40,14 +40,15 @@ pub(super) struct Mothership {
     /// Where the mothership listens: one address or a list of them. Without it,
     /// unix:@manganese-mothership.
     pub listen: Option<At<OneOrMany<Parsed<Address>>>>,
-    /// What servers on other hosts call it: tls:HOST:PORT, or tls:HEAD:PORT/NAME where they come
+    /// Its address for servers on other hosts: tls:HOST:PORT, or tls:HEAD:PORT/NAME if they connect
     /// through a relay. Without it, the first network address of listen, if that names a host.
     pub address: Option<At<Parsed<Address>>>,
     /// The file with the token that servers are started with. Without a token_store, it is the
     /// only token that the mothership admits.
     pub token_file: Option<At<String>>,
     /// The file with the tokens that the mothership and its servers admit; `mgn token new` makes
-    /// it. As soon as somebody listens at a network address, this or token_file is needed.
+    /// it. If the mothership or a server listens at a network address, this or token_file is
+    /// needed.
     pub token_store: Option<At<String>>,
 }
 
@@ -124,14 +125,14 @@ pub(super) struct Wall {
     pub size: Option<At<Size>>,
     /// How a window maps to the mural. Without it, "scale".
     pub fit: Option<Fit>,
-    /// What renderers have of a window. Without it, "auto".
+    /// The part of a window that each renderer has. Without it, "auto".
     pub tiling: Option<Tiling>,
     /// A grid of equal tiles: columns and rows, 64 tiles at most. Tiles are called COLUMN,ROW,
     /// from 0,0 in the upper left.
     pub grid: Option<At<[Count; 2]>>,
     /// Of a grid: width and height of a tile in pixels.
     pub tile_size: Option<At<Size>>,
-    /// Of a grid: width and height of the gap between tiles, in pixels of the mural that nobody
+    /// Of a grid: width and height of the gap between tiles, in pixels of the mural that no tile
     /// shows. Without it, none.
     pub bezel: Option<At<[Pixels; 2]>>,
     /// Of a grid: the server of all tiles, or one for each, row by row from the upper left. A name
@@ -198,7 +199,7 @@ pub(super) enum Fit {
     Window,
 }
 
-/// What renderers have of a window.
+/// The part of a window that each renderer has.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

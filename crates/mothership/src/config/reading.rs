@@ -25,7 +25,7 @@ pub(super) fn read(
         notes.add(span, format!("this is not valid TOML: {}", error.message()));
     }
     if !errors.is_empty() {
-        // What stands behind such a mistake is rarely what was meant.
+        // The text after such a mistake is rarely read as it was meant.
         return Err(notes.into_list());
     }
     let reader = Reader {
@@ -54,7 +54,7 @@ type Fits = fn(&Stage) -> Result<(), StageFault>;
 /// where that stands.
 type Taken = (String, Address, Range<usize>);
 
-/// What a wall says about others, and about its servers.
+/// A wall's references to others, and its settings for its servers.
 pub(super) struct OfWall {
     pub name: String,
     pub replicas: Vec<At<String>>,
@@ -64,7 +64,7 @@ pub(super) struct OfWall {
     pub span: Range<usize>,
 }
 
-/// What was read of one kind, and where each was named.
+/// The tables of one kind, and where each was named.
 pub(super) struct Named<T> {
     kind: &'static str,
     pub list: Vec<(At<String>, T)>,

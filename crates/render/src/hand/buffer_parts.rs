@@ -49,8 +49,8 @@ pub(crate) struct Parts {
     pub changed: bool,
 }
 
-/// What asks for the buffer at a numbered point and without a number, its start, and how many
-/// points there are; none for other targets.
+/// The names that query the buffer at a numbered point and without a number, its start, and the
+/// number of points; none for other targets.
 pub(crate) fn pnames(target: u32) -> Option<[u32; 3]> {
     Some(match target {
         GL_UNIFORM_BUFFER => [
@@ -72,7 +72,7 @@ pub(crate) fn pnames(target: u32) -> Option<[u32; 3]> {
     })
 }
 
-/// What asks for the buffer bound to a target.
+/// The name that queries the buffer bound to a target.
 fn binding(target: u32) -> Option<u32> {
     Some(match target {
         GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
@@ -105,7 +105,7 @@ impl Part {
         )
     }
 
-    /// What becomes of it when its buffer has `bytes`.
+    /// Updates it when its buffer has `bytes`.
     fn sized(&mut self, bytes: i64) {
         let has = self.offset < bytes;
         self.state = match self.state {
@@ -369,7 +369,7 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, buffer) };
         let bytes = self.bytes_at(GL_COPY_READ_BUFFER).unwrap_or(0);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, bound) };
         bytes
     }
@@ -391,7 +391,7 @@ impl Renderer {
             return Ok(());
         }
         let Some(buffer) = binding(target).and_then(|pname| self.asked(pname)) else {
-            return Err(Fault::refused("storage for a buffer that nobody knows"));
+            return Err(Fault::refused("storage for an unknown buffer"));
         };
         self.buffer_sized(buffer as u32, after.unwrap_or(0))
     }
@@ -433,7 +433,7 @@ impl Renderer {
                 self.cx()?.parts.changed = true;
                 return Ok(());
             }
-            // What the primitive has begun with cannot be taken from it.
+            // The storage with which the primitive has begun cannot be taken from it.
             return Err(Fault::refused(
                 "a buffer that gets other storage while a primitive is drawn from it",
             ));

@@ -258,8 +258,8 @@ impl Context {
         unsafe { self.enc.cur = self.enc.room(4) };
     }
 
-    /// The tiles that a draw with `mode` may touch, if the program has said where it will lie. A
-    /// draw that may raise an error goes to all renderers.
+    /// The tiles that a draw with `mode` may touch, if the program has said where it will lie. An
+    /// empty draw goes to all renderers first, for the errors that it may raise.
     #[inline]
     pub(super) fn hinted(&mut self, mode: u32) -> u64 {
         match self.gl.debug.groups.say() && self.may_sort() {
