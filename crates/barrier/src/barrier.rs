@@ -1,4 +1,4 @@
-//! What all barriers do.
+//! The interface of all barriers.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ impl To {
     }
 }
 
-/// What has happened.
+/// An event in a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// All members have arrived. `value` is what became of the numbers that they brought along.

@@ -34,7 +34,7 @@ enum State {
     /// Nothing was swapped yet.
     Unopened,
     Open(Opened),
-    /// There is nobody to wait for, or this program has left.
+    /// There is no program to wait for, or this one has left.
     Over,
 }
 
@@ -47,8 +47,8 @@ struct Opened {
     window: Weak<Surface>,
 }
 
-/// The program cannot go on: what to tell the person, unless somebody else does, and the exit
-/// status.
+/// The program cannot go on: the message for the person, unless another process prints it, and the
+/// exit status.
 #[derive(Debug)]
 pub struct Failed(pub Option<String>, pub u8);
 

@@ -1,4 +1,4 @@
-//! What pictures consist of, and what is done with them.
+//! The formats of pictures, and the operations on them.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -23,7 +23,7 @@ pub enum Depth {
     Float,
 }
 
-/// What the pixels of a picture consist of.
+/// The format of a picture's pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
     pub color: Color,

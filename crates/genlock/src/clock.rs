@@ -172,7 +172,7 @@ impl Clock {
     }
 
     fn keep(&mut self, point: Point) {
-        // After a jump of a clock, what was before says nothing any more.
+        // After a jump of a clock, earlier samples are useless.
         let jumped = self.line().is_some_and(|(offset, drift, at)| {
             let expected = offset + drift * (point.at - at);
             let reach = JUMP / 4.0 + point.round_trip;
@@ -230,7 +230,7 @@ impl Clock {
         let target = now as f64 + offset + drift * (now as f64 - at);
         let before = self.common(now).filter(|_| self.is_settled);
         let (common, correction, span) = match before {
-            // Nobody relies on it yet.
+            // The clock is not in use yet.
             None => (target as i64, 0.0, 0.0),
             Some(before) => {
                 let error = target - before as f64;

@@ -60,7 +60,7 @@ impl Xvfb {
     /// As [`Xvfb::start`], with more arguments.
     ///
     /// # Errors
-    /// Likewise.
+    /// The same.
     pub fn start_with(run: &RunDir, arguments: &[&str]) -> Result<Xvfb, Error> {
         let executable = find_xvfb().ok_or(Error::NoXvfb)?;
         let cookie = cookie()?;
@@ -154,7 +154,7 @@ fn serve(
     let [mut step, longest] = STEPS;
     loop {
         let is_there = helper.alive();
-        // Whoever takes the cookie is ours.
+        // The server that accepts the cookie is ours.
         let why = match connect(number, cookie) {
             Ok(client) => return Ok((helper, client)),
             Err(_) if is_there && Instant::now() < deadline => {
@@ -245,7 +245,8 @@ mod tests {
             connect(number, b"0123456789abcdef").is_err(),
             "a wrong cookie gets in"
         );
-        // Its number is taken for everybody who shares /tmp, and nobody gets it who comes late.
+        // Its number is in use for all processes that share /tmp, and a later server does not get
+        // it.
         assert!(free(number) > number);
         let (executable, authority) = (find_xvfb().unwrap(), server.authority());
         let (log, now) = (run.join("other.log"), Instant::now());

@@ -102,7 +102,7 @@ impl Desk {
     fn wait(&self, most: Option<Duration>) {
         let all = self.lock();
         let none = |all: &mut VecDeque<News>| all.is_empty();
-        // Whatever has come is found by who takes it.
+        // The caller then takes what has come.
         match most {
             Some(most) => drop(self.came.wait_timeout_while(all, most, none)),
             None => drop(self.came.wait_while(all, none)),
@@ -129,7 +129,7 @@ pub(crate) struct Table {
     seats: BTreeMap<u64, Seat>,
     /// The number of the next renderer.
     next: u32,
-    /// Who was served last.
+    /// The session that was served last.
     last: u64,
     patience: Duration,
     /// Since when all have waited.
@@ -307,7 +307,7 @@ impl Table {
         }
     }
 
-    /// Whose turn it is, of those that have sent something and may be executed.
+    /// The next session, of those that have sent something and may be executed.
     fn next(&self) -> Option<u64> {
         let peers = self.peers.borrow();
         let can =

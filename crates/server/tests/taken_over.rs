@@ -1,4 +1,4 @@
-//! What a client can do that has taken over the worker that serves it: a driver obeys it.
+//! The abilities of a client that has taken over the worker that serves it: a driver obeys it.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
@@ -90,7 +90,7 @@ void *eglGetProcAddress(const char *name)
 }
 "#;
 
-/// What a worker says once its driver is open.
+/// A worker's message once its driver is open.
 fn ready() -> Vec<u8> {
     let abilities = Abilities {
         info: Default::default(),

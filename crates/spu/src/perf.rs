@@ -57,7 +57,7 @@ pub struct Perf<W: Write> {
     out: W,
 }
 
-/// What is drawn.
+/// Drawn primitives and pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Drawn {
     draws: u64,
@@ -127,7 +127,7 @@ impl<W: Write> Perf<W> {
         }
     }
 
-    /// What a command draws; none of one that does not draw.
+    /// What a command draws; none if it does not draw.
     fn drawn(&mut self, call: &Call<'_>) -> Option<Drawn> {
         match call.op {
             ops::GL_NEW_LIST => {
@@ -252,8 +252,7 @@ fn is_vertex(call: &Call<'_>) -> bool {
         || rest.starts_with('P') && !rest.starts_with("Po")
 }
 
-/// What a command draws by itself; none of one that does not draw. Clearing is a change of state
-/// here, as far as anything is counted.
+/// What a command draws itself; none if it does not draw. Clearing counts as a change of state.
 fn drawn(call: &Call<'_>) -> Option<Drawn> {
     let mode = match ops::draws(call.op)? {
         Draws::Arrays => call.integer("mode")? as u32,

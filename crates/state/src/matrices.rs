@@ -10,7 +10,7 @@ use mgn_wire::gl::*;
 use crate::slots::at;
 use crate::{Answer, Class, GlError, State};
 
-/// What is known of a matrix.
+/// The knowledge about a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Unknown,
@@ -25,11 +25,11 @@ pub(crate) struct Matrix {
     /// By columns; meaningless while the shape is unknown.
     pub m: [f32; 16],
     pub shape: Shape,
-    /// What it is but for rounding, by columns, where somebody follows that.
+    /// Its values except for rounding, by columns, if they are followed.
     about: Option<[f32; 16]>,
 }
 
-/// What is done to a matrix, for who need not know it to the bit.
+/// A change of a matrix, for users that need not know it exactly.
 enum About {
     Loaded([f32; 16]),
     Multiplied([f32; 16]),

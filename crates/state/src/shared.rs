@@ -1,4 +1,4 @@
-//! What the contexts of a share group have in common: names, textures and display lists.
+//! The objects that the contexts of a share group share: names, textures and display lists.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ impl Default for Objects {
 
 impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Objects> {
-        // What is in there is as good after a panic as before.
+        // The contents are as valid after a panic as before.
         self.objects.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -86,8 +86,8 @@ impl Shared {
         }
     }
 
-    /// An attribute stack bound a texture that had been deleted. What it is now only the driver
-    /// knows.
+    /// An attribute stack bound a texture that had been deleted. Only the driver knows its state
+    /// now.
     pub(crate) fn revive_texture(&self, name: u32) {
         let mut texture = Texture::reserved();
         texture.revived = true;

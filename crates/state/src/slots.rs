@@ -29,7 +29,7 @@ pub enum Class {
     EnvColor,
 }
 
-/// A value nobody knows: a NaN that no conversion from a float makes.
+/// An unknown value: a NaN that no conversion from a float makes.
 pub(crate) const UNKNOWN: f64 = f64::from_bits(0x7ff8_6d61_6e67_0001);
 
 #[inline]

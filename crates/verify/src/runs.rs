@@ -26,7 +26,7 @@ pub struct Run {
     pub plan: Plan,
 }
 
-/// What came of two runs that could be compared.
+/// The result of two runs that could be compared.
 #[derive(Debug)]
 pub struct Compared {
     /// Pictures that direct rendering left.

@@ -39,7 +39,7 @@ pub enum Fit {
     Window,
 }
 
-/// What renderers have of a program's windows.
+/// The part of a program's window that each renderer has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tiling {
@@ -98,7 +98,7 @@ impl Tile {
         self.present.contains(&Target::Program)
     }
 
-    /// Whether its server shows it, or nobody.
+    /// Whether its server shows it. If not, it is not shown.
     pub fn is_shown_there(&self) -> bool {
         self.present != [Target::Program]
     }
@@ -119,7 +119,7 @@ impl fmt::Display for Tile {
     }
 }
 
-/// What is wrong with a wall.
+/// An error in a wall.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WallError {
     #[error("the wall {0} has no tiles; it needs one at least")]
@@ -214,8 +214,8 @@ impl Wall {
         Ok(())
     }
 
-    /// The wall as text that [`Wall::from_json`] reads: for another process, not for people, who
-    /// write walls in TOML.
+    /// The wall as text that [`Wall::from_json`] reads: for another process. People write walls in
+    /// TOML.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a wall has a serialised form")
     }

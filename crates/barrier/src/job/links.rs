@@ -40,7 +40,7 @@ pub(super) struct Links {
     closed: BTreeSet<Id>,
     /// Links that were replaced by others.
     old: Vec<(LinkId, Id)>,
-    /// Packets of links whose ranks the job does not tell yet.
+    /// Packets of links whose ranks the job does not know yet.
     unknown: Vec<(LinkId, Vec<u8>)>,
     /// How long a member may take to let this one in.
     patience: Duration,
@@ -79,7 +79,7 @@ impl Links {
         self.links.contains_key(&rank)
     }
 
-    /// From now on this member only says that it goes: nobody is worth a long wait.
+    /// From now on this member only says that it leaves, and waits for no other member for long.
     pub fn part(&mut self) {
         self.patience = PARTING;
     }

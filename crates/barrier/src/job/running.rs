@@ -57,7 +57,7 @@ struct State {
     ended: Option<Ended>,
     /// Packets to these could not be sent.
     unreachable: Vec<Id>,
-    /// When the links were last looked at; none: they are to be looked at now.
+    /// When the links were last checked; none if they must be checked now.
     watched: Option<Instant>,
 }
 
@@ -257,7 +257,7 @@ fn meet_by_datagrams(
         return Err(nonsense);
     }
     datagrams.set_addresses(&group.view, addresses);
-    // What the first member has said may have been seen on its way, the job's key was not.
+    // An attacker may have read the first member's message on its way, but not the job's key.
     let mut key = secret.to_vec();
     if let Some(ours) = links.job().key("barrier datagrams") {
         key.extend(*ours);
@@ -268,7 +268,7 @@ fn meet_by_datagrams(
     Ok((udp, datagrams))
 }
 
-/// What the thread does.
+/// The loop of the thread.
 fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
     let mut pause = PAUSE;
     while !is_closing.load(Ordering::Acquire) {
@@ -450,7 +450,7 @@ impl State {
         }
         self.watched = Some(Instant::now());
         if self.datagrams.is_some() {
-            // Where many datagrams come, nobody else looks at the links.
+            // If many datagrams come, no other code checks the links.
             self.drain();
         }
         // The end of a member is noticed by its link. The first members that this one waits for

@@ -84,7 +84,7 @@ impl Context {
         }
     }
 
-    /// Likewise of shader binaries, if not all servers accept SPIR-V.
+    /// The same for shader binaries, if not all servers accept SPIR-V.
     pub fn shader_format(&self, format: u32) -> u32 {
         let is_refused = self.session.is_some_and(|s| !s.accepted.spirv);
         match format {
@@ -120,7 +120,7 @@ impl Context {
     fn reset_status(&mut self, op: u16) -> u32 {
         let status = self.answer(op).value();
         if self.is_lost() {
-            // Nobody knows whose fault it was.
+            // It is not known which context caused it.
             return GL_UNKNOWN_CONTEXT_RESET;
         }
         status

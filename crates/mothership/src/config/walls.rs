@@ -22,7 +22,7 @@ struct Read {
     shown: Option<Range<usize>>,
 }
 
-/// What the tiles of a wall are, and whether some of them could not be read.
+/// The tiles of a wall, and whether some of them could not be read.
 #[derive(Default)]
 struct Tiles {
     list: Vec<Read>,
@@ -145,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What `Wall::check` says about one tile, where it stands.
+    /// Notes the error of `Wall::check` about one tile, at its place in the file.
     fn check_tile(&self, wall: &Wall, n: usize, span: &Range<usize>) {
         let alone = Wall {
             tiles: vec![wall.tiles[n].clone()],
@@ -218,7 +218,7 @@ impl Reader<'_> {
                     self.notes.add(span.clone(), what);
                 }
             }
-            // What stands there and was not read has been said.
+            // An entry that could not be read has been reported.
             let is_nothing = |list: &DeArray<'_>| list.is_empty();
             let list = table.get("tile").map(|value| value.get_ref().as_array());
             let is_empty = list.is_none_or(|list| list.is_some_and(is_nothing));

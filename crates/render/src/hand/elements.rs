@@ -12,7 +12,7 @@ use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
 
-/// What an element of the enabled arrays may be.
+/// The elements that the enabled arrays have.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Elements {
     /// All elements below this one lie in the buffers.
@@ -30,7 +30,7 @@ struct Place {
     type_: u32,
 }
 
-/// What one draw reads.
+/// The elements that one draw reads.
 #[derive(Clone, Copy)]
 pub(super) enum Span {
     /// The first element, and how many.
@@ -131,8 +131,8 @@ impl Renderer {
         };
         let of_arrays = self.unheard(|r| {
             let buffers: Vec<u32> = bits(arrays).map(|a| r.place(a, unit).buffer).collect();
-            // What a driver lacks is an error, which no program made.
-            // SAFETY: takes no arguments.
+            // A query that the driver lacks raises an error, which is not the program's. SAFETY:
+            // takes no arguments.
             unsafe { (r.gl.glGetError)() };
             buffers
         });
@@ -146,8 +146,8 @@ impl Renderer {
             if *buffer == 0 || had_storage == Some(false) {
                 return *buffer == 0;
             }
-            // The name of a buffer that was deleted may be another's now, or nobody's.
-            // SAFETY: takes a number.
+            // The name of a deleted buffer may now belong to another one, or to none. SAFETY: takes
+            // a number.
             let is_named = unsafe { (self.gl.glIsBuffer)(*buffer) } != 0;
             (!is_named && had_storage.is_some()) || self.bytes_of(*buffer) > 0
         })
@@ -254,8 +254,8 @@ impl Renderer {
             let ends = places.iter().map(|place| r.end_of(place));
             let end = ends.min().unwrap_or(0);
             let restart = r.restart();
-            // What a driver lacks is an error, which no program made.
-            // SAFETY: takes no arguments.
+            // A query that the driver lacks raises an error, which is not the program's. SAFETY:
+            // takes no arguments.
             unsafe { (r.gl.glGetError)() };
             Elements { end, restart }
         })

@@ -60,7 +60,7 @@ impl Of {
     }
 }
 
-/// What a command wants of a texture.
+/// The part of a texture that a command wants.
 struct Wanted {
     of: Of,
     level: i32,

@@ -23,7 +23,7 @@ const MOST_STEPS: usize = 1 << 20;
 /// The first name of a part.
 const FIRST_PART: u32 = 0xf000_0000;
 
-/// What is done between the parts of a list.
+/// A step between the parts of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// A part, by the driver's name.
@@ -65,7 +65,7 @@ pub(crate) struct Compiling {
     /// Whether one did that is to be executed by us, because it sets what the driver has otherwise
     /// (see `offset`).
     pub by_command: bool,
-    /// What it is made of, on a wall.
+    /// Its parts, on a wall.
     pub kept: Kept,
 }
 
@@ -86,7 +86,7 @@ impl Compiling {
         self.list
     }
 
-    /// What the driver compiles: a list, which may be a part of the program's, and its mode.
+    /// The list that the driver compiles, which may be a part of the program's, and its mode.
     pub fn in_driver(&self) -> (u32, u32) {
         (self.part, self.mode)
     }

@@ -1,4 +1,4 @@
-//! Asking the driver. What it refuses to tell, the context does not have.
+//! Queries to the driver. State that it refuses to return does not exist in the context.
 
 use crate::generated::driver::Gl;
 use mgn_wire::{gl::*, Plain};
@@ -6,13 +6,13 @@ use mgn_wire::{gl::*, Plain};
 /// The most values that a parameter has, and room to spare.
 pub(super) const VALUES: usize = 64;
 
-/// A driver whose current context has no error that anybody waits for.
+/// A driver whose current context has no unread error.
 pub(super) struct Driver<'a> {
     pub gl: &'a Gl,
 }
 
 impl Driver<'_> {
-    /// What `ask` writes, unless that is an error.
+    /// The values that `ask` writes, unless it raises an error.
     pub fn answer<T: Plain>(&self, ask: impl FnOnce(*mut T)) -> Option<[T; VALUES]> {
         let mut values = [T::default(); VALUES];
         let to = values.as_mut_ptr();

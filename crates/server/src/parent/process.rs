@@ -83,7 +83,7 @@ pub(super) struct Served {
 /// A window that several programs draw into. Only those of the same client do.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
-    /// Whose it is: [`super::identity::Peer::lasting_name`].
+    /// Its client: [`super::identity::Peer::lasting_name`].
     pub owner: String,
     pub terms: SharedWindow,
     /// Which renderer of a wall draws it here.
@@ -156,7 +156,8 @@ impl Process {
         }
     }
 
-    /// What becomes ready when there is something to hear, or room for what it has not taken.
+    /// The descriptors that become ready when there is something to read, or room for pending
+    /// output.
     pub fn descriptors(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let mut events = PollFlags::IN;
         events.set(PollFlags::OUT, !self.outbox.is_empty());
@@ -372,7 +373,7 @@ impl Process {
         goes_on && self.control.is_some() && !self.sessions().is_empty()
     }
 
-    /// What its session uses, if it serves one.
+    /// The memory of its session, if it serves one.
     pub fn share(&self) -> Option<Share> {
         Some(self.subject()?.peer.share(self.memory))
     }
@@ -473,7 +474,7 @@ impl Drop for Process {
     }
 }
 
-/// What a worker has said of the end of a session, for the log.
+/// A worker's reason for the end of a session, for the log.
 fn told(mut cause: Cause) -> Reason {
     cause.end.why = printable(&cause.end.why, WORDS_MAX);
     Reason::Told(cause)

@@ -41,7 +41,7 @@ unsafe fn with(name: u32, which: Which, work: impl FnOnce()) {
         }
         cx.gl.arrays.name()
     };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe {
         if bound == name {
             return work();
@@ -226,7 +226,7 @@ unsafe fn with_unit(index: u32, work: impl FnOnce()) {
         }
         cx.gl.arrays.client_unit
     };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe {
         glClientActiveTexture(GL_TEXTURE0 + index);
         work();

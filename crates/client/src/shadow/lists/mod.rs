@@ -108,7 +108,7 @@ impl Lists {
     }
 }
 
-/// What has been seen of the list under compilation.
+/// The commands seen so far of the list under compilation.
 struct Watched {
     /// As long as it is plain, and that is of use.
     plain: Option<Plain>,
@@ -118,7 +118,7 @@ struct Watched {
     from: usize,
 }
 
-/// What is known of lists.
+/// The knowledge about lists.
 #[derive(Default)]
 pub struct Known {
     /// Lists that begin a primitive without ending it, or end one that they did not begin; few
@@ -170,7 +170,7 @@ impl Known {
         self.unbalanced.get(&list).copied()
     }
 
-    /// What is known of these lists; none if any of them is not plain.
+    /// These lists, if they are known; none if any of them is not plain.
     pub fn plain(&self, names: impl Iterator<Item = u32>) -> Option<Vec<Arc<Plain>>> {
         // One that was not defined does nothing.
         names

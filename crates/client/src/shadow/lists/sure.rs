@@ -9,7 +9,7 @@ use super::current::sets_current;
 use mgn_wire::{gl, ops, sift};
 use std::collections::BTreeSet;
 
-/// What has to be known of a list before it is called.
+/// The facts about a list that must be known before it is called.
 #[derive(Debug, Default, PartialEq)]
 pub struct Sure {
     /// Tells definitions of lists apart.
@@ -204,7 +204,7 @@ impl Judged {
         is_right.then_some(())
     }
 
-    /// What is known of the list that ends here.
+    /// The facts about the list that ends here.
     pub fn end(mut self, number: u32) -> Option<Sure> {
         self.sure.number = number;
         (!self.is_inside && self.pushed == 0).then_some(self.sure)
@@ -215,7 +215,7 @@ impl Judged {
 mod tests {
     use super::*;
 
-    /// What is known of a list of commands with their first arguments.
+    /// The facts about a list of these commands with their first arguments.
     fn judged(commands: &[(u16, &[u32])]) -> Option<Sure> {
         let mut judged = Judged::default();
         for (op, arguments) in commands {
