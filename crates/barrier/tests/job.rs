@@ -99,8 +99,9 @@ fn members_may_work_before_they_wait() {
     }
 }
 
-/// Nobody has to wait for another member to make its arrival known: also where a barrier takes
-/// several packets one after the other, and the members that pass them on are at work.
+/// A member's arrival reaches all others without help from another member's program: also where a
+/// barrier takes several packets one after the other, and the members that pass them on are at
+/// work.
 #[test]
 fn arrivals_go_on_while_members_work() {
     for kind in KINDS {

@@ -11,7 +11,7 @@ static int rank, all;
 static int to[MOST], from[MOST], to_count, from_count;
 static char *out[MOST], *in[MOST];
 
-/* Who sends to whom. */
+/* Chooses the ranks to which this one sends, and from which it receives. */
 static void choose(const char *pattern, unsigned seed)
 {
     to_count = from_count = 0;

@@ -286,7 +286,7 @@ fn thread_id() -> libc::pid_t {
     unsafe { libc::gettid() }
 }
 
-/// Threads may end with a context current, and nobody tells us.
+/// Threads may end with a current context, and we are not notified.
 fn is_alive(thread: libc::pid_t) -> bool {
     // SAFETY: signal 0 only asks.
     let asked = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, 0) };

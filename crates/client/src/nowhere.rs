@@ -3,7 +3,7 @@
 use mgn_wire::{Encoder, RECORD_MAX};
 use std::cell::UnsafeCell;
 
-/// Where commands that go nowhere are written. Nobody reads it.
+/// Memory for commands that go nowhere. It is never read.
 #[repr(align(64))]
 struct Scratch(UnsafeCell<[u8; RECORD_MAX]>);
 

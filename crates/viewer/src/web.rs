@@ -23,10 +23,10 @@ use crate::watcher;
 const PAGES_MAX: usize = 64;
 /// Pages at once that are told that their token is wrong.
 const REFUSED_MAX: usize = 16;
-/// What a page says is short.
+/// A page's messages are short.
 const SAID_MAX: usize = 4096;
 
-/// What page and viewer speak on the WebSocket.
+/// The protocol of page and viewer on the WebSocket.
 const PROTOCOL: &str = "manganese-viewer";
 
 const ASSETS: [(&str, &str, &str); 6] = [

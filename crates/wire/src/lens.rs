@@ -36,7 +36,7 @@ pub fn map1_points(target: u32, stride: i32, order: i32) -> usize {
     map2_points(target, stride, order, 0, 1)
 }
 
-/// glMap2, likewise.
+/// The same for glMap2.
 pub fn map2_points(target: u32, ustride: i32, uorder: i32, vstride: i32, vorder: i32) -> usize {
     let Some(components) = sizes::image::map_components(target) else {
         return 0;

@@ -112,14 +112,15 @@ impl Case {
     }
 }
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Default)]
 struct Verdict {
     /// Differences by transport.
     differences: Vec<(String, Difference)>,
     /// How it ended directly, if not well. Then there is nothing to compare with.
     ended_directly: Option<String>,
-    /// What makes a comparison worthless: it did not end well, or was not rendered by us.
+    /// Reasons why a comparison is worthless: the program did not end well, or was not rendered by
+    /// us.
     problems: Vec<String>,
     files: usize,
 }

@@ -45,7 +45,7 @@ impl Place {
         command
     }
 
-    /// What became of a run's experiments.
+    /// The outcomes of a run's experiments.
     fn outcomes(&self, arguments: &[&str]) -> Vec<Value> {
         let outcome = Outcome::of(&mut self.bench(arguments), LIMIT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
@@ -263,7 +263,7 @@ fn without_root_there_is_a_line_about_links() {
     let outcome = Outcome::of(&mut command, LIMIT);
     if matches!(outcome.status, Some(126 | 127)) || outcome.stderr.contains("setpriv") {
         eprintln!(
-            "SKIPPED: this cannot be run as somebody else: {}",
+            "SKIPPED: this cannot be run as another user: {}",
             outcome.describe()
         );
         return;

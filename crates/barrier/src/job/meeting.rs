@@ -8,7 +8,7 @@ use super::links::{Links, Use};
 use super::{Joined, Kind, OpenError, Options};
 use crate::{Combine, Id, View};
 
-/// What members say to each other differs from release to release.
+/// The messages between members differ from release to release.
 const RELEASE: &str = concat!("Manganese barrier ", env!("CARGO_PKG_VERSION"));
 
 /// Numbers the hosts of the members.

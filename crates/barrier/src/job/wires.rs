@@ -49,7 +49,7 @@ impl OverWires {
                 .map_err(failed),
             Err(error) => Err(error.into()),
         };
-        // Nobody arrives before all hold their lines.
+        // No member arrives before all hold their lines.
         let met = group.agree(&mut links, opened.is_ok());
         let wired = opened?;
         met?;

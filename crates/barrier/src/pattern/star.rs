@@ -9,7 +9,7 @@ pub struct Star {
     place: usize,
     size: usize,
     combine: Option<Combine>,
-    /// At the root: who has arrived, and how many others.
+    /// At the root: the members that have arrived, and how many others.
     seen: Vec<bool>,
     others: usize,
     value: Option<u64>,

@@ -195,7 +195,7 @@ pub fn choose(
         wanted.retain(|(n, _)| n != name);
         wanted.push((*name, *value));
     }
-    // The type of windows is of no matter to who wants none.
+    // The type of windows does not matter to a program that wants none.
     let windows = wanted
         .iter()
         .any(|(n, v)| *n == SURFACE_TYPE && v & WINDOW_BIT != 0);

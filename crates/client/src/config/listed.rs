@@ -31,7 +31,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// What a window of `visual` has.
+    /// The config of a window with `visual`.
     pub fn of_visual(&self, visual: u32) -> Option<&FbConfig> {
         self.visuals.iter().find(|c| c.visual == visual)
     }
@@ -185,8 +185,9 @@ fn describe(format: &Format, id: u32, visual: u32) -> Properties {
     properties
 }
 
-/// What a program that takes whatever visual it finds most probably wants comes first: double
-/// buffered, with depth, stencil and alpha, not multisampled, without an accumulation buffer.
+/// The order in which visuals are listed. First come those that a program probably wants if it
+/// takes any: double buffered, with depth, stencil and alpha, not multisampled, without an
+/// accumulation buffer.
 fn by_preference(f: &Format) -> impl Ord {
     let lacks = [!f.double, f.depth == 0, f.stencil == 0, f.alpha == 0];
     (f.accum, f.samples, lacks)

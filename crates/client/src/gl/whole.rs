@@ -13,7 +13,7 @@ use mgn_wire::hello::plane;
 use mgn_wire::{gl, ops};
 use std::sync::atomic::Ordering;
 
-/// What lists read, which may be anything.
+/// The region that lists read: any.
 const ALL: [i32; 4] = [0; 4];
 
 /// Where what offset tiling draws is not what one renderer would.
@@ -223,7 +223,7 @@ impl Context {
             }
             return;
         }
-        // What lists read is not known.
+        // The region that lists read is not known.
         if let (Whole::Reading(part), false) = (what, self.gl.lists.is_open()) {
             if surface.is_shared() && part != ALL {
                 let parts = parts(&areas, part, surface.size().1);

@@ -127,7 +127,7 @@ impl<const LEAST: u32, const MOST: u32> JsonSchema for Number<LEAST, MOST> {
     }
 }
 
-/// What a text means, by whatever reads it.
+/// A value that is parsed from a text.
 #[derive(Debug, Clone)]
 pub(super) struct Parsed<T>(pub T);
 
@@ -303,7 +303,7 @@ impl JsonSchema for StageShape {
     }
 }
 
-/// What a stage is told, as a text.
+/// The value of a stage's parameter, as a text.
 struct Scalar(String);
 
 impl<'de> Deserialize<'de> for Scalar {

@@ -26,7 +26,7 @@ struct Area {
 }
 
 impl Area {
-    /// What a scissor box leaves of a surface's buffers.
+    /// The part of a surface's buffers inside a scissor box.
     fn new(surface: &Surface, clip: Option<[i32; 4]>) -> Area {
         let [.., w, h] = surface.pixels.map(i64::from);
         let [x, y, width, height] = clip.map_or([0, 0, w, h], |clip| clip.map(i64::from));

@@ -51,7 +51,7 @@ impl Renderer {
         let gl = &self.gl;
         self.error();
         // SAFETY: the context is current, one name is written, and `bytes` holds what is copied.
-        // What precedes it in the buffer belongs to elements that are not drawn.
+        // The bytes before it in the buffer belong to elements that are not drawn.
         unsafe {
             (gl.glGenBuffers)(1, &mut buffer);
             (gl.glBindBuffer)(GL_ARRAY_BUFFER, buffer);

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// An image for the driver, which it may read as long as this lives.
 pub(crate) struct Image {
     at: *const u8,
-    /// What is at `at`, unless it is part of a message.
+    /// The memory at `at`, unless it is part of a message.
     _copy: Vec<u8>,
     /// The buffer that was bound for unpacking, and is again afterwards.
     unbound: Option<(Rc<Gl>, u32)>,
@@ -171,7 +171,7 @@ impl Renderer {
         Ok(Some(image))
     }
 
-    /// A bitmap, which display lists take likewise.
+    /// A bitmap, which display lists take in the same way.
     pub(crate) fn bitmap_image(
         &mut self,
         data: Data<'_>,

@@ -12,7 +12,7 @@ use crate::shadow::arrays::vertex_array::Format;
 use mgn_wire::draws::{attr, bytes_taken, taken_for, Kind};
 use mgn_wire::gl::*;
 
-/// Values of an element: as many as the array has, which others follow as in (0, 0, 0, 1).
+/// The values of an element: those that the array has, followed by the rest of (0, 0, 0, 1).
 #[derive(Clone, Copy)]
 enum Element {
     Floats([f32; 4]),
@@ -192,7 +192,7 @@ unsafe fn element(cx: &mut Context, index: i32) {
 /// Sets a generic attribute to values that stay what they are.
 ///
 /// # Safety
-/// Nobody else refers to the thread's context meanwhile.
+/// No other code refers to the thread's context meanwhile.
 unsafe fn set_generic(attribute: u8, element: Element) {
     let index = u32::from(attribute);
     // SAFETY: the caller's promise.

@@ -46,7 +46,7 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     let Some(saved) = cx.gl.arrays.saved.0.pop() else {
         return;
     };
-    // What was right before is right now.
+    // State that was valid before is valid now.
     let doubt = cx.enc.doubt;
     cx.send_restart(before);
     if let Some(pixels) = saved.pixels {

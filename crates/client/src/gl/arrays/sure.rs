@@ -17,7 +17,7 @@ impl Context {
         checked: bool,
         send: impl FnOnce(&mut Context),
     ) {
-        // Who never asks for errors need not pay for knowing.
+        // A program that never asks for errors need not pay for this.
         if !checked || !self.gl.claims.are_wanted() {
             return send(self);
         }

@@ -21,7 +21,7 @@ const ALLOWED: u32 = GL_MAP_READ_BIT
     | GL_MAP_PERSISTENT_BIT
     | GL_MAP_COHERENT_BIT;
 
-/// What the storage must have been made for.
+/// The flags that the storage must have.
 const BY_STORAGE: u32 =
     GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
 
@@ -132,7 +132,7 @@ fn map(
         cx.gl.shared.buffers().fetched(buffer);
     }
     if is_persistent {
-        // What is written to it must not overtake what was done to the buffer before.
+        // Writes to it must not overtake earlier commands for the buffer.
         cx.flush();
     }
     cx.gl.shared.notes.mapping_begins(is_persistent);

@@ -1,9 +1,9 @@
 //! Mappings that stay while the server works with the buffer: GL_ARB_buffer_storage.
 //!
-//! What the program writes goes to the server with the next message, ahead of it: OpenGL promises
-//! nothing of bytes that are written while commands before may still read them, so none of the
-//! message's commands sees too much. What the server writes comes back when the program has waited
-//! for it: at fences, at the results of queries, and at glFinish.
+//! The program's writes go to the server before the next message. OpenGL promises nothing about
+//! bytes that are written while earlier commands may still read them, so no command of the message
+//! may expect the old bytes. The server's writes come back when the program has waited for them: at
+//! fences, at the results of queries, and at glFinish.
 
 use super::data::READ_PIECE;
 use crate::context::Context;

@@ -153,7 +153,7 @@ fn tiled(
         return Some(None);
     }
     for (tile, answer) in answers.into_iter().enumerate() {
-        // What a renderer had that is lost is black.
+        // The part of a lost renderer is black.
         let Some(mut answer) = answer else { continue };
         let mut rest = answer.next_array(1);
         for part in parts.iter().filter(|part| part.tile == tile) {

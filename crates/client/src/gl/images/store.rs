@@ -76,7 +76,7 @@ impl Context {
         self.pack_buffer() != 0
     }
 
-    /// Sends a command that writes an image to the pixel pack buffer: likewise. Says whether it was
+    /// The same for a command that writes an image to the pixel pack buffer. Returns whether it was
     /// sent.
     pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) -> bool {
         // The server's buffers are never mapped, so it is here that a mapped one is refused.
@@ -98,7 +98,7 @@ impl Context {
         true
     }
 
-    /// What glPushClientAttrib saves of pixels.
+    /// The pixel state that glPushClientAttrib saves.
     pub fn save_pixels(&self) -> SavedPixels {
         SavedPixels {
             pack: self.gl.pixels.pack,

@@ -70,7 +70,7 @@ impl Layout {
             // SAFETY: the caller's memory, which does not overlap.
             Conversion::None => unsafe { src.copy_to_nonoverlapping(dst, self.row_bytes) },
             Conversion::Swap(size) => {
-                // SAFETY: the caller's memory, which does not overlap, and which nobody else
+                // SAFETY: the caller's memory, which does not overlap, and which no other code
                 // uses: `dst` was just reserved and is written here before it is read.
                 let dst = unsafe {
                     src.copy_to_nonoverlapping(dst, self.row_bytes);

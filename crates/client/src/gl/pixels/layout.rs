@@ -45,7 +45,7 @@ impl Extent {
     }
 }
 
-/// What becomes of the bytes of a row on their way.
+/// The conversion of a row's bytes while they are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
     None,

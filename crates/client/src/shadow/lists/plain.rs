@@ -1,7 +1,7 @@
 //! Plain display lists: those that draw by glBegin and glEnd or from the program's arrays, and else
 //! set only attributes, materials and the shade model, as lists of old programs mostly do.
 //!
-//! What a list holds is read from the stream, as it was written there.
+//! The contents of a list are read from the stream, as they were written there.
 
 use super::current::sets_current;
 use super::drawn::Drawn;
@@ -70,7 +70,7 @@ impl Plain {
         Some(())
     }
 
-    /// What is known of the list that ends here; none if it is not plain.
+    /// The list that ends here; none if it is not plain.
     pub fn end(mut self) -> Option<Plain> {
         self.leaves.sort_unstable_by_key(|(when, _)| *when);
         (!self.is_inside).then_some(self)

@@ -121,7 +121,7 @@ fn xcb() -> Option<&'static Xcb> {
     .as_ref()
 }
 
-/// The display whose X server is at the other end of `socket`, where its address tells.
+/// The display whose X server is at the other end of `socket`, if its address tells.
 fn peer_display(socket: RawFd) -> Option<String> {
     // SAFETY: an all-zero address is valid, and its length is passed along.
     unsafe {

@@ -29,7 +29,7 @@ const PRIOR_COMMANDS_COMPLETE: c_int = 0x30F0;
 #[derive(Clone)]
 pub struct Sync {
     kind: c_uint,
-    /// Of a reusable one: what was signalled last, and who waits for it.
+    /// Of a reusable one: the last signal, and the threads that wait for it.
     signal: Arc<(Mutex<bool>, Condvar)>,
 }
 
@@ -121,7 +121,7 @@ fn known(display: Handle, sync: Handle) -> Result<Sync, EglError> {
 pub unsafe extern "C" fn destroy_sync(display: Handle, sync: Handle) -> EglBoolean {
     call(0, || {
         let found = known(display, sync)?;
-        // Nobody waits for what is no more.
+        // Threads stop waiting for a destroyed one.
         found.signal(true);
         with_display(display, |open| {
             open.syncs.remove(&(sync as usize));

@@ -16,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 const GLX_BAD_CONTEXT: c_int = 5;
 const GLX_BAD_VALUE: c_int = 6;
 
-// Frames are shown as they come: nothing here waits for a monitor or counts its frames. What
-// programs call regardless says so, as it does with a local software renderer.
+// Frames are shown as they come: nothing here waits for a monitor or counts its frames. Functions
+// that programs call regardless report this, as with a local software renderer.
 
 pub unsafe extern "C" fn swap_interval_ext(display: *mut Display, drawable: Xid, interval: c_int) {
     // SAFETY: the program's display, passed on by libGLX.
