@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 /// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than
-/// [`IN_FLIGHT`] frames of the surface are under way, or some more that nobody sees.
+/// [`IN_FLIGHT`] frames of the surface are under way, or some more invisible ones.
 ///
 /// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {

@@ -126,7 +126,7 @@ pub extern "C" fn icetIsEnabled(name: Enum) -> u8 {
     })
 }
 
-// What follows is for IceT's own libraries.
+// The following functions are for IceT's own libraries.
 
 #[no_mangle]
 pub extern "C" fn icetStateGetType(name: Enum) -> Enum {

@@ -230,7 +230,7 @@ fn is_on_background(frame: &Frame, is_last: bool) -> bool {
     frame.is_on_background && is_last && frame.background != [0.0; 4]
 }
 
-/// What blending asks of a picture.
+/// The last steps of blending for a picture.
 fn finish_blend(frame: &Frame, color: &mut [u32], is_last: bool) {
     if pixels::has_glow(frame.color, color) {
         pixels::drop_glow(frame.color, color);

@@ -12,7 +12,7 @@ use mgn_wire::hello::api;
 use mgn_wire::Encoder;
 use support::{Session, CONFIG};
 
-/// What the tests leave in their own memory, beside the driver's buffers.
+/// The mark that the tests leave in their own memory, beside the driver's buffers.
 const MARK: u32 = 0x5ec4_e75a;
 
 /// The driver's names do not matter here: the client's of the attacked buffer, and of the one that

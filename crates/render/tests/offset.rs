@@ -14,7 +14,7 @@ use support::{Session, CONFIG};
 const WIDTH: i32 = 700;
 const HEIGHT: i32 = 100;
 
-/// What of the window is drawn, and how.
+/// The part of the window that is drawn, and how.
 #[derive(Clone, Copy)]
 struct Way {
     tile: [i32; 4],

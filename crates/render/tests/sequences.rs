@@ -76,7 +76,7 @@ const CONTEXTS: [[Version; 2]; 12] = [
     [ES1, ES3],
 ];
 
-/// What a program of shaders begins with, if the API has any.
+/// The beginning of a shader, if the API has shaders.
 fn glsl(version: Version) -> Option<&'static str> {
     match version {
         (api::CORE, ..) => Some("#version 330\nin"),

@@ -54,7 +54,7 @@ fn furnish(e: &mut Encoder) {
     }
 }
 
-/// What a program draws and asks afterwards.
+/// A program's draws and queries afterwards.
 fn proceed(s: &mut Session) -> (Vec<u8>, Vec<u32>, Vec<u8>) {
     s.encode(|e| unsafe {
         e.mgn_get_error(1);

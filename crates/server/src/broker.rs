@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A viewer: the session, and the place of the viewer among those where its tile is shown.
 type Key = (u64, u16);
-/// What [`take_over`] makes a connection of, or why there is none.
+/// The parts from which [`take_over`] makes a connection, or why there is none.
 pub(crate) type Outcome = Result<(OwnedFd, Handover), NoViewer>;
 
 /// The worker's end.

@@ -63,7 +63,7 @@ fn a_tile_is_shown_when_the_client_says_so() {
         assert_eq!((header.kind, header.frame), (Kind::Done, frame));
         assert!(header.kept && pixels.is_empty());
     }
-    // What nobody has kept is not shown.
+    // A picture that was not kept is not shown.
     release(&mut client, 9, 1);
     release(&mut client, 1, 9);
     assert!(names(&folder).is_empty());

@@ -106,7 +106,7 @@ impl Save {
             &mut reply,
         )?;
         let Some(pixels) = reply.bytes().get(4..4 + stored).filter(|p| !p.is_empty()) else {
-            // No such plane, or nobody who draws.
+            // No such plane, or nothing that draws.
             return Ok(());
         };
         let pixels = upright_bgrx(pixels, &surface);

@@ -1,4 +1,4 @@
-//! What the shadow answers, and how values turn into the type that a get asks for.
+//! The shadow's answers, and how values are converted to the type that a get asks for.
 
 use crate::slots::{is_unknown, Class};
 

@@ -95,7 +95,7 @@ impl<T> PerProcess<T> {
                 // SAFETY: just stored, never freed.
                 Ok(_) => return unsafe { &(*fresh).value },
                 Err(other) => {
-                    // SAFETY: it was not stored, so nobody else knows it.
+                    // SAFETY: it was not stored, so no other thread knows it.
                     drop(unsafe { Box::from_raw(fresh) });
                     there = other;
                 }

@@ -176,7 +176,7 @@ fn mouse(browser: &mut Browser) {
         "document.querySelector('#mural').getBoundingClientRect().width > {}",
         whole[2] * 1.3
     ));
-    // What is under the pointer stays there.
+    // The point under the pointer stays there.
     let zoomed = place(browser, &tile(0));
     let share = |tile: [f64; 4]| (x - tile[0]) / tile[2];
     assert!((share(zoomed) - share(north_west)).abs() < 0.01);

@@ -59,7 +59,7 @@ impl Pack {
         self.0.borrow().questions
     }
 
-    /// What follows is of this context.
+    /// The following commands belong to this context.
     pub(crate) fn begin(&self, context: u32) {
         let mut packer = self.0.borrow_mut();
         packer.flush();

@@ -95,7 +95,7 @@ impl Running {
                 thread::sleep(Duration::from_millis(5));
             }
         }
-        // What it left behind, which would keep the pipes open.
+        // Processes that it left behind would keep the pipes open.
         let _ = kill_process_group(self.rustix_pid(), Signal::KILL);
     }
 

@@ -93,7 +93,7 @@ impl PixelState {
         }
     }
 
-    /// What the driver says of one of the limits of textures; 0 if it has no such textures.
+    /// The driver's value for one of the limits of textures; 0 if it has no such textures.
     pub fn limit(&self, pname: u32) -> i32 {
         self.limits.iter().find(|l| l.0 == pname).map_or(0, |l| l.1)
     }

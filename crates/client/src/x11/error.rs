@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::Mutex;
 
-/// What went wrong, in the terms of the GLX protocol.
+/// An error, in the terms of the GLX protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlxError {
     BadContext,

@@ -1,4 +1,4 @@
-//! What is wrong in a file, where, and what to do about it.
+//! Mistakes in a file: what is wrong, where, and what to do about it.
 
 use std::fmt;
 use std::ops::Range;

@@ -107,7 +107,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if first == 0 || range as usize > MOST || first.checked_add(range).is_none() {
-            return Err(Fault::refused("names of fragment shaders that nobody has"));
+            return Err(Fault::refused("unknown names of fragment shaders"));
         }
         let names: Vec<u32> = (first..first + range).collect();
         self.generate_each(Class::FragmentShader, &names)

@@ -262,7 +262,7 @@ impl Renderer {
         const STEP: u64 = 1_000_000_000;
         let fence = self.sync(sync);
         let mut left = timeout;
-        // In steps, so that a long wait is not taken for a command that hangs.
+        // In steps, so that a long wait does not count as a command that hangs.
         let result = loop {
             let step = left.min(STEP);
             // SAFETY: the fence is the driver's, or null, which it refuses.

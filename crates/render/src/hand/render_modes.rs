@@ -32,7 +32,7 @@ impl Words {
         (start.cast_mut().cast(), size as i32)
     }
 
-    /// What was written, `count` words at most.
+    /// The words that were written, `count` at most.
     fn written(&self, count: usize) -> Vec<u32> {
         let words = self.pieces.last().map_or(&[][..], |piece| piece);
         let count = count.min(self.told);

@@ -202,7 +202,7 @@ impl Renderer {
     }
 }
 
-/// Whether the attribute exists with so many components.
+/// Whether the attribute exists with this number of components.
 fn is_possible(attribute: u8, components: u8) -> bool {
     match attribute {
         attr::POSITION => (2..=4).contains(&components),

@@ -15,7 +15,7 @@ pub(crate) type Lists = BTreeMap<u32, Kept>;
 /// Opcodes and bodies.
 pub(crate) type Records = Vec<(u16, Box<[u8]>)>;
 
-/// What a list is made of, or why that will not do.
+/// The contents of a list, or why they cannot be used.
 #[derive(Debug, Clone)]
 pub(crate) enum Kept {
     Records(Records),

@@ -86,7 +86,7 @@ impl Viewer {
     }
 }
 
-/// What is proved to viewers.
+/// The tokens for viewers.
 pub(in crate::parent) struct ViewerTokens<'a> {
     /// The server's own token.
     pub own: Option<&'a Token>,

@@ -29,7 +29,7 @@ impl Profile {
         }
     }
 
-    /// What piglit calls the profile that the tests are in.
+    /// Piglit's name for the profile with the tests.
     pub fn in_piglit(self) -> &'static str {
         match self {
             Profile::Glx | Profile::QuickGl => "quick_gl",

@@ -1,4 +1,4 @@
-//! What a program has told of a surface, and is told again.
+//! A program's attributes of a surface, which it can query.
 
 use super::error::EglError;
 use std::ffi::c_int;
