@@ -39,8 +39,8 @@ like() {
     "$@" >/dev/null 2>&1 || extras+=("$package")
 }
 
-# like_paraview WHY: the release of ParaView whose IceT is compared with. Another one is of no use, and
-# brings hundreds of packages.
+# like_paraview WHY: the release of ParaView whose IceT is compared with. Another one is useless,
+# and brings hundreds of packages.
 like_paraview() {
     case $(candidate paraview-dev) in
     5.11.*) like paraview-dev "$1" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h ;;

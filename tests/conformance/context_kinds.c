@@ -228,7 +228,7 @@ static void full(void)
     stop(context);
 }
 
-/* A shader that loops for ever; where the renderer ends long loops, there are more of them than can be counted. */
+/* A shader that loops forever; where the renderer ends long loops, there are more of them than can be counted. */
 static void loop_for_ever(void)
 {
     GLuint program = STAGES(.compute = "#version 430\n"

@@ -431,7 +431,7 @@ static void refilled_otherwise(void)
     memcpy(&pair, spaced, sizeof spaced);
     glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
     draw(9);
-    /* Storage anew, filled part by part. */
+    /* New storage, filled part by part. */
     pair_again(2, 2);
     pair = pair_at(12, 7);
     glBufferData(GL_ARRAY_BUFFER, sizeof pair, NULL, GL_STREAM_DRAW);

@@ -569,7 +569,7 @@ static void invalidations(void)
     errors("glMemoryBarrier inside");
 }
 
-/* Programs and sampler objects that are named, which end and begin anew. */
+/* Programs and sampler objects that are named, which end and begin again. */
 static void named(void)
 {
     if (!need_version(4, 3))

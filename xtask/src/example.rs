@@ -1,4 +1,4 @@
-//! The stage that the guide to stream processing units has one write, for a test.
+//! The stage that readers of the guide to stream processing units write, for a test.
 
 use std::fs;
 use std::path::Path;

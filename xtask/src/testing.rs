@@ -59,7 +59,7 @@ struct Outcome {
 }
 
 /// Cargo as it would run in a shell. `cargo xtask` describes this package in the environment, and
-/// build scripts that look there would build their crates anew, with all that depend on them.
+/// build scripts that look there would rebuild their crates, with all that depend on them.
 fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments).current_dir(root);

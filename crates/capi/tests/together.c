@@ -136,7 +136,7 @@ static void in_threads(void *(*work)(void *))
         require(pthread_join(threads[thread], NULL) == 0, "a thread is lost");
 }
 
-/* Everybody writes his part of everybody's memory, and reads his neighbour's back. */
+/* Each rank writes its part of every rank's memory, and reads its neighbour's back. */
 static void memory(void)
 {
     char *table = calloc(size, LONGEST), *mine = malloc(LONGEST), *back = malloc(LONGEST);
@@ -276,7 +276,7 @@ static void leave_while_sending(void)
         require(pthread_create(&joining, NULL, waits_for_a_writer, NULL) == 0, "no thread");
         usleep(200000);
         CHECK(mgn_finalize());
-        /* Threads that are not told would wait for ever. */
+        /* Threads that are not told would wait forever. */
         alarm(4 * PATIENCE / 1000);
         require(pthread_join(sending, NULL) == 0 && pthread_join(waiting, NULL) == 0, "a thread is lost");
         require(pthread_join(joining, NULL) == 0, "a thread is lost");

@@ -138,7 +138,10 @@ mod tests {
         assert!(!barrier.shown(0, frame(1)), "before it is released");
         assert_eq!(barrier.next(), show(1, [true, true, false]));
         assert!(!barrier.shown(0, frame(2)), "another frame");
-        assert!(!barrier.shown(2, frame(1)), "shown by a tile out of the frame");
+        assert!(
+            !barrier.shown(2, frame(1)),
+            "shown by a tile out of the frame"
+        );
         assert!(barrier.shown(0, frame(1)));
         assert!(!barrier.shown(0, frame(1)), "twice");
         assert_eq!(barrier.next(), None);

@@ -1,8 +1,8 @@
 //! The pictures of several programs become one, at each swap (sort-last).
 //!
 //! The programs are the ranks of a job, and composite in the order of their swaps: the n-th
-//! pictures of all become the n-th of rank 0, which shows it. Before each, rank 0 hears of what the
-//! others have, so that pictures of different sizes are an error and never mixed. A rank that
+//! pictures of all become the n-th of rank 0, which shows it. Before each, the others tell rank 0
+//! what they have, so that pictures of different sizes are an error and never mixed. A rank that
 //! leaves tells the others why.
 
 use crate::job;
@@ -132,7 +132,7 @@ impl Composite {
         links.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A farewell of anybody, if there is one within `time`. It is taken only once.
+    /// A farewell of any rank, if one comes within `time`. It is taken only once.
     fn farewell(&self, time: Duration) -> Option<Farewell> {
         let deadline = Instant::now() + time;
         loop {
@@ -173,7 +173,7 @@ pub struct Layer<'p> {
 
 /// What has become of a frame.
 pub enum Outcome<'c> {
-    /// It is to be shown here.
+    /// It shall be shown here.
     Here(PictureRef<'c>),
     Elsewhere,
     /// Rank 0 has come to its end, and with it the job.
@@ -432,7 +432,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     let rank = of.member.rank();
     let failed = |why: &dyn Display| {
         let why = format!("rank {rank} cannot composite its pictures: {why}");
-        // Rank 0 may have found the same, and says it for all.
+        // Rank 0 may have found the same, and reports it for all.
         let is_told = of.is_supervised && rank > 0 && of.farewell(MOMENT).is_some();
         of.fail(&why, true);
         Outcome::Failed((!is_told).then_some(why), TOLD)

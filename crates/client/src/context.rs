@@ -86,7 +86,7 @@ pub mod flag {
     pub const NO_FLUSH: u32 = 0x100;
     /// Has no errors but that of too little memory.
     pub const NO_ERROR: u32 = 0x200;
-    /// Lives on when its server is lost, and says so.
+    /// Survives the loss of its server, and reports it.
     pub const LOSES: u32 = 0x400;
 }
 
@@ -143,7 +143,7 @@ impl Context {
     }
 
     /// The same, of each renderer of a wall that has an answer of its own, in the order of their
-    /// tiles. None of those that are lost.
+    /// tiles. None for lost ones.
     pub fn answers(&mut self, op: u16) -> Vec<Option<Answer>> {
         let line = self.line();
         let turn = line.as_ref().map(|line| line.asking());
@@ -193,8 +193,8 @@ impl Context {
         }
     }
 
-    /// Waits until everything the context was told is done, and shown where it is drawn to
-    /// something visible.
+    /// Waits until all of the context's commands are finished, and shown if they draw to something
+    /// visible.
     pub fn finish(&mut self) {
         // A primitive in an open list continues after glFinish.
         if !self.gl.lists.is_open() {
@@ -245,7 +245,7 @@ impl Context {
             let id = |s: &Option<Arc<Surface>>| s.as_ref().map_or(0, |s| s.id);
             // SAFETY: the context's own encoder.
             unsafe { self.enc.mgn_make_current(id(&draw), id(&read)) };
-            // The old ones go after the command that lets go of them is on its way.
+            // The old ones are dropped after the command that releases them is on its way.
             let old = (
                 std::mem::replace(&mut self.draw, draw),
                 std::mem::replace(&mut self.read, read),
@@ -303,9 +303,9 @@ impl Context {
         resize(&mut self.enc, &surface);
     }
 
-    /// The program sets a viewport of this size. Where that is not the framebuffer's, the program
-    /// may know of a new size that we were not told of yet: then the X server is asked, which
-    /// takes a round trip, once a frame.
+    /// The program sets a viewport of this size. If the framebuffer has another size, the program
+    /// may know of a new size that has not been reported to us yet. Then the X server is queried,
+    /// which takes a round trip, once a frame.
     pub fn follow_viewport(&mut self, size: (u32, u32)) {
         self.follow_window();
         let Some(surface) = &self.draw else { return };

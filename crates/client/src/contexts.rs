@@ -28,7 +28,7 @@ struct Entry {
     context: ContextPtr,
     /// The thread in which it is current.
     owner: Option<libc::pid_t>,
-    /// Destroyed as soon as it is current nowhere.
+    /// Destroyed as soon as it is current in no thread.
     doomed: bool,
 }
 

@@ -21,8 +21,8 @@ pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *co
 /// Bytes of messages in one answer; more than there ever are.
 pub const MOST: u32 = (mgn_wire::LONG_MAX / 8) as u32;
 
-/// A context that goes on asks for itself, and commands that fail come in numbers: so long the
-/// thread waits for more.
+/// How long the thread waits for more messages: a context that continues fetches its own, and
+/// failing commands come in groups.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Room for the one question.
 const QUESTION_BYTES: usize = 64;

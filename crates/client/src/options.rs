@@ -95,7 +95,7 @@ pub struct Save {
     pub format: String,
 }
 
-/// Whether the program goes on without its server. For when the other options may make no sense.
+/// Whether the program goes on without its server. Use this if the other options may be invalid.
 pub fn continues_on_loss() -> bool {
     std::env::var("MGN_ON_LOSS").is_ok_and(|wish| wish == "continue")
 }

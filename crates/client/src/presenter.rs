@@ -153,8 +153,8 @@ struct Pictured {
 /// The state of a tile's renderer.
 enum Seat {
     Lost,
-    /// Frames come from it, but for the first of some surfaces up to the one that is named, which
-    /// it may not have been told of.
+    /// Frames come from it, except the first frames of some surfaces up to the given one, about
+    /// which it may not know.
     There(HashMap<u32, u32>),
 }
 

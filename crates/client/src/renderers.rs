@@ -1,4 +1,5 @@
-//! The render servers of a session: one, or one for each tile of a wall, which are told the same.
+//! The render servers of a session: one, or one for each tile of a wall, which all get the same
+//! commands.
 
 mod several;
 
@@ -29,8 +30,8 @@ pub struct Renderer {
     replies: Option<Replies>,
     /// Tells apart the keys that program binaries are sealed with.
     binary_key: [u8; 16],
-    /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came
-    /// later was told others before.
+    /// The offset of its message numbers from those used here, modulo 2^32: a renderer that came
+    /// later has got other messages before.
     ahead: u32,
     /// The last message before it came, if it came later.
     since: Option<u32>,
@@ -42,7 +43,7 @@ pub struct Renderer {
 pub struct Sent {
     /// How many bytes were sent, to all renderers together.
     pub bytes: usize,
-    /// Its number, where several renderers are told the same.
+    /// Its number, if several renderers get the same messages.
     pub number: u32,
 }
 
@@ -163,8 +164,8 @@ impl Renderers {
         }
     }
 
-    /// The same where each has an answer of its own, in the order of their tiles. Of those that are
-    /// lost there is none, of all together one at least.
+    /// The same for commands to which each renderer has an answer of its own, in the order of their
+    /// tiles. None for lost ones, but at least one in all.
     pub fn answers(
         &self,
         context: u32,

@@ -140,7 +140,7 @@ impl Session {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// The program has a context that tells it of the loss, so it is to go on.
+    /// The program has a context that reports the loss, so it shall go on.
     pub fn outlive(&self) {
         self.outlived.store(true, Ordering::Relaxed);
     }
@@ -285,8 +285,8 @@ impl Session {
         answered
     }
 
-    /// The same of each renderer of a wall that has an answer of its own, in the order of their
-    /// tiles. None of those that are lost.
+    /// The same for each renderer of a wall that has an answer of its own, in the order of their
+    /// tiles. None for lost ones.
     pub fn answers(&self, context: u32, op: u16, number: u32) -> Vec<Option<Answered>> {
         let Asked { number, .. } = self.asked(context, number);
         let given_up = || self.is_lost();

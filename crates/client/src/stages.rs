@@ -108,7 +108,7 @@ impl Stages {
         told.recv().unwrap_or_else(|_| end_process(1))
     }
 
-    /// The session has come to its end: has the stages say what they have left to say.
+    /// The session has ended: lets the stages send their last output.
     pub fn end(&self) {
         // Their own thread has had them do so before it ends the session.
         if self.have_ended.load(Ordering::Acquire) {

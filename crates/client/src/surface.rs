@@ -43,7 +43,7 @@ pub struct Description {
     pub config_id: u32,
 }
 
-/// A default framebuffer. The server has one of the same id until the last user here lets go of it.
+/// A default framebuffer. The server has one of the same id until the last user here releases it.
 pub struct Surface {
     pub id: u32,
     /// The program's name: a GLX drawable, 0 for those of EGL.

@@ -66,7 +66,8 @@ pub fn copy_sub_buffer(session: &'static Session, surface: &Arc<Surface>, part: 
     session.frames.wait(surface, IN_FLIGHT);
 }
 
-/// Sends what shows something of `surface`: behind all that the calling thread's context was told.
+/// Sends the command that shows something of `surface`, after all commands of the calling thread's
+/// context.
 fn ask(session: &'static Session, surface: &Arc<Surface>, write: impl FnOnce(&mut Encoder)) {
     let mut write = Some(write);
     with_current(|cx| {

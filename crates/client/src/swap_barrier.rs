@@ -125,7 +125,7 @@ impl SwapBarrier {
             },
         );
         let barrier = opened.map_err(|error| match error {
-            // The first rank has found the same, and says it for all.
+            // The first rank has found the same, and reports it for all.
             OpenError::Gone { .. } | OpenError::TooLate { .. } if self.is_supervised => {
                 Failed(None, UNTOLD)
             }

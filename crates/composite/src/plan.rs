@@ -198,8 +198,8 @@ fn concentrate(block: &Range<usize>, pixels: usize, held: &mut [Range<usize>]) {
     }
 }
 
-/// The members of the block get pieces of one size. Those that have neighbouring pieces get
-/// neighbouring ones, so that much of what they have stays.
+/// The members of the block get pieces of one size. Members with neighbouring pieces get
+/// neighbouring ones, so that they keep most of their pixels.
 fn share(block: &Range<usize>, pixels: usize, held: &[Range<usize>], next: &mut [Range<usize>]) {
     let mut members: Vec<usize> = block.clone().collect();
     members.sort_by_key(|member| (held[*member].start, *member));

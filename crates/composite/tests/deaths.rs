@@ -44,7 +44,7 @@ impl Fate {
         }
     }
 
-    /// Stays as it is until all others have come to their end.
+    /// Does nothing more until all others have ended.
     fn befall(self, member: &Member, done: &AtomicUsize) {
         if self == Fate::Ends {
             member.endpoint().stop();

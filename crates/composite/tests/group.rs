@@ -603,7 +603,7 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
     }
 }
 
-/// Members that are on one host and send messages all the same hear of it from those that do not.
+/// Members on one host that nevertheless send messages learn of this from those that do not.
 #[test]
 fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
     let results = job(By::Memory, 3, |mut group| {

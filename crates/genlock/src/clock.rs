@@ -26,7 +26,7 @@ const SETTLED: f64 = 1e6;
 /// The time in which an error is made good.
 const HORIZON: f64 = 0.5e9;
 
-/// The most by which the clock runs faster or slower to make a small error good.
+/// The most by which the clock runs faster or slower to correct a small error.
 const SLEW: f64 = 500e-6;
 
 /// A larger error than this, in ns, comes from a clock that has jumped: the common time jumps
@@ -97,7 +97,7 @@ pub struct Clock {
     points: VecDeque<Point>,
     course: Option<Course>,
     is_settled: bool,
-    /// The latest moment for which the common time was told.
+    /// The latest moment for which the common time was computed.
     now: i64,
 }
 

@@ -106,7 +106,7 @@ pub(crate) mod param {
     pub(crate) const VALID_PIXELS_OFFSET: Enum = 0x099;
     pub(crate) const VALID_PIXELS_NUM: Enum = 0x09A;
 
-    /// Where parameters that begin a frame anew begin and end.
+    /// The range of parameters that are reset when a frame begins.
     pub(crate) const FRAME: std::ops::Range<Enum> = 0x080..0x0C0;
 
     pub(crate) const RENDER_TIME: Enum = 0x0C1;

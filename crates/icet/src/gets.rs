@@ -174,7 +174,7 @@ pub extern "C" fn icetStateSetPointer(name: Enum, value: *const c_void) {
     set(name, Value::Pointer(value as usize));
 }
 
-/// Where whole numbers lie, until the parameter is set anew.
+/// The address of whole numbers, valid until the parameter is set again.
 #[no_mangle]
 pub extern "C" fn icetUnsafeStateGetInteger(name: Enum) -> *const i32 {
     let place = |registry: &mut crate::context::Registry| {

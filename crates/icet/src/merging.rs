@@ -54,8 +54,8 @@ pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Re
             let parts = unsafe { (room.color.align_to_mut(), room.depth.align_to_mut()) };
             match parts {
                 (([], color, []), ([], depth, [])) => {
-                    // SAFETY: it is this process's until the picture is composited, and `tile` lets
-                    // go of it then.
+                    // SAFETY: it belongs to this process until the picture is composited, and
+                    // `tile` releases it then.
                     unsafe { image.lend(frame.color, size, color, depth) };
                     context.is_lent = true;
                 }

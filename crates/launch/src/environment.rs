@@ -85,7 +85,7 @@ pub struct Icet {
 #[derive(Clone, Debug)]
 pub struct SharedWindow {
     pub name: String,
-    /// How many programs there are to be, if that is known.
+    /// The number of programs that will take part, if it is known.
     pub clients: Option<u32>,
     /// For how many seconds they wait for those that are not there.
     pub patience: u32,

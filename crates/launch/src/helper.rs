@@ -116,8 +116,8 @@ impl Helper {
 }
 
 impl Drop for Helper {
-    /// Closes its input, asks, and at last kills. A child that has not been waited for keeps its
-    /// process id, so the signals reach no other process.
+    /// Closes its input, asks it to end, and finally kills it. A child that has not been waited for
+    /// keeps its process id, so the signals reach no other process.
     fn drop(&mut self) {
         let asked = self.child.stdin.take().is_some();
         if asked && self.ends_within(GRACE) || !self.alive() {

@@ -15,14 +15,14 @@ use crate::helper::Helper;
 use crate::{inspect, Error, RunDir};
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Between looks whether it is there, at first and at most.
+/// The first and the longest pause between checks whether it is there.
 const STEPS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(10)];
 
-/// Display numbers from here on are tried. X servers that are told no number take the lowest ones,
-/// and those in other networks take them from each other: they see no sockets there but in files,
-/// which they replace.
+/// Display numbers from here on are tried. X servers without a given number take the lowest ones,
+/// and those in other network namespaces take them from each other: they see only the sockets in
+/// files, which they replace.
 const FIRST: u32 = 100;
-/// So far from there different processes begin.
+/// The range of numbers at which different processes begin.
 const SPREAD: u32 = 1000;
 const TRIES: u32 = 10;
 

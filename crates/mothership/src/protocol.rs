@@ -339,7 +339,7 @@ pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
     postcard::to_allocvec(message).expect("these types have a serialised form")
 }
 
-/// None for whatever no encoder of this version has written, and for what is longer than a message.
+/// None for bytes that no encoder of this version has written, and for more than a message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     if bytes.len() > MESSAGE_MAX {
         return None;

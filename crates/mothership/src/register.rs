@@ -32,7 +32,7 @@ struct Shared(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     sessions: Vec<Session>,
-    /// Since the mothership was told.
+    /// Whether this has changed since the last report to the mothership.
     is_news: bool,
     failure: Option<String>,
 }

@@ -85,7 +85,7 @@ pub(crate) struct Context {
     /// Whether a display list is being compiled without being executed.
     pub only_compiles: bool,
     pub compiling: Option<Compiling>,
-    /// The list under compilation, if it is to be executed too, and not at the same time.
+    /// The list under compilation, if it must also be executed, after it has ended.
     pub called_when_ended: Option<u32>,
     /// Set when a primitive is begun, or a display list is called, which may begin one. Reset when
     /// it is ended, or the driver says that there is none.

@@ -1,5 +1,5 @@
-//! Debug output: what the driver says of a context, and the errors that are found in its place, on
-//! their way to the program.
+//! Debug output: the driver's messages about a context, and the errors that are found in its place,
+//! on their way to the program.
 //!
 //! The driver filters its messages as the program has told it to. It cannot filter ours, which are
 //! all of one kind, so whether those pass is followed here.

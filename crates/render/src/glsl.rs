@@ -48,7 +48,7 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
             false => "mgn_origin.xy",
         };
         let renamed = renamed(&source, &words, |at, word, before| {
-            // Where it is declared again, it is not used.
+            // A redeclaration is no use of it.
             (word == b"gl_FragCoord" && !before.ends_with(b"vec4")).then_some((at, "mgn_FragCoord"))
         });
         let define = format!("#define mgn_FragCoord (gl_FragCoord + vec4({y}, 0.0, 0.0))\n");

@@ -244,7 +244,7 @@ impl Renderer {
     /// Takes all errors; says whether there were any.
     fn drain(&self) -> bool {
         let mut any = false;
-        // A lost context reports errors for ever.
+        // A lost context reports errors forever.
         for _ in 0..16 {
             // SAFETY: no arguments.
             if unsafe { (self.gl.glGetError)() } == GL_NO_ERROR {

@@ -16,7 +16,7 @@ const MOST_NAMES: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Peers {
     seats: BTreeMap<u32, Seat>,
-    /// How many programs there are to be, if that is known.
+    /// The number of programs that will take part, if it is known.
     clients: Option<u32>,
     /// How many have come so far.
     came: u32,
@@ -66,8 +66,8 @@ struct Semaphore {
 }
 
 impl Semaphore {
-    /// Takes one for this ticket, if there is one and it is the ticket's turn. Of those given out
-    /// here, the first that waits is the next.
+    /// Takes one for this ticket, if there is one and it is the ticket's turn. Of the tickets given
+    /// out here, the first that waits is the next.
     fn pass(&mut self, ticket: u64) -> bool {
         let is_next = ticket <= self.given_out || self.passed.checked_add(1) == Some(ticket);
         if self.value == 0 || !is_next {
@@ -228,7 +228,7 @@ impl Peers {
         self.seats.is_empty()
     }
 
-    /// How many have come so far, and how many there are to be.
+    /// How many have come so far, and how many are expected.
     pub fn came(&self) -> (u32, Option<u32>) {
         (self.came, self.clients)
     }
@@ -238,7 +238,7 @@ impl Peers {
         self.clients.is_none_or(|clients| self.came < clients)
     }
 
-    /// Where everybody is, for people.
+    /// Where each program is, for people.
     pub fn describe(&self) -> String {
         let place = |seat: &Seat| match seat.waits {
             Some(wait) => format!("{} waits at {wait}", seat.name),

@@ -201,7 +201,7 @@ impl Renderer {
     }
 
     /// Another renderer in this process, of the number `seat`, that draws into the same window. It
-    /// has contexts, objects and surfaces of its own but for that one. All of them work on one
+    /// has contexts, objects and surfaces of its own except that window. All of them work on one
     /// thread, and take turns message by message.
     pub fn beside(&self, seat: u32, pictures: Box<dyn Pictures>) -> Renderer {
         Renderer {
@@ -509,7 +509,7 @@ impl Renderer {
     }
 }
 
-/// Of a renderer that another has replaced.
+/// The pictures of a renderer that another one has replaced.
 struct Nowhere;
 
 impl Pictures for Nowhere {
@@ -550,8 +550,8 @@ pub fn perform<C: Commands + ?Sized>(
     unsafe { decoder.message(message.as_ptr(), message.len(), to, reply, answer) }
 }
 
-/// Room for what a query writes: as much as the client asked for, and at least as much as the
-/// driver may write whatever was asked.
+/// Room for a query's result: as much as the client asked for, and at least as much as the driver
+/// may write for any query.
 pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     /// The longest answer that a program can want of a query (a program's binary, a shader's
     /// source), in elements.
@@ -567,8 +567,8 @@ pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     Ok(vec![T::default(); count.max(least).max(ANY)])
 }
 
-/// How many elements of its answer the driver has written, which told `length` but for `more`: not
-/// more than the client has room for.
+/// How many elements of its answer the driver has written: the `length` that it reported and
+/// `more`, but not more than the client has room for.
 pub(crate) fn written(length: i32, more: u32, room: u32) -> u32 {
     u32::try_from(length).map_or(room, |length| length.saturating_add(more).min(room))
 }

@@ -161,7 +161,7 @@ impl Renderer {
         self.bind()
     }
 
-    /// Before a command that reads pixels: has it read those that were lent.
+    /// Before a command that reads pixels: lets it read the lent ones.
     #[inline]
     pub(crate) fn read_lent(&mut self) -> Result<(), Fault> {
         if !self.is_offset {

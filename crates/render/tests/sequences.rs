@@ -198,7 +198,7 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 "glEnd"
             }
             5 => {
-                // With a vertex out of place, Mesa 22.3 waits for itself for ever once it looks at
+                // With a vertex out of place, Mesa 22.3 waits for itself forever once it looks at
                 // a framebuffer object, for any program.
                 e.gl_color4f(1.0, 0.5, 0.0, 1.0);
                 "glColor"

@@ -119,13 +119,13 @@ impl From<End> for Cause {
 /// The limits that end sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Limit {
-    /// Of the time that a command may take.
+    /// The time that a command may take.
     Watchdog,
-    /// Of the time in which the client sends nothing.
+    /// The time in which the client sends nothing.
     Idle,
-    /// Of the memory of one session.
+    /// The memory of one session.
     Memory,
-    /// Of the memory of all sessions.
+    /// The memory of all sessions.
     MemoryTotal,
 }
 
@@ -150,14 +150,15 @@ pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<(
     Ok(())
 }
 
-/// Tells the server. One that has ended does not hear it, and shows that by its closed socket.
+/// Sends a message to the server. If that fails, the server has ended, and the closed socket shows
+/// this elsewhere.
 pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
     if let Err(error) = send(control, message) {
         tracing::debug!("the server does not listen: {error}");
     }
 }
 
-/// A message as it is sent. Messages to workers contain keys, so their bytes are wiped.
+/// Encodes a message. Messages to workers contain keys, so their bytes are wiped.
 pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>> {
     let length = postcard::serialize_with_flavor(message, Size::default());
     let length = length.map_err(io::Error::other)?;

@@ -41,15 +41,15 @@ pub(crate) fn counted(used: u64) -> u64 {
 /// A session's memory, and its owner.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
-    /// The client, as it is called in later sessions too.
+    /// The client's name, which is the same in later sessions.
     pub client: String,
     pub source: Source,
     pub memory: u64,
 }
 
-/// Which session has to end for the others to have room: one of the client that has the most in
-/// all. A token may be that of many people, so of its sessions it is one of those from where the
-/// most is used, and of these the largest; the last of those that are equal.
+/// Which session must end so that the others have room: one of the client that uses the most in
+/// all. Many people may share a token. So among its sessions it is one from the source that uses
+/// the most, and among these the largest; the last one if several are equal.
 pub(crate) fn too_much(shares: &[Share]) -> Option<usize> {
     let sum = |is_counted: &dyn Fn(&Share) -> bool| -> u64 {
         let counted = shares.iter().filter(|share| is_counted(share));

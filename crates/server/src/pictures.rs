@@ -22,8 +22,8 @@ const MOMENT: Duration = Duration::from_millis(300);
 /// Pictures being compressed at once, besides the one being read.
 const IN_FLIGHT: usize = 1;
 
-/// How often the client is told of frames without pictures while there is more to do, and of how
-/// many together at most.
+/// How often the client is notified of frames without pictures while there is more to do, and of
+/// how many at once at most.
 const OFTEN: Duration = Duration::from_micros(100);
 const TOGETHER: usize = 32;
 
@@ -188,7 +188,7 @@ impl FramesSlot {
 
     /// Tells the client why its session ends.
     pub fn farewell(&self, end: &End) {
-        // A client that does not hear of that hears of nothing.
+        // If this fails, the client can receive nothing more.
         let _ = self.tell();
         let mut state = self.lock();
         if std::mem::replace(&mut state.ended, true) {
@@ -340,7 +340,7 @@ impl Pictures for FramesEnd {
             kept: part.is_some(),
             ..*header
         };
-        // Before the client hears of it, which has it shown then.
+        // Before the client is notified, because it then requests to show it.
         if let (Some(shown), Some(part)) = (shown, part) {
             self.activity.wait(|| shown.kept.keep(part))?;
         }

@@ -71,7 +71,7 @@ pub struct Crossed {
     pub played: Played,
     /// The message before which the snapshot was taken; none if it was not.
     pub at: Option<u64>,
-    /// Why it was not, or what the last attempt before that came to.
+    /// Why it was not, or the result of the last attempt before that.
     pub why: Option<String>,
     /// The commands that were answered from message `from` on, with checksums of their answers.
     pub answers: Vec<(&'static str, u64)>,

@@ -202,7 +202,7 @@ pub(crate) struct OpenScreens {
     open: Mutex<Option<(Shown, Weak<SharedScreens>)>>,
 }
 
-/// Screens, and what is known of all sessions that have them in common.
+/// Screens, and the state that is common to all sessions that share them.
 pub(crate) struct SharedScreens {
     screens: Mutex<Screens>,
     /// How many pictures all of them have drawn.
@@ -237,7 +237,7 @@ impl OpenScreens {
         }
     }
 
-    /// Opens what a session's tile is to be shown on, if no other session has.
+    /// Opens the screens of a session's tile, if no other session has.
     ///
     /// # Errors
     /// Those of [`Screens::open`], or that others of the window are shown elsewhere.
@@ -309,7 +309,7 @@ pub(crate) struct Screens {
 }
 
 impl Screens {
-    /// Opens what a tile is to be shown on.
+    /// Opens the screens of a tile.
     ///
     /// # Errors
     /// One sentence for the program's user, on what cannot be opened or is not allowed.

@@ -54,8 +54,8 @@ const WORKING: u8 = 1;
 const WAITING: u8 = 2;
 
 impl Activity {
-    /// Of one session of several that a thread serves. It counts what that does, and the thread's
-    /// is the whole's.
+    /// The activity of one session of several that a thread serves. It counts this session's work;
+    /// `whole` has the thread's current work.
     pub fn part_of(whole: &Arc<Activity>) -> Activity {
         Activity {
             whole: Some(whole.clone()),
@@ -156,8 +156,8 @@ pub(crate) struct Limits {
     pub idle: Option<Duration>,
 }
 
-/// Watches the process from a thread of its own. `farewell` is told why, and has a moment to pass
-/// that on before the process is killed: threads of the driver's may be in any state.
+/// Watches the process from a thread of its own. `farewell` gets the reason, and has a moment to
+/// send it before the process is killed: threads of the driver's may be in any state.
 pub(crate) fn watch(
     activity: Arc<Activity>,
     pulse: Arc<AtomicU64>,

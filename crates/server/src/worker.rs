@@ -304,7 +304,7 @@ pub(crate) fn open_session(
 struct Parts {
     broker: Arc<Broker>,
     slots: Slots,
-    /// Of a window.
+    /// If the session belongs to a window.
     desk: Option<Arc<Desk>>,
 }
 

@@ -287,7 +287,7 @@ pub struct Command {
     pub infallible: bool,
     /// Whether it is carried out at once while a display list is compiled.
     pub unlisted: bool,
-    /// Whether other commands succeed and fail after it as before, but for what the client
+    /// Whether other commands succeed and fail after it as before, except for state that the client
     /// follows.
     pub neutral: bool,
     /// Whether it defines the image that is bound to its target.

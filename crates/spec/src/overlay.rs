@@ -57,8 +57,8 @@ pub struct Overlay {
     pub infallible: Vec<String>,
     /// Commands that display lists do not hold.
     pub unlisted: Vec<String>,
-    /// Commands after which others succeed and fail as before, but for what the client follows of
-    /// them.
+    /// Commands after which others succeed and fail as before, except for their effects that the
+    /// client follows.
     pub neutral: Vec<String>,
     /// Commands that define the image of the texture or renderbuffer that is bound to their
     /// target.

@@ -60,7 +60,7 @@ pub struct Spu {
 pub enum Does {
     /// It passes everything on as it came.
     Look,
-    /// It passes on something else, without being told what came of it.
+    /// It passes on something else, and gets no result of it.
     Change,
     /// It needs the renderer's answers, which only a stage beside the renderer gets.
     Ask,
@@ -522,7 +522,7 @@ impl Chain {
         self.0.is_empty()
     }
 
-    /// The folders in which its stages make files and folders of their own, for whatever session.
+    /// The folders in which its stages make files and folders, for any session.
     pub fn folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         for stage in &self.0 {

@@ -13,7 +13,7 @@ pub const SPU: Spu = Spu {
 };
 
 /// Drops all that draws (`ops::draws`). Objects and state go on to the next stage, so that answers
-/// stay right. Its methods are generated, and call those below for draws whose memory is to be
+/// stay right. Its methods are generated, and call those below for draws whose memory must be
 /// checked.
 pub struct Discard {
     pub(crate) next: Box<dyn Commands>,

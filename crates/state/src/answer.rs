@@ -92,7 +92,7 @@ enum Data<'a> {
 
 #[allow(clippy::len_without_is_empty)]
 impl Values<'_> {
-    /// How many there are; never none, but for an empty list of formats.
+    /// How many there are; never none, except for an empty list of formats.
     #[inline]
     pub fn len(&self) -> usize {
         match self.data {
@@ -110,8 +110,8 @@ impl Values<'_> {
         self.raw(i)
     }
 
-    /// The value itself. A boolean may be any byte that the program called true; drivers show
-    /// it so, but for floats.
+    /// The value itself. A boolean may be any byte that the program called true; drivers return it
+    /// so, except as floats.
     #[inline]
     fn raw(&self, i: usize) -> f64 {
         match self.data {

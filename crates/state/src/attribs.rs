@@ -66,7 +66,7 @@ impl Range {
     }
 }
 
-/// All values that any group saves, but for those of texture units without fixed functions.
+/// All values that any group saves, except those of texture units without fixed functions.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups(Vec<Range>);
 
@@ -352,7 +352,7 @@ impl State {
                 self.shared.forget_target(*of);
             }
         }
-        // Textures deleted since then are bound anew, as other ones.
+        // The names of textures deleted since then are bound again, as new textures.
         for unit in 0..self.units_used {
             for (target, (of, _)) in TARGETS.iter().enumerate().take(SAVED_TARGETS) {
                 let at = units::unit(unit) + binding(target);

@@ -252,7 +252,7 @@ impl State {
         self.doubt = true;
     }
 
-    /// A display list with unknown contents was called: all state that lists can set is read anew.
+    /// A display list with unknown contents was called: all state that lists can set is read again.
     pub fn forget_listed(&mut self) {
         self.values[..at!(GL_RENDER_MODE)].fill(UNKNOWN);
         self.values[slots::TABLE_VALUES..].fill(UNKNOWN);

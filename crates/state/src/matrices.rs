@@ -2,8 +2,8 @@
 //!
 //! A matrix is known only where every driver must arrive at the same bits: after loading one,
 //! after scaling, after multiplying with an identity, and after translations whose sums need
-//! no more than one rounding. Anything else makes it unknown, until the driver is asked or it
-//! is loaded anew.
+//! no more than one rounding. Anything else makes it unknown, until the driver is asked or it is
+//! loaded again.
 
 use mgn_wire::gl::*;
 
@@ -555,8 +555,8 @@ impl State {
         self.matrices.follows = true;
     }
 
-    /// From object coordinates to clip coordinates, by columns, but for rounding; none where only
-    /// the driver knows.
+    /// From object coordinates to clip coordinates, by columns, except for rounding; none where
+    /// only the driver knows.
     pub fn transform(&self) -> Option<[f32; 16]> {
         if !self.matrices.follows {
             return None;

@@ -46,9 +46,9 @@ impl Shared {
         self.objects.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Whether every texture is one that glTexImage can define anew and glTexSubImage fill in
-    /// steps: with storage the one is refused and the other not, with automatic mipmaps each
-    /// step costs as much as all.
+    /// Whether every texture is one that glTexImage can redefine and glTexSubImage can fill in
+    /// steps: with storage the one is refused and the other not, with automatic mipmaps each step
+    /// costs as much as all.
     pub fn textures_are_plain(&self) -> bool {
         !self.special_textures.load(Ordering::Relaxed)
     }

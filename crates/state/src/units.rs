@@ -247,7 +247,7 @@ impl State {
         Ok(())
     }
 
-    /// Only the driver knows what a unit has, but for what is bound to it.
+    /// Only the driver knows a unit's state, except its bindings.
     pub(crate) fn forget_unit(&mut self, texunit: u32) {
         let i = texunit.wrapping_sub(GL_TEXTURE0) as usize;
         if i < self.limits.coord_units {

@@ -28,7 +28,7 @@ extern "C" fn forked() {
 ///
 /// # Safety
 /// The handler is there for as long as the process. No other thread exists in the child, and any
-/// lock may be held for ever: so it takes none and allocates nothing.
+/// lock may be held forever: so it takes none and allocates nothing.
 pub unsafe fn call_in_children(handler: unsafe extern "C" fn()) {
     // SAFETY: as promised to this function.
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
@@ -45,7 +45,7 @@ pub struct PerProcess<T> {
 
 #[derive(Debug)]
 struct Made<T> {
-    /// Of the process that it belongs to.
+    /// The generation of the process that it belongs to.
     generation: u32,
     value: T,
 }

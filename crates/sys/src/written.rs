@@ -73,7 +73,7 @@ impl Drop for Watched {
     }
 }
 
-/// The descriptors by which the kernel is told what to watch, and asked.
+/// The descriptors by which the kernel watches memory, and reports writes.
 #[derive(Debug)]
 struct Watch {
     faults: OwnedFd,

@@ -33,7 +33,7 @@ struct State {
     next: u64,
 }
 
-/// A feed, as the one on the other side of its tile's thread.
+/// A feed, at the other end of its tile's thread.
 struct Fed {
     number: u64,
     name: String,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::encode::shrink;
 use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, NAME_MAX, SIDE_MAX};
 
-/// When no frame has come for so long, the newest is the one to show.
+/// If no frame has come for this long, the newest one is sent.
 const QUIET: Duration = Duration::from_millis(100);
 const FIGURES_EVERY: Duration = Duration::from_secs(1);
 const CONNECT_TIME: Duration = Duration::from_secs(5);

@@ -31,7 +31,7 @@ const ASK_BYTES: usize = 24;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     pub tile: u16,
-    /// Of the server, for people.
+    /// The server's name, for people.
     pub name: String,
 }
 
@@ -45,7 +45,7 @@ pub struct Ask {
     pub form: Form,
 }
 
-/// How a picture is to be made.
+/// The form of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     /// The number of pixels along each side that become one, from 1 to [`REDUCE_MAX`].

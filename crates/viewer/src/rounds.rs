@@ -249,7 +249,7 @@ impl Rounds {
         }
     }
 
-    /// A frame that no feed should have seen by the time it hears of it.
+    /// A frame that no feed should have reached when it gets the request.
     fn ahead(&self) -> u64 {
         let newest = self.tiles.iter().map(|tile| tile.newest).max();
         newest.unwrap_or(0).saturating_add(1 + self.margin)
@@ -467,7 +467,11 @@ mod tests {
         rounds.advance(now, true);
         answer(&mut rounds, 0, 2);
         rounds.advance(now, true);
-        assert_eq!(frames(&rounds), [2, 1], "there is no wait for a tile out of sight");
+        assert_eq!(
+            frames(&rounds),
+            [2, 1],
+            "there is no wait for a tile out of sight"
+        );
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl Viewer {
         &self.feeds
     }
 
-    /// Waits for as long as it runs, which is for ever unless something breaks.
+    /// Waits as long as it runs, which is forever unless something fails.
     pub fn wait(mut self) {
         for thread in self.threads.drain(..) {
             let _ = thread.join();

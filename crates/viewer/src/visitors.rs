@@ -1,4 +1,4 @@
-//! Connections for the page and its parts, which anybody can open. Those of pages that have shown
+//! Connections for the page and its parts, which anyone can open. Those of pages that have shown
 //! the token are not among them.
 
 use std::collections::HashMap;

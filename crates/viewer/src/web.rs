@@ -170,8 +170,8 @@ fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
     offered.next() == Some(PROTOCOL) && offered.next().is_some_and(|token| secret.is(token))
 }
 
-/// The host and port that the browser was told, if a foreign name cannot stand for them: a site
-/// that gives its own name this machine's address (DNS rebinding) would pass for the viewer's page.
+/// The host and port that the browser uses, if a foreign name cannot stand for them: a site that
+/// gives its own name this machine's address (DNS rebinding) would pass for the viewer's page.
 fn host(headers: &HeaderMap, uri: &Uri, names: &[String]) -> Option<String> {
     let mut told = headers.get_all(header::HOST).iter();
     let text = match (told.next(), uri.authority()) {

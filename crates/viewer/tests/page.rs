@@ -390,7 +390,7 @@ fn a_page_that_has_lost_the_viewer_connects_again() {
         let before = browser.eval(frame);
         browser.until(&format!("{frame} > {before}"));
     }
-    // Also when the page is loaded anew, now without the token in its address.
+    // Also when the page is reloaded, now without the token in its address.
     browser.open("about:blank");
     browser.open(&format!("http://{}/", network.place));
     browser.until(ALL_SHOWN);

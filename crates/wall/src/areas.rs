@@ -58,8 +58,7 @@ impl Wall {
             .collect()
     }
 
-    /// How large what a tile shows of a window is there, if that is not as large as it is in the
-    /// window.
+    /// The size in the window of the part that a tile shows, if the tile shows it in another size.
     pub fn scaled(&self, tile: &Tile) -> Option<(u32, u32)> {
         let (size, fit) = self.mural_of(tile);
         let shown = tile.rect.and(&Rect::new(0, 0, size.0, size.1));

@@ -404,7 +404,7 @@ pub fn bytes_taken(type_: u32, size: i32) -> Option<usize> {
 mod tests {
     use crate::ops;
 
-    /// OpenGL's names say which commands draw, but for those that only choose where to.
+    /// OpenGL's names say which commands draw, except those that only choose where to draw.
     #[test]
     fn all_commands_that_draw_are_known_as_such() {
         let begins = [

@@ -37,9 +37,9 @@ pub enum Role {
 pub struct SharedWindow {
     /// At most [`SharedWindow::NAME_MAX`] bytes.
     pub name: String,
-    /// How many programs there are to be, if that is known.
+    /// The number of programs that will take part, if it is known.
     pub clients: Option<u32>,
-    /// For how long those that are there wait for those that are not, in seconds.
+    /// How long the programs wait for missing ones, in seconds.
     pub patience: u32,
 }
 

@@ -11,8 +11,8 @@ pub fn times(count: i64, k: usize) -> usize {
 pub use sizes::gets::{indexed as indexed_values, parameter as values, program as program_values};
 pub use sizes::pname::clear_values;
 
-/// glGetActiveUniformBlockiv: one value but for the list of indices, whose length is bounded by the
-/// greatest number of uniforms.
+/// glGetActiveUniformBlockiv: one value except for the list of indices, whose length is bounded by
+/// the greatest number of uniforms.
 pub fn uniform_block_values(_program: u32, _block: u32, pname: u32) -> usize {
     if pname == gl::GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES {
         16_384

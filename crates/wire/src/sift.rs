@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(seen_by(Decoder::of_tile(Some(1)), &cut).others, 0);
     }
 
-    /// A draw that is too long for a record is everyone's, whatever mark lies before it.
+    /// A draw that is too long for a record goes to all, no matter which mark precedes it.
     #[test]
     fn long_commands_are_for_all() {
         let mut bytes = marked(&[Some(1 << 40)]);

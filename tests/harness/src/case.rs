@@ -82,8 +82,8 @@ pub struct Case {
     pub alone: bool,
     /// Whether it shows the same frames in the same order each time.
     pub orderly: bool,
-    /// Whether shaders are compiled anew in each run: a compiler that finds one in its cache does
-    /// not say again what it warned of.
+    /// Whether shaders are recompiled in each run: a compiler that finds one in its cache does not
+    /// say again what it warned of.
     pub compiles: bool,
 }
 

@@ -245,7 +245,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     let log = fs::read_to_string(ordinary_log).unwrap();
     assert!(log.ends_with("waiting\n"), "{log}");
 
-    // It goes on without anybody being told, and finds nothing to wait for either.
+    // It goes on without a notification, and finds nothing to wait for either.
     let flags = ["--server", &address, "--on-loss", "continue"];
     let (blank, blank_log) = loser(&stage, "loops, ordinary", &flags);
     let outcome = blank.finish(LIMIT);

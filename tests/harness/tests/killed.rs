@@ -72,8 +72,8 @@ impl Show {
         found.collect()
     }
 
-    /// Waits until a renderer has come to a command so often, and says which, but for those that
-    /// are not meant. None if the program ends first.
+    /// Waits until a renderer has reached a command for the `times`-th time, and returns its
+    /// process. Renderers in `but` do not count. None if the program ends first.
     fn reached(&self, command: &str, times: usize, but: &[Pid]) -> Option<Pid> {
         let start = Instant::now();
         while start.elapsed() < LIMIT && !self.has_ended() {

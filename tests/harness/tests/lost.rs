@@ -479,7 +479,7 @@ impl Site<'_> {
         Site { stage, file, home }
     }
 
-    /// One that listens: who comes before is told that there is none.
+    /// A mothership that listens already: a client that came earlier would find none.
     fn mothership(&self) -> Running {
         let mut command = self.stage.mgn();
         command.arg("mothership").arg(&self.file);

@@ -142,9 +142,9 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
 }
 
-/// A server that the mothership starts has the chains that the configuration names, its wall's and
-/// its own. Their files are relative to that. A wall's replica is drawn with it. Stages that the
-/// wall names for programs' own processes run there.
+/// A server that the mothership starts has the chains of the configuration, its wall's and its own.
+/// Their files are relative to that. A wall's replica is drawn with it. Stages that the wall names
+/// for programs' own processes run there.
 #[test]
 fn started_servers_run_their_chains() {
     let stage = Stage::new();

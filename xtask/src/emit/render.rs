@@ -226,7 +226,7 @@ fn body(c: &Command) -> String {
         }
         prepare += "let _refusing = self.storage.make();\n";
     }
-    // After an error the program's memory is to be left alone.
+    // After an error, the program's memory must not change.
     if !after.is_empty() {
         prepare += "self.error();\n";
         after = format!("let failed = self.failed();\n{after}");

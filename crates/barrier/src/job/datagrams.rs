@@ -77,7 +77,7 @@ impl Datagrams {
         }
     }
 
-    /// Waits for a packet for so long.
+    /// Waits for a packet, at most this long.
     pub fn receive(&self, most: Duration) -> Option<Vec<u8>> {
         let mut packet = [0; PACKET_MAX];
         let (mut start, mut spent) = (None, Duration::ZERO);

@@ -14,10 +14,10 @@ use crate::Id;
 /// it receives none with any tag.
 const TAG: u64 = 0x42 << 56;
 
-/// How long a process may take to let another one in while barriers are under way.
+/// How long a process may take to accept another one while barriers are under way.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// The same for one that is told that this member closes its barrier.
+/// The same for a process that is notified that this member closes its barrier.
 const PARTING: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Links {
 
     pub fn open(&mut self, rank: Id, patience: Duration) -> Result<LinkId, Error> {
         if let Some(link) = self.links.get(&rank).copied() {
-            // One that has closed says so when it is used.
+            // A closed link shows this when it is used.
             return Ok(self.replaced(rank, link).unwrap_or(link));
         }
         let link = self.job.open(rank.0, patience)?;

@@ -23,7 +23,7 @@ fn hosts(job: &dyn Joined, view: &View) -> Result<BTreeMap<Id, u32>, OpenError> 
     Ok(hosts)
 }
 
-/// The group that is to be opened.
+/// The group to open.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub me: Id,
@@ -219,7 +219,7 @@ impl Group {
         let hello = [&self.name.0.to_le_bytes(), &nonce[..], words].concat();
         let sent = links.send(first, Use::Hello, &hello);
         sent.map_err(|source| OpenError::Lost { rank, source })?;
-        // The first one may wait as long for another, and says so when that was in vain.
+        // The first one may wait as long for another, and reports it if that one does not come.
         let deadline = 2 * self.patience;
         loop {
             let left = deadline.saturating_sub(since.elapsed());

@@ -51,7 +51,7 @@ struct State {
     links: Links,
     datagrams: Option<Datagrams>,
     start: Instant,
-    /// The epoch at which the program has arrived, until it is told the outcome.
+    /// The epoch at which the program has arrived, until it gets the outcome.
     arrived: Option<u64>,
     outcome: Option<Result<u64, WaitError>>,
     ended: Option<Ended>,
@@ -199,7 +199,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.owner != std::process::id() {
-            // The state may be locked for ever, by the parent's thread.
+            // The parent's thread may have locked the state forever.
             std::mem::forget((self.thread.take(), self.state.clone()));
             return;
         }
@@ -407,7 +407,7 @@ impl State {
         }
     }
 
-    /// Waits for a packet, at most so long. Gives whether one has come.
+    /// Waits for a packet, at most this long. Returns whether one has come.
     fn step(&mut self, most: Duration) -> bool {
         let now = self.now();
         let due = self.barrier.poll_timeout();

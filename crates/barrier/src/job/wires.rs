@@ -75,7 +75,7 @@ impl OverWires {
         if self.wired.has_arrived() {
             return Err(Misuse::Twice { epoch });
         }
-        // A line that cannot be driven is told by the wait.
+        // The wait reports a line that cannot be driven.
         self.failed = self.wired.arrive().err().map(|error| error.to_string());
         Ok(epoch)
     }

@@ -47,7 +47,8 @@ pub(super) struct Change {
     heard: BTreeMap<u64, Outcome>,
     /// A participant cannot get the present view.
     is_stuck: bool,
-    /// A participant with a later view takes this one for the coordinator, as it is in that view.
+    /// A participant with a later view treats this one as the coordinator, because it is that in
+    /// its view.
     is_called: bool,
     /// The members that this process asks to let it join.
     pub contacts: BTreeSet<Id>,

@@ -230,7 +230,7 @@ impl<P: Pattern> Member<P> {
         self.early.retain(stays);
         for early in now {
             if let Some(place) = self.members().place(early.from) {
-                // One that is not expected is ignored as it is when it comes in time.
+                // An unexpected one is ignored, as if it came in time.
                 let (round, value) = (early.round, early.value);
                 let _ = self.pattern.receive(place, round, value, &mut self.signals);
             }
@@ -389,7 +389,7 @@ impl<P: Pattern> Member<P> {
         is_due.then_some((self.view_id, self.next, root, body))
     }
 
-    /// Whether [`Barrier::waits_for`] may name anybody.
+    /// Whether [`Barrier::waits_for`] may name members.
     pub(crate) fn is_waiting(&self) -> bool {
         let waits = self.value.is_some() || self.is_changing() || !self.has_joined;
         self.ended.is_none() && waits

@@ -433,7 +433,7 @@ mod tests {
         });
     }
 
-    /// One of three dies at its second epoch while the others wait. They are told in any order, and
+    /// One of three dies at its second epoch while the others wait. They notice in any order, and
     /// one of them goes on to the epoch after the next before the other has looked.
     #[test]
     fn survivors_agree_in_every_order() {

@@ -98,8 +98,8 @@ impl Key {
 
 impl Udp {
     /// A member of a new group. The secret is one that only processes of the job know. A group that
-    /// comes after another with the same secret has another name: packets of the old one could be
-    /// repeated by anybody.
+    /// comes after another with the same secret has another name: an attacker could repeat packets
+    /// of the old one.
     ///
     /// # Errors
     /// As for [`Member::new`].

@@ -130,7 +130,7 @@ impl<L: Lines> Wired<L> {
         Ok(true)
     }
 
-    /// Lets all lines go for ever: the others pass without this member.
+    /// Releases all lines permanently: the others pass without this member.
     ///
     /// # Errors
     /// The device's error.

@@ -450,7 +450,7 @@ impl<'m> World<'m> {
         self.disconnect(id);
     }
 
-    /// The others are told.
+    /// The others are notified.
     fn disconnect(&mut self, id: Id) {
         self.disturbed = self.now;
         self.nodes.get_mut(&id).unwrap().is_closed = true;

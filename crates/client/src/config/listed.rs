@@ -1,8 +1,8 @@
 //! The configs and visuals of a screen as GLX programs see them.
 //!
 //! They are those that the X server lists, as far as the render server has their formats: so ids,
-//! visuals and choices are the same as with a driver on this machine. Where the X server's list is
-//! of no use the formats are listed, each tied to a visual.
+//! visuals and choices are the same as with a driver on this machine. If the X server's list is
+//! unusable, the formats are listed, each tied to a visual.
 
 use super::glx::attrib::*;
 use super::glx::{self, Properties};

@@ -47,7 +47,7 @@ impl Context {
         if error == 0 {
             return self.gl.claims.prove();
         }
-        // Which one failed is not known, nor what is as it was followed.
+        // It is not known which one failed, nor whether the followed state is right.
         self.gl.claims.forget();
         self.enc.changes = self.enc.changes.wrapping_add(1);
     }

@@ -95,7 +95,7 @@ impl Context {
 
     /// Whether no server answers: the server is lost, or the commands are discarded or recorded.
     /// Queries and fences then count as complete, because a program that waits for them would
-    /// wait for ever.
+    /// wait forever.
     pub fn is_deserted(&self) -> bool {
         self.session
             .is_some_and(|session| session.is_lost() || !session.is_answered())

@@ -1,4 +1,4 @@
-//! Gets of GL_ARB_robustness and OpenGL 4.5 that are told how much room the program has.
+//! Gets of GL_ARB_robustness and OpenGL 4.5 that take the size of the program's room.
 //!
 //! Their results are requested as without a size: only the client knows how long they become in the
 //! program's memory.

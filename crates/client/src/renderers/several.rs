@@ -1,5 +1,5 @@
-//! The renderers of a wall: all are told the same, in the same order, and those that are left go on
-//! without one that is lost.
+//! The renderers of a wall: all get the same commands, in the same order, and the remaining ones go
+//! on without a lost one.
 //!
 //! One of them, the speaker, answers what all know alike. Each keeps its last answer to every
 //! context, so that another can take its place: answers carry the number of the message that asked,
@@ -209,7 +209,7 @@ impl Several {
         }
     }
 
-    /// Each renderer's own answer, by tile; none of those that are lost, or came after the
+    /// Each renderer's own answer, by tile; none for renderers that are lost, or came after the
     /// question.
     pub fn answers(
         &self,
@@ -314,8 +314,8 @@ impl Several {
         Ok(frames)
     }
 
-    /// The renderer of `tile` was lost while it gave a snapshot. Another may give one to a new
-    /// successor, since this one was told a part.
+    /// The renderer of `tile` was lost while it gave a snapshot. Another one may give a snapshot to
+    /// a new successor, because this one has received a part.
     fn lose_giver(&self, tile: usize, order: &mut u32) -> NoSuccessor {
         {
             let mut seats = self.seats();
@@ -376,9 +376,9 @@ impl Seats {
     }
 }
 
-/// Of those that are there, the one that has been for longest: it was asked whatever any of them
-/// was. None for those that have been from the beginning, otherwise the number of the last message
-/// before.
+/// The renderer that has been connected for the longest time: it got every question that any of
+/// them got. `since` is none for those that are there from the beginning, otherwise the number of
+/// the last message before.
 fn longest_there(since: impl Iterator<Item = Option<Option<u32>>>, order: u32) -> Option<usize> {
     let there = since
         .enumerate()

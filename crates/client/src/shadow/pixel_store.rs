@@ -5,8 +5,7 @@ use mgn_state::PixelStore;
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 
-/// Pixel store parameters of both directions, as the program set them and as the server was told of
-/// them last.
+/// Pixel store parameters of both directions: the program's, and the last ones sent to the server.
 pub struct PixelState {
     pub pack: PixelStore,
     pub unpack: PixelStore,

@@ -159,7 +159,7 @@ impl Watch {
     /// The properties of a screen's configs and visuals by the X server's GLX; empty if it has
     /// none.
     pub fn glx_lists(&self, screen: u32) -> (Vec<Properties>, Vec<Properties>) {
-        /// Of a visual the first values come without names. The class, the second of them, is X11's
+        /// The first values of a visual come without names. The class, the second of them, is X11's
         /// number.
         const UNNAMED: [i32; 18] = [
             VISUAL_ID,
@@ -332,8 +332,8 @@ impl Watch {
         Some(asked.reply().ok()?.value)
     }
 
-    /// Asks for a window to have another size, as far as X knows it. It has it when the X server
-    /// says so.
+    /// Asks for another size of a window, if X knows the window. It has this size when the X server
+    /// reports it.
     pub fn resize(&self, window: u32, (width, height): (u32, u32)) {
         const MOST: u32 = i16::MAX as u32;
         let size = ConfigureWindowAux::new()

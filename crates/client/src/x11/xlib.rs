@@ -147,7 +147,7 @@ impl Xlib {
         unsafe { (self.get_visual_info)(display, mask, &template, &mut count) }
     }
 
-    /// A fresh resource id of the program's connection. Nothing is created on the X server by it.
+    /// A fresh resource id of the program's connection. It creates nothing on the X server.
     ///
     /// # Safety
     /// `display` is an open Xlib display.

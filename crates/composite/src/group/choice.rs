@@ -239,7 +239,7 @@ fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
     let mut told = Ok(());
     for (rank, link) in links.others() {
         let sent = links.endpoint.send(link, tag, &bytes, How::default());
-        // The others are told all the same.
+        // The others still get the message.
         told = told.and(sent.map_err(|source| CompositeError::Lost { rank, source }));
     }
     told

@@ -154,7 +154,7 @@ impl<'a> Links<'a> {
         error
     }
 
-    /// Hears what others have said of why they composite no more.
+    /// Receives the messages in which others have said why they composite no more.
     pub fn listen(&self) {
         let wanted = Wanted {
             from: None,

@@ -48,7 +48,7 @@ pub struct Group<'a> {
     has_failed: bool,
 }
 
-/// A picture that was drawn: it can be composited as such a one only.
+/// The terms of a drawn picture: it can only be composited on these terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Drawn {
     width: usize,
@@ -252,12 +252,11 @@ impl CompositeError {
 
 impl<'a> Group<'a> {
     /// Opens a link to each other member of the job. All of them have to make their group, with the
-    /// same number; groups that a job has one after the other need different ones. Waits up to
-    /// `patience` for the others. A composition waits as long for each piece. For a piece that
-    /// others have to merge first, it waits this time once per round that they need, so that the
-    /// members that wait directly for a late one report it first. If hosts merge first, a member
-    /// waits two times `patience` longer for each piece, because it takes up to that long until
-    /// hosts have merged.
+    /// same number; successive groups of a job need different numbers. Waits up to `patience` for
+    /// the others. A composition waits as long for each piece. For a piece that others have to
+    /// merge first, it waits this time once per round that they need, so that the members that wait
+    /// directly for a late one report it first. If hosts merge first, a member waits two times
+    /// `patience` longer for each piece, because it takes up to that long until hosts have merged.
     ///
     /// # Errors
     /// [`CompositeError::Unreachable`], [`CompositeError::Late`], [`CompositeError::Lost`],
@@ -371,8 +370,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which
-    /// they are, counted row by row: all of them, a piece, or none.
+    /// Merges one picture of each member. Returns the merged pixels for this member, and their
+    /// range, counted row by row: all of them, a piece, or none.
     ///
     /// # Errors
     /// [`CompositeError`]. After one that is about other members, the group is of no further use:

@@ -95,9 +95,9 @@ pub struct WallPlan {
     pub servers: Vec<String>,
     /// The names of walls that show the same.
     pub replicas: Vec<String>,
-    /// Of its servers, which have it in theirs too.
+    /// The stages at its servers, which also have them in their own chains.
     pub chain: Vec<Stage>,
-    /// Of its programs, in their own processes.
+    /// The stages of its programs, in their own processes.
     pub client_chain: Vec<Stage>,
 }
 
@@ -182,7 +182,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// For a wall in JSON, whatever it says.
+    /// For a wall in JSON, with any contents.
     pub fn json(path: &Path, text: &str) -> ConfigError {
         ConfigError::Json {
             path: path.into(),

@@ -60,7 +60,7 @@ pub(super) struct OfWall {
     pub replicas: Vec<At<String>>,
     pub servers: BTreeSet<String>,
     pub chain: Vec<Stage>,
-    /// Where it stands, or else the wall.
+    /// Its place in the file, or else the wall's.
     pub span: Range<usize>,
 }
 
@@ -85,8 +85,8 @@ impl<T> Named<T> {
         }
     }
 
-    /// The name of a section, which is said to be missing where it is; from here on the section is
-    /// called by it.
+    /// The name of a section. A missing one is reported; later messages call the section by its
+    /// name.
     pub fn name<S>(
         &mut self,
         notes: &Notes,

@@ -241,7 +241,7 @@ impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
 #[derive(Debug, Clone)]
 pub(super) struct StageShape {
     pub name: String,
-    /// Names and texts of what it is told.
+    /// Names and values of its parameters.
     pub parameters: Vec<At<(String, String)>>,
 }
 

@@ -11,14 +11,14 @@ use super::table::{read as read_table, Section};
 use super::values::{At, OneOrMany, TargetShape};
 use super::{Host, Server, WallPlan};
 
-/// A tile as it was read.
+/// A tile that was read.
 struct Read {
     tile: Tile,
     /// Empty where it is not known.
     server: String,
-    /// Where it stands.
+    /// Its place in the file.
     span: Range<usize>,
-    /// Where it is said where its picture goes.
+    /// The place in the file of the setting that says where its picture goes.
     shown: Option<Range<usize>>,
 }
 
@@ -111,7 +111,7 @@ impl Reader<'_> {
         Some(of_wall)
     }
 
-    /// A wall's name is told from a number of columns and rows, and from a file's name.
+    /// A wall's name must differ from a number of columns and rows, and from a file's name.
     fn check_name(&self, name: &At<String>) {
         if !name.value.starts_with(|c: char| c.is_ascii_alphabetic()) {
             self.notes
@@ -437,8 +437,7 @@ impl Reader<'_> {
     }
 }
 
-/// Of a server, its host's name, or none for the mothership's; nothing where the server is not
-/// known.
+/// The name of a server's host, or none for the mothership's; nothing if the server is unknown.
 fn host_of(server: &str, servers: &Named<Server>) -> Option<Option<String>> {
     match server {
         // All of a file without servers are those of one run.

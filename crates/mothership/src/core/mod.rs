@@ -223,7 +223,7 @@ impl Core {
         }
     }
 
-    /// Tells servers that it has started to end, and everybody that it ends itself.
+    /// Tells the servers that it has started to end, and tells all connections that it ends itself.
     pub fn stop(&mut self) {
         for server in self.servers.values().filter(|server| server.hello.is_ours) {
             self.output
@@ -489,7 +489,7 @@ impl Meter {
     }
 }
 
-/// Takes out of what a server says about itself whatever terminals could do something about.
+/// Removes from a server's text about itself all characters to which terminals could react.
 fn clean(hello: &mut Hello) {
     let Hello {
         whereabouts,

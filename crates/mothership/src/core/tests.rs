@@ -627,7 +627,7 @@ fn servers_have_tokens_of_their_own() {
     assert_eq!(tokens, [None, Some("a.token".into())]);
 }
 
-/// A server that cannot draw a tile is not given it again, until it comes on line anew.
+/// A server that cannot draw a tile does not get it again until it registers again.
 #[test]
 fn a_server_that_will_not_do_is_replaced() {
     let mut core = Core::new(&config(DESK));

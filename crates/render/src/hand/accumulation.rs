@@ -66,7 +66,7 @@ impl Accumulation {
 }
 
 impl Surface {
-    /// Has `change` change each accumulated pixel of an area, which has a number in it.
+    /// Calls `change` for each accumulated pixel of an area, with its number there.
     fn accumulate(&mut self, area: Area, mut change: impl FnMut(usize, &mut [i16; 4])) {
         let pixels = self.pixels[2] as usize * self.pixels[3] as usize;
         let Some(accumulation) = &mut self.accumulation else {

@@ -116,7 +116,7 @@ impl Renderer {
     pub(crate) fn hand_gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let table = self.names.table(Class::FragmentShader);
-        // A name of nothing is no error, but for one between glBeginFragmentShaderATI and
+        // An unused name is no error, except one between glBeginFragmentShaderATI and
         // glEndFragmentShaderATI.
         let driver = table.get(id).unwrap_or(0);
         self.error();

@@ -1,8 +1,8 @@
 //! Parts of buffers that shaders see: as uniforms, storage or atomic counters.
 //!
-//! A part may be bound before the buffer has it, and the buffer may lose it. Mesa does not look at
-//! that when it draws: it takes the offset from the size without a sign, and shaders then read and
-//! write whatever lies behind the buffer. So the driver never has a part bound that begins at the
+//! A part may be bound before the buffer has it, and the buffer may lose it. Mesa does not check
+//! that when it draws: it subtracts the offset from the size without a sign, and shaders then read
+//! and write any memory behind the buffer. So the driver never has a part bound that begins at the
 //! end of the buffer or behind it, a *stray* one. It gets such a part when the buffer has it.
 
 use crate::renderer::Renderer;
@@ -29,7 +29,7 @@ pub(crate) enum State {
     Stray,
     /// The driver has it, but another context has deleted the buffer's name.
     Nameless,
-    /// Another context has made it stray, or the buffer has the part now. It is looked at before
+    /// Another context has made it stray, or the buffer has the part now. This is checked before
     /// the context's next command.
     Changed(Change),
 }
@@ -112,7 +112,7 @@ impl Part {
             State::Bound if !has => State::Changed(Change::Lost),
             State::Nameless if !has => State::Changed(Change::Nameless),
             State::Stray if has => State::Changed(Change::Found),
-            // The driver has it until it is looked at.
+            // The driver has it until it is checked.
             State::Changed(Change::Lost) if has => State::Bound,
             State::Changed(Change::Found) if !has => State::Stray,
             state => state,

@@ -1,9 +1,9 @@
 //! Buffer textures that show a part of a buffer.
 //!
-//! A buffer may lose the part when it gets other storage. Mesa does not look at that when shaders
-//! load from such a texture as an image and store to it: it takes the offset from the size without
-//! a sign. So the driver's texture has no buffer while its part begins at the end of the buffer or
-//! behind it.
+//! A buffer may lose the part when it gets other storage. Mesa does not check that when shaders
+//! load from such a texture as an image and store to it: it subtracts the offset from the size
+//! without a sign. So the driver's texture has no buffer while its part begins at the end of the
+//! buffer or behind it.
 
 use crate::names::Class;
 use crate::renderer::Renderer;

@@ -17,7 +17,7 @@ use std::ffi::c_void;
 pub(crate) struct Elements {
     /// All elements below this one lie in the buffers.
     end: i64,
-    /// The number that begins the primitive anew instead.
+    /// The number that restarts the primitive instead.
     restart: Option<i32>,
 }
 
@@ -261,7 +261,7 @@ impl Renderer {
         })
     }
 
-    /// The index of the program's choice that begins a primitive anew, if one does.
+    /// The index, chosen by the program, that restarts a primitive, if one does.
     pub(super) fn restart(&self) -> Option<i32> {
         let has_restart = self.cx.as_deref().is_some_and(|cx| cx.has_restart);
         // SAFETY: the context is current and knows the capability.

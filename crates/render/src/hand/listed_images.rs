@@ -144,7 +144,7 @@ impl Renderer {
             }
         };
         let Some(blocks) = blocks else {
-            // Mesa looks whether this much is there.
+            // Mesa checks that the buffer has this size.
             let is_laid_out = self.has_block_layout();
             return match offset > TOO_FAR as u64 {
                 true => self.image_from_buffer(offset, bytes as i128, true),

@@ -1,8 +1,8 @@
-//! Pixel store state: what the program has set, and what the driver has at the moment.
+//! Pixel store state: the program's, and the driver's at the moment.
 //!
 //! Images in the stream are tight, and the driver must know that when it reads them. Images in
-//! pixel buffer objects are laid out as the program says. So the driver's state is the one or the
-//! other, and changes only when the other kind comes.
+//! pixel buffer objects are laid out as the program says. So the driver's state is for one of
+//! these, and changes only when the other kind comes.
 
 use crate::context::Context;
 use crate::renderer::Renderer;

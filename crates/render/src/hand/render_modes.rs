@@ -9,9 +9,9 @@ use std::cell::Cell;
 /// overflows it here.
 const MOST: usize = 1 << 24;
 
-/// Memory that the driver writes words to. The driver may know each piece until the context ends,
-/// whatever it made of the commands that told it of another, so a piece is never freed before, and
-/// a buffer that grows at least doubles.
+/// Memory that the driver writes words to. The driver may keep the address of each piece until the
+/// context ends, even after commands that gave it another one. So no piece is freed before, and a
+/// buffer that grows at least doubles.
 #[derive(Default)]
 pub(crate) struct Words {
     pieces: Vec<Box<[Cell<u32>]>>,

@@ -46,7 +46,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Current attributes, 4 floats each whatever their number of components.
+    /// Current attributes, always 4 floats each.
     pub(crate) fn hand_mgn_current(
         &mut self,
         layout: Slice<'_, u8>,

@@ -62,8 +62,8 @@ pub(crate) struct Compiling {
     steps: Vec<Step>,
     /// Whether a command that knows of scissor boxes went into it.
     pub scissors: bool,
-    /// Whether one did that is to be executed by us, because it sets what the driver has otherwise
-    /// (see `offset`).
+    /// Whether it contains a command that we must execute, because it sets state of which the
+    /// driver has another value (see `offset`).
     pub by_command: bool,
     /// Its parts, on a wall.
     pub kept: Kept,
@@ -165,7 +165,7 @@ impl Renderer {
         }
     }
 
-    /// Lists are deleted, or compiled anew.
+    /// Lists are deleted, or compiled again.
     pub(crate) fn forget_parts(&mut self, which: impl Fn(u32) -> bool) {
         let lists = &mut self.names.shared.split_lists.lists;
         if lists.is_empty() {

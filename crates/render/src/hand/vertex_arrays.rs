@@ -21,7 +21,7 @@ const GENERICS: u32 = u32::MAX << attr::GENERIC;
 /// The noted state of a vertex array object. Attributes are numbered as the stream numbers them.
 #[derive(Clone)]
 struct Shadow {
-    /// As the driver said, but for `unconfirmed` attributes.
+    /// As the driver said, except for `unconfirmed` attributes.
     enabled: u32,
     /// Enabled attributes without a buffer, except the `unconfirmed` ones.
     unbacked: u32,

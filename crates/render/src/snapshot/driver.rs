@@ -27,7 +27,7 @@ impl Driver<'_> {
         unsafe { (self.gl.glGetError)() == GL_NO_ERROR }
     }
 
-    /// A lost context has one for ever, so the number is bounded.
+    /// A lost context has one forever, so the number is bounded.
     pub fn forget_errors(&self) {
         // SAFETY: a context is current.
         let error = || unsafe { (self.gl.glGetError)() };

@@ -150,7 +150,7 @@ pub(super) enum Refusal {
     Memory { used: u64, total: u64 },
     #[error("there is no such session")]
     NoSession,
-    /// The client is told no more than in the case before.
+    /// The client gets the same message as in the case before.
     #[error("there is no such session")]
     WrongKey,
     #[error("the window already has its {0} programs (--window-clients)")]

@@ -38,8 +38,8 @@ pub use first::try_worker;
 
 /// How long clients may wait for a worker.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a client waits for a window of the name that it wants when programs have it already
-/// that it does not belong to: those of a run before.
+/// How long a client waits for its window, if programs of an earlier run still have a window of
+/// this name.
 const TURNOVER: Duration = Duration::from_secs(2);
 /// How long workers may take to end when the server does, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);

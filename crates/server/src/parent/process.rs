@@ -213,8 +213,8 @@ impl Process {
         }
     }
 
-    /// Whether the worker has taken all that it was told: descriptors on their way to it count for
-    /// a limit of the server's user.
+    /// Whether the worker has read all messages to it: descriptors on their way to it count for a
+    /// limit of the server's user.
     fn is_listening(&self) -> bool {
         let unread = |control| mgn_sys::passing::unread(control).unwrap_or(0);
         self.outbox.is_empty() && self.control.as_ref().is_some_and(|c| unread(c) == 0)
@@ -269,7 +269,7 @@ impl Process {
             return Ok(());
         };
         let Some(its) = served.iter_mut().find(|served| served.id == session) else {
-            // Of a window, it may have just ended.
+            // A session of a window may have just ended.
             if self.window.is_none() {
                 return Err("what a session needs that it does not serve".into());
             }
@@ -441,8 +441,8 @@ impl Process {
     }
 
     /// Tells the worker to end, by closing its socket in our direction; the worker can still say
-    /// what it has drawn. One that has not opened its driver yet would hear it late, and has
-    /// nothing to put in order.
+    /// what it has drawn. A worker that has not opened its driver yet would notice this late, and
+    /// has nothing to clean up.
     pub fn hang_up(&mut self) {
         if let Standing::Serving(..) = self.standing {
             self.reason.get_or_insert(Reason::ServerStop);

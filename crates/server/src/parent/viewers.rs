@@ -120,7 +120,7 @@ pub(in crate::parent) struct Connected {
 #[derive(Debug, Default)]
 pub(in crate::parent) struct Connections {
     under_way: Vec<UnderWay>,
-    /// Those that came to nothing at once.
+    /// Those that failed at once.
     failed: Vec<Connected>,
 }
 

@@ -347,8 +347,8 @@ impl Calls {
         }
     }
 
-    /// Adds a call with arguments that all compare like this. The kernel takes only the lower half
-    /// of those that we compare.
+    /// Adds a call with arguments that all compare like this. The kernel uses only the lower half
+    /// of the arguments that we compare.
     fn when<const N: usize>(&mut self, call: c_long, arguments: [(u8, SeccompCmpOp, u64); N]) {
         let condition = |(argument, operator, value)| {
             SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)

@@ -64,7 +64,7 @@ pub(crate) enum Level {
 }
 
 impl Profile {
-    /// The same profile, and what a tile is to be shown on besides.
+    /// The same profile, and access to the displays on which a tile is shown.
     pub fn showing<'a>(&self, shown: &Shown, targets: impl Iterator<Item = &'a Target>) -> Profile {
         let mut profile = self.clone();
         let names = shown.wall.tiles.iter().map(|tile| &tile.name);
@@ -91,7 +91,7 @@ impl Profile {
     }
 }
 
-/// The TCP port of an X display, which it may be at, whatever its host is called.
+/// The TCP port at which an X display may be reached, for any host.
 fn port_of(display: &str) -> Option<u16> {
     let (_, number) = display.rsplit_once(':')?;
     let number = number.split('.').next()?;
@@ -151,8 +151,8 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
     if profile.level == Level::Open {
         return Ok(confined);
     }
-    // Kept from now on for the watchdog: the file that says it cannot be read any more by a process
-    // that others may not look into.
+    // The page size is stored now for the watchdog, because a process that others may not inspect
+    // cannot read the file with it later.
     rustix::param::page_size();
     identity::limit();
     let (user, cache) = match identity::new_user(profile) {

@@ -1,5 +1,5 @@
 //! `make conformance`: piglit through a server, compared with the local driver. The exit status is
-//! 0 if all tests pass that the local driver passes, but for those in
+//! 0 if all tests pass that the local driver passes, except those in
 //! `tests/piglit/expected-failures.toml`; 1 if not, and 2 if that could not be found out.
 #![forbid(unsafe_code)]
 

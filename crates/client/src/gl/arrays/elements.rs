@@ -21,8 +21,8 @@ impl Context {
         arrays.needs_client_memory() || arrays.bound.element_buffer == 0
     }
 
-    /// Draws with arrays or indices from the program's memory. The arguments are checked, but for
-    /// what only the server knows.
+    /// Draws with arrays or indices from the program's memory. The arguments are checked, except
+    /// for facts that only the server knows.
     fn draw_inline(&mut self, draw: Indexed) {
         // In the driver's order: it checks numbers, then the mode and what the mode needs, then the
         // type.

@@ -111,7 +111,7 @@ impl Context {
         }
     }
 
-    /// Whether an element of this number means that the primitive begins anew.
+    /// Whether an element of this number restarts the primitive.
     fn restarts_at(&self, index: i32) -> bool {
         let state = &self.gl.state;
         let on = state.is_enabled(GL_PRIMITIVE_RESTART) == Some(true);

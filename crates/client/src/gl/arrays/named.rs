@@ -1,5 +1,5 @@
-//! Vertex array objects by name. A command on one is that on the bound one while it is bound, here
-//! and on the server, which hears of nothing else.
+//! Vertex array objects by name. A command on one binds it for a moment, here and on the server,
+//! and becomes the command for the bound one. So the server gets no commands by name.
 
 use super::{entries::*, gets::*, objects::*};
 use crate::context::Context;

@@ -1,5 +1,4 @@
-//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server hears of what
-//! changes.
+//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server gets the changes.
 
 use crate::context::Context;
 use crate::current::context;

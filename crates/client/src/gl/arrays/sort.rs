@@ -45,8 +45,8 @@ impl Source<'_> {
 }
 
 impl Context {
-    /// Cuts a draw of the elements `first..first + count` and has the pieces sent. False if
-    /// everyone draws it, as it is.
+    /// Cuts a draw of the elements `first..first + count` and sends the pieces. False if everyone
+    /// draws it, as it is.
     #[inline]
     pub(super) fn sort_arrays(
         &mut self,
@@ -306,7 +306,7 @@ impl Context {
         (is_plain && is_there).then_some((positions, binding.buffer))
     }
 
-    /// Where they lie; none if that is not known.
+    /// The place of the positions; none if that is not known.
     fn source<'a>(
         &self,
         buffers: &'a Buffers,
@@ -356,8 +356,8 @@ impl Context {
         if tiles == EVERYONE || room > RECORD_MAX {
             return;
         }
-        // SAFETY: the context's own encoder. The room is only looked for, and given back, so that
-        // both come to lie in one message.
+        // SAFETY: the context's own encoder. The room is only requested and returned, so that both
+        // lie in one message.
         unsafe { self.enc.cur = self.enc.room(room) };
         if self.enc.end.is_null() {
             return;

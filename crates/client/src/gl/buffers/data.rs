@@ -116,7 +116,7 @@ unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
 
 fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32) {
     if cx.gl.shared.buffers().allocate(buffer, size, usage) {
-        // Storage that can be allocated anew is never mapped to stay.
+        // Storage that can be allocated again never has a persistent mapping.
         cx.gl.shared.notes.mapping_ended(false);
     }
 }

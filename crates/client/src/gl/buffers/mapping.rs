@@ -93,8 +93,8 @@ fn map(
     }
     let is_persistent = access & GL_MAP_PERSISTENT_BIT != 0;
     let invalid = access & (GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT) != 0;
-    // Of a mapping that stays, what the server has must be known whether or not the program may
-    // read it: what differs is what it wrote.
+    // For a persistent mapping, the server's contents must be known whether or not the program may
+    // read them: the program's writes are found as differences from them.
     let fetched = (!invalid || is_persistent) && !undefined;
     if is_persistent {
         cx.gl.shared.buffers().forget(buffer);

@@ -105,7 +105,7 @@ impl Context {
         }
     }
 
-    /// Looks at what the program has said of debug output, after it may have said something else.
+    /// Reads the program's settings of debug output, after they may have changed.
     pub fn follow_debug(&mut self) {
         let on = |cap| self.gl.state.is_enabled(cap) == Some(true);
         let (output, synchronous) = (on(GL_DEBUG_OUTPUT), on(GL_DEBUG_OUTPUT_SYNCHRONOUS));

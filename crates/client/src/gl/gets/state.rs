@@ -224,8 +224,8 @@ fn is_current(pname: u32) -> bool {
     )
 }
 
-/// The least of the names, but for one, whose values are kept beside the shadow; the old ones,
-/// which programs ask for most, are below.
+/// The least of the names, except one, whose values are kept beside the shadow; the old ones, which
+/// programs query most often, are below.
 const FIRST_KEPT: u32 = GL_VERTEX_ARRAY;
 
 /// The target whose binding a name queries.

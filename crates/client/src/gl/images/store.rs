@@ -1,4 +1,4 @@
-//! glPixelStore, and what the server is told of the parameters.
+//! glPixelStore, and the parameters that the server gets.
 
 use crate::context::Context;
 use crate::current::context;

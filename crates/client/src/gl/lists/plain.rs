@@ -48,7 +48,8 @@ impl Context {
         tiles
     }
 
-    /// Tells everybody what lists leave behind that some have not called.
+    /// Sends all renderers the state that lists leave, because some renderers have not called the
+    /// lists.
     pub(super) fn leave_behind(&mut self, lists: &[Arc<Plain>]) {
         let mut left: Vec<&[u8]> = Vec::new();
         for (_, record) in lists.iter().rev().flat_map(|list| list.leaves.iter().rev()) {

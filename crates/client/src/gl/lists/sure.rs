@@ -13,8 +13,8 @@ pub(super) struct Called {
     before: u16,
     /// `Encoder::changes` before them.
     changes: u32,
-    /// Of those that draw, unless that is certain to succeed; none where such a claim cannot be
-    /// made.
+    /// The claims of lists that draw, unless the draws are certain to succeed; none where such a
+    /// claim cannot be made.
     claims: Option<Vec<Claim>>,
 }
 

@@ -119,7 +119,7 @@ impl Layout {
             } => {
                 let touched = (offset + width).div_ceil(8);
                 // SAFETY: a tight row, and the bytes that the row's bits touch, which are the
-                // program's and initialised as far as it will ever look at them.
+                // program's, and initialised as far as it will ever read them.
                 let (src, dst) = unsafe {
                     (
                         slice::from_raw_parts(src, self.row_bytes),

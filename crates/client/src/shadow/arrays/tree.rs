@@ -113,7 +113,7 @@ struct Run {
 #[derive(Debug)]
 struct Runs {
     all: Vec<Run>,
-    /// Where each tile's last run has ended, but for the last one of all.
+    /// Where each tile's last run has ended, except for the last one of all.
     ends: [usize; 64],
 }
 

@@ -45,7 +45,7 @@ pub struct Stale {
 }
 
 impl Mapping {
-    /// Whether the server hears of what is written only by glFlushMappedBufferRange, or not at all.
+    /// Whether the program's writes are sent only by glFlushMappedBufferRange, or not at all.
     fn is_told(&self) -> bool {
         !self.has(GL_MAP_WRITE_BIT)
             || self.has(GL_MAP_FLUSH_EXPLICIT_BIT) && !self.has(GL_MAP_COHERENT_BIT)
@@ -158,7 +158,7 @@ impl Buffers {
             return;
         };
         if mapping.pointer != of.pointer || offset + bytes.len() > mapping.length as usize {
-            // It was mapped anew.
+            // It was mapped again.
             return;
         }
         let lines = bytes.chunks(LINE).enumerate();

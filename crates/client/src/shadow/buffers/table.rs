@@ -62,7 +62,8 @@ impl Buffers {
         }
     }
 
-    /// All that the buffer holds is to be another: now it is decided what the client keeps of that.
+    /// All contents of the buffer are about to be replaced: now it is decided what the client keeps
+    /// of the new ones.
     fn renew(&mut self, name: u32) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
@@ -401,7 +402,7 @@ mod tests {
         assert!(b.get(1).unwrap().outline().is_none());
         b.allocate(1, 8, GL_STATIC_DRAW);
         assert!(matches!(fill(&mut b), (false, Some(_))));
-        // Whatever else reads it has a copy kept from then on.
+        // Any other read has the effect that a copy is kept from then on.
         for other in 0..4 {
             b.delete(1);
             b.adopt(1, 0);

@@ -170,7 +170,7 @@ impl Immediate {
         }
     }
 
-    /// Lays the empty run out anew behind `record`.
+    /// Lays the empty run out again behind `record`.
     #[inline]
     pub fn lay_out(&mut self, current: &Current) {
         (self.slots, self.slot_bytes[0]) = (0, 0);

@@ -86,7 +86,7 @@ impl Welder {
         None
     }
 
-    /// Moves the vertices whatever becomes of it; `None` for sizes that no layout has.
+    /// Moves the vertices in any case; `None` for sizes that no layout has.
     ///
     /// # Safety
     /// As `weld`.

@@ -223,7 +223,7 @@ fn configs(
     let mut add = |format: &Format, visual: Option<&VisualOf>| {
         let class = |v: Option<&VisualOf>| v.map(|v| v.class);
         let group = extensions.select_group.then(|| Config::group_of(visual));
-        // Of several visuals of a class, and a group, the first is named.
+        // Only the first of several visuals with the same class and group is listed.
         let is_same = |c: &Config| {
             c.format == *format && class(c.visual.as_ref()) == class(visual) && c.group == group
         };

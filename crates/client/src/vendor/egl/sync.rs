@@ -173,7 +173,7 @@ pub unsafe extern "C" fn wait_sync(display: Handle, sync: Handle, flags: c_int) 
 }
 
 pub unsafe extern "C" fn wait_sync_khr(display: Handle, sync: Handle, flags: c_int) -> c_int {
-    // SAFETY: the same function, but for the type of what it returns.
+    // SAFETY: the same function, except for its return type.
     unsafe { wait_sync(display, sync, flags) as c_int }
 }
 

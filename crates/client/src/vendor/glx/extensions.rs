@@ -168,7 +168,7 @@ pub unsafe extern "C" fn query_current(name: c_int, out: *mut c_uint) -> c_int {
     let info = &session.info;
     let version = |(major, minor): (u8, u8)| vec![major.into(), minor.into()];
     let values: Vec<u32> = match name {
-        // Neither vendor nor device is one that PCI has a number of.
+        // Neither vendor nor device has a PCI number.
         0x8183 | 0x8184 => vec![u32::MAX],
         0x8185 => info.release.to_vec(),
         0x8186 => vec![(!info.is_software).into()],

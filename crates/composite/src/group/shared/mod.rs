@@ -169,8 +169,8 @@ impl Shared {
             pictures: None,
             told: Default::default(),
             result: None,
-            // No yielding: with more members than processors that takes the time of those that
-            // draw.
+            // No yielding: with more members than processors, yielding would take time from members
+            // that draw.
             spinner: Spinner::default(),
             small: SMALL[usize::from(is_crowded)],
             messages_patience: 0,
