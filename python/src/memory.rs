@@ -94,7 +94,7 @@ impl Place {
         }
     }
 
-    /// Has a function draw here: it gets `first`, and the memory of colours and depths. Afterwards
+    /// Lets a function draw here: it gets `first`, and the memory of colours and depths. Afterwards
     /// it must not have kept any of that, because the group uses the memory again.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ struct Waiting<P> {
 /// What the caller must do.
 #[derive(Debug, PartialEq)]
 pub enum Step<P> {
-    /// The frame is to be shown, also by the servers of these tiles.
+    /// The frame must be shown, also by the servers of these tiles.
     Show(Release, Vec<bool>, P),
     /// It has been shown everywhere.
     Finish(Release),

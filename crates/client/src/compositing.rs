@@ -96,7 +96,7 @@ impl Composite {
         self.say_farewell(&[&[kind], why.as_bytes()].concat());
     }
 
-    /// Tells them that the program has come to its end, and leaves the job.
+    /// Tells the others that the program has ended, and leaves the job.
     pub fn leave(&self) {
         // Others may still read the last picture, which dropping the group waits for. It is in use
         // only if there is nothing to wait for any more.
@@ -158,7 +158,7 @@ impl Composite {
 
 struct Farewell {
     rank: usize,
-    /// None: the program has come to its end.
+    /// None: the program has ended.
     why: Option<String>,
     /// Whether the user has been told the reason.
     is_told: bool,
@@ -176,7 +176,7 @@ pub enum Outcome<'c> {
     /// It shall be shown here.
     Here(PictureRef<'c>),
     Elsewhere,
-    /// Rank 0 has come to its end, and with it the job.
+    /// Rank 0 has ended, and with it the job.
     Over,
     /// The message for the person, unless another rank prints it, and the program's exit status.
     Failed(Option<String>, u8),
@@ -329,7 +329,7 @@ impl Composite {
         })
     }
 
-    /// Tells rank 0 what is to be composited here.
+    /// Tells rank 0 what this rank composites.
     fn tell(&self, head: &Head) -> Result<(), Failure> {
         for (_, link) in self.links().iter().filter(|(rank, _)| *rank == 0) {
             let endpoint = self.member.endpoint();
@@ -361,7 +361,7 @@ impl Composite {
     }
 }
 
-/// What is to be composited: it must be the same everywhere.
+/// The properties of a frame that must be the same at all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     /// Counted from 0 on.

@@ -140,7 +140,7 @@ struct State {
     runs: bool,
 }
 
-/// That of this process.
+/// The instance of this process.
 pub fn later() -> &'static Later {
     static LATER: PerProcess<Later> = PerProcess::new();
     LATER.get()

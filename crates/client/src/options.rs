@@ -21,7 +21,7 @@ pub struct Options {
     /// placeholder.
     pub servers: Vec<Server>,
     pub wall: Option<Wall>,
-    /// Of servers that have no other.
+    /// The token of servers that have no other.
     pub token_file: Option<PathBuf>,
     /// Whether pictures go into the program's windows.
     pub present: bool,

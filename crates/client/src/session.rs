@@ -112,11 +112,11 @@ impl Session {
         }
     }
 
-    /// Has all commands pass the stages that the options name, if they name any. `number` is the
-    /// session's at its server.
+    /// Sends all commands through the stages that the options name, if they name any. `number` is
+    /// the session's at its server.
     ///
     /// # Errors
-    /// One sentence on a stage that cannot be.
+    /// One sentence on a stage that cannot be built.
     pub fn begin_stages(&'static self, number: u64) -> Result<(), String> {
         if self.options.chain.has_stages() {
             let stages = Stages::begin(&self.options.chain, self, number)?;
@@ -341,8 +341,7 @@ impl Session {
         self.options.continue_on_loss || self.outlived.load(Ordering::Relaxed)
     }
 
-    /// The renderer of `tile` is lost. The others go on, or there is none and the session has come
-    /// to its end.
+    /// The renderer of `tile` is lost. The others go on, or there is none and the session ends.
     pub fn lose_renderer(&self, tile: usize, why: impl Display) {
         if self.is_lost() {
             return;
@@ -492,8 +491,8 @@ impl Session {
         self.lose(error);
     }
 
-    /// The session has come to its end. Says so once; then the program ends, or goes on blank if
-    /// that was asked for.
+    /// The session has ended. Says so once; then the program ends, or goes on blank if that was
+    /// asked for.
     pub fn lose(&self, why: impl Display) {
         let why = format!("the render server is lost: {why}");
         if let Some(composite) = self.composite.filter(|_| !self.is_lost()) {

@@ -91,7 +91,7 @@ impl Stages {
         Ok(Stages { given, have_ended })
     }
 
-    /// Has a message pass the stages, and what comes of it sent.
+    /// Sends a message through the stages, and on to the renderers.
     pub fn pass(&self, message: &[u8]) {
         let words = message.chunks(8).map(|bytes| {
             let mut word = [0; 8];

@@ -187,7 +187,7 @@ impl SwapBarrier {
         }
     }
 
-    /// The program has come to its end, and the others go on without it.
+    /// The program has ended, and the others go on without it.
     pub fn leave(&self) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,

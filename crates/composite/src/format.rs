@@ -119,7 +119,7 @@ impl Format {
 }
 
 impl Color {
-    /// That of pictures before and after everything is merged.
+    /// The channel of pictures before and after everything is merged.
     pub const fn channel(self) -> Channel {
         match self {
             Color::Rgba8 => Channel::U8,
@@ -128,7 +128,7 @@ impl Color {
         }
     }
 
-    /// That of pictures between two rounds. Where an operation rounds, it is wider than the
+    /// The channel of pictures between two rounds. Where an operation rounds, it is wider than the
     /// picture's own, so that the result differs by at most 1 LSB from the exact one in any
     /// schedule.
     pub const fn partial(self, operation: Operation) -> Channel {

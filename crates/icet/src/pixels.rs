@@ -52,7 +52,7 @@ impl Color {
         }
     }
 
-    /// Of four bytes each.
+    /// The number of words of four bytes in a pixel's colour.
     pub(crate) const fn words(self) -> usize {
         match self {
             Color::None => 0,

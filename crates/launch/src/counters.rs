@@ -40,7 +40,7 @@ pub struct Counters {
     /// Frames handed over by the program, and those whose picture was shown or saved.
     pub frames: u64,
     pub shown: u64,
-    /// Of the command stream.
+    /// Bytes of the command stream.
     pub bytes: u64,
     pub commands: u64,
     pub messages: u64,

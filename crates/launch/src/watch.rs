@@ -343,8 +343,8 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     let mut fields = after.split_ascii_whitespace();
     let zombie = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
-    // That was the fourth field; processor times are the fourteenth and on, the start time the
-    // twenty-second.
+    // The last one was the fourth field. Processor times begin at the fourteenth, and the start
+    // time is the twenty-second.
     let mut times = fields
         .by_ref()
         .skip(9)

@@ -104,7 +104,7 @@ impl ToMothership {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Where {
     pub server: String,
-    /// Whether the address is to be an encrypted one.
+    /// Whether the address must be an encrypted one.
     pub encrypted: bool,
     pub whereabouts: Whereabouts,
 }

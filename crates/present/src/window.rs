@@ -206,7 +206,7 @@ impl Window {
         }
     }
 
-    /// Has the X server draw from memory that it shares with us.
+    /// Lets the X server draw from memory that it shares with us.
     fn put_shared(
         &mut self,
         to: Ready,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Pieces that a query may be made of before their results are waited for and added up.
 const MOST_PIECES: usize = 64;
 
-/// Of one context.
+/// The queries of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     /// By the client's names of queries.
@@ -531,7 +531,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Has the driver draw only what the condition says.
+    /// Makes the driver draw only if the condition is met.
     pub(crate) fn impose_condition(&self) {
         if let Some((query, mode)) = self.drivers_condition() {
             // SAFETY: the context is current.
@@ -539,7 +539,7 @@ impl Renderer {
         }
     }
 
-    /// Has the driver draw until the condition is imposed again.
+    /// Lets the driver draw until the condition is imposed again.
     pub(crate) fn lift_condition(&self) {
         if self.drivers_condition().is_some() {
             // SAFETY: the context is current.

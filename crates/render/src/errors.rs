@@ -11,7 +11,7 @@ pub struct Errors {
     get_error: unsafe extern "C" fn() -> u32,
     pending: Cell<u32>,
     current: Cell<bool>,
-    /// Of the context that is current.
+    /// The debug messages of the current context.
     debug: RefCell<Option<Arc<Debug>>>,
 }
 

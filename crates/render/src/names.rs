@@ -44,8 +44,8 @@ pub const UNKNOWN: u32 = u32::MAX;
 /// would fill memory with the tables alone.
 pub const MOST: usize = 1 << 24;
 
-/// Of more deleted objects the names are forgotten. Drivers give names again, so that there are
-/// seldom more than ever lived at a time.
+/// The most deleted objects whose names are remembered. Drivers reuse names, so there are seldom
+/// more than ever existed at one time.
 const MOST_DELETED: usize = 1 << 13;
 
 /// Names below this live in a vector that grows with the highest of them.

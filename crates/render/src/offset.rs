@@ -190,7 +190,8 @@ impl Renderer {
         }
     }
 
-    /// Has the driver draw to the pixels of a tile, in a window of which the buffers hold `pixels`.
+    /// Makes the driver draw to the pixels of a tile, in a window of which the buffers hold
+    /// `pixels`.
     pub(crate) fn offset(&self, pixels: Rect, window_height: i32, count: usize) -> Moved {
         let viewports = self.viewports(count);
         let mut stretch = NONE;

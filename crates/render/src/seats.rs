@@ -27,7 +27,7 @@ pub(crate) struct Seats {
 }
 
 impl Seats {
-    /// Of a renderer that is alone so far.
+    /// The seats of a renderer that is alone so far.
     pub fn sole() -> Seats {
         let mut peers = Peers::new(Some(1));
         peers.join(SOLE, "this program");

@@ -85,7 +85,7 @@ impl Renderer {
         let surface = self.known_surface(surface)?;
         let all = {
             let mut surface = surface.borrow_mut();
-            // Others of the window have said it before.
+            // Other programs of the window have set it before.
             if self.is_shared() && !surface.tiles.is_empty() && surface.tiles != tiles {
                 return Err(Fault::peers(
                     "it draws on a wall with other tiles than the others; all have to name the same wall",

@@ -679,7 +679,7 @@ fn arguments_of_draws_lie_in_their_buffers() {
     }
     for (n, draw) in beside.into_iter().enumerate() {
         let mut error = 0;
-        // One that draws elsewhere may crash the driver, and is to be known then.
+        // One that draws elsewhere may crash the driver, and must be known then.
         println!("draw {n}");
         s.encode(|e| unsafe {
             error = draw(e);

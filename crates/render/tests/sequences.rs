@@ -699,7 +699,7 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
     };
     fresh(s, versions);
     let mut done = Vec::new();
-    // Of each context.
+    // For each context.
     let mut compiles = [false; 2];
     for number in 0..LENGTH as u64 {
         if r.below(16) == 0 {

@@ -97,7 +97,7 @@ mod tests {
             ("bob", 2, 1),
         ];
         assert_eq!(shares(shared), Some(2));
-        // Of equals, the last is the one that has just come.
+        // If they are equal, the last one has just come.
         assert_eq!(shares([("a", 1, 10), ("b", 2, 10)]), Some(1));
         assert_eq!(shares([("a", 1, 11), ("b", 2, 10)]), Some(0));
     }

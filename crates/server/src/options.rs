@@ -83,7 +83,7 @@ pub struct SessionReport {
     /// The program and its process, for people.
     pub program: String,
     pub frames: u64,
-    /// Of commands.
+    /// Bytes of commands.
     pub bytes: u64,
 }
 

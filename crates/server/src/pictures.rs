@@ -143,7 +143,7 @@ impl FramesSlot {
             .spawn(move || Screens::run(&screens, session, &kept, releases, tell, &activity));
     }
 
-    /// The client has gone: what it had shown last is still to be shown.
+    /// The client has gone: its last frame must still be shown.
     pub fn settle(&self) {
         if let Some(shown) = self.shown.get() {
             shown.kept.settle();

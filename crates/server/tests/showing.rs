@@ -31,7 +31,7 @@ fn swap(client: &Client, frame: u32) {
     });
 }
 
-/// Has a frame shown, if it is there to be shown, and waits until it is.
+/// Lets a frame be shown, if it was kept, and waits until it is.
 fn release(client: &mut Client, surface: u32, frame: u32) {
     let release = Release { surface, frame };
     client.frames_sender.send(&release.encode()).unwrap();

@@ -354,7 +354,7 @@ impl Draws {
         })
     }
 
-    /// Of the command called `name`.
+    /// How the command called `name` draws.
     fn of(overlay: &Overlay, name: &str) -> Result<Option<Draws>, String> {
         lookup(&overlay.draws, name)
             .map(|word| Draws::parse(word))

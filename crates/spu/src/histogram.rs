@@ -92,7 +92,7 @@ impl<W: Write> Observer for Histogram<W> {
     }
 }
 
-/// The commands of which there were most first.
+/// A table of the commands, the most frequent first.
 fn table(counts: &Table, title: &str) -> String {
     let named = ops::NAMES.iter().zip(counts);
     let mut rows: Vec<_> = named.filter(|(_, (count, _))| *count > 0).collect();

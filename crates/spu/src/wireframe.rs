@@ -29,7 +29,7 @@ pub struct Wireframe {
 struct Modes {
     /// Whether the driver draws lines.
     is_told: bool,
-    /// Of front and back.
+    /// The modes of front and back.
     now: [u32; 2],
     /// Those that glPushAttrib has put aside; none where it put aside other state.
     pushed: Vec<Option<[u32; 2]>>,

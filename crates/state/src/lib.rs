@@ -139,8 +139,8 @@ pub struct State {
     indexed: buffers::IndexedBindings,
     /// The driver's values for the default framebuffer.
     derived: HashMap<u32, Vec<i32>>,
-    /// Of the default framebuffer, once there is one. Only the driver knows what glGet returns for
-    /// them: some know no such name in a core profile.
+    /// The stencil bits of the default framebuffer, once there is one. Only the driver knows what
+    /// glGet returns for them: some know no such name in a core profile.
     stencil_bits: Option<u8>,
     double_buffered: bool,
     feedback_active: bool,

@@ -216,7 +216,7 @@ impl Mapping {
         unsafe { &*pointer }
     }
 
-    /// Has the kernel make all pages ready now, so that the first access to each costs nothing.
+    /// Makes the kernel prepare all pages now, so that the first access to each costs nothing.
     /// Kernels before 5.14 cannot, and nothing is lost then.
     pub fn populate(&self) {
         let advice = match self.protection {

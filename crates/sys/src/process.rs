@@ -9,7 +9,7 @@ use rustix::process::{
 };
 use rustix::thread::{unshare_unsafe, UnshareFlags};
 
-/// Has the kernel end a command's process when the thread that starts it ends, however that ends.
+/// Makes the kernel end a command's process when the thread that starts it ends, in whatever way.
 pub fn end_with_us(command: &mut Command) {
     let parent = std::process::id();
     // SAFETY: what runs in the child before the program are two system calls.

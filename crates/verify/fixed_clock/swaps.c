@@ -166,7 +166,7 @@ static void after_swap(long frame, Display *display, function (*lookup)(const ch
         _exit(0);
     }
     if (give_input(frame)) {
-        /* All that the input causes is to be in the program's queue before it looks there. */
+        /* All effects of the input must be in the program's queue before it looks there. */
         wait_milliseconds(100);
         int (*sync)(Display *, int) = (int (*)(Display *, int))x11("XSync");
         if (display && sync)

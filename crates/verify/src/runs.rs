@@ -164,7 +164,7 @@ fn photograph(
         _ if drew && who == Who::Ours && counters.processes == 0 => return Err(Error::NotOurs),
         _ if drew => {}
         (Verdict::NoGl, _) if counters.processes == 0 => return Err(Error::NoGl { who, status }),
-        // That the server was lost, say, is a difference and no error.
+        // For example, a lost server is a difference and no error.
         (_, Who::Ours) => {}
         _ => return Err(Error::NoFrames { who, status }),
     }

@@ -65,7 +65,7 @@ struct Watcher {
 /// The part of the wall that a page shows.
 #[derive(Debug, Default, Deserialize)]
 pub struct View {
-    /// Of each tile in device pixels; 0 for those out of sight.
+    /// The width of each tile in device pixels; 0 for those out of sight.
     pub widths: Vec<u32>,
     /// Of JPEG, from 1 to 100.
     pub quality: u32,
@@ -181,7 +181,8 @@ impl Board {
         }
     }
 
-    /// A watcher comes. Gives its number, and what says that there may be something for it.
+    /// Adds a watcher. Returns its number, and a receiver that signals that there may be something
+    /// for it.
     pub fn watch(&self) -> (u64, watch::Receiver<()>) {
         let mut state = self.lock();
         let number = state.number();

@@ -78,7 +78,7 @@ pub struct Head {
     /// In pixels of the window; what travels is `form.reduce` times smaller, rounded up.
     pub width: u32,
     pub height: u32,
-    /// That was asked for.
+    /// The form that was requested.
     pub form: Form,
     pub frame: u64,
     /// The newest frame that the feed has seen.
@@ -89,7 +89,7 @@ pub struct Head {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     pub frames: u64,
-    /// Of commands.
+    /// Bytes of commands.
     pub bytes: u64,
     pub rendering: Duration,
     /// For commands.
@@ -185,7 +185,7 @@ impl Head {
             .unwrap_or(REDUCE_MAX)
     }
 
-    /// Of the picture that travels, in pixels.
+    /// The size of the picture that is sent, in pixels.
     pub fn size(&self) -> (u32, u32) {
         (
             self.width.div_ceil(self.form.reduce),

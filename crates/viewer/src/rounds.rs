@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::message::{Ask, Form, Head};
 
-/// Of frames to ask ahead.
+/// The most frames to ask ahead.
 const MARGIN_MAX: u64 = 63;
 /// After this number of rounds without a late feed, a smaller margin is tried.
 const STREAK: u32 = 32;
@@ -146,7 +146,7 @@ impl Rounds {
         }
     }
 
-    /// Of the newest picture that is shown.
+    /// The version of the newest picture that is shown.
     pub fn version(&self) -> u64 {
         self.version
     }

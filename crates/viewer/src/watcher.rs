@@ -14,7 +14,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 const WRONG_TOKEN: u16 = 4001;
 const TOO_SLOW: u16 = 4002;
 const NONSENSE: u16 = 4003;
-/// How long it may take to hear that.
+/// How long the page may take to read that.
 const GOODBYE: Duration = Duration::from_secs(5);
 
 /// A message from a page.

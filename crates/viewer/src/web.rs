@@ -21,7 +21,7 @@ use crate::watcher;
 
 /// Pages at once.
 const PAGES_MAX: usize = 64;
-/// Pages at once that are told that their token is wrong.
+/// The number of pages that may be informed at once that their token is wrong.
 const REFUSED_MAX: usize = 16;
 /// A page's messages are short.
 const SAID_MAX: usize = 4096;

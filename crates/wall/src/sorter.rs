@@ -36,7 +36,7 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Of no more boxes than that; nothing is known of those that are missing.
+    /// Takes at most `GROUP` boxes. For missing ones, nothing is decided.
     pub fn new(boxes: &[Bounds]) -> Boxes {
         let middles: [_; GROUP] = std::array::from_fn(|i| {
             let bounds = boxes.get(i);
@@ -59,7 +59,7 @@ impl Boxes {
                 reach[i] += plane[axis].abs() * half[i];
             }
         }
-        // Nothing is known of what is not a number.
+        // NaN decides nothing.
         let outside = std::array::from_fn(|i| -i32::from(at[i] + reach[i] < 0.));
         let inside = std::array::from_fn(|i| -i32::from(at[i] - reach[i] >= 0.));
         [outside, inside]
@@ -234,7 +234,7 @@ impl Sorter {
         let mut hit = self.all;
         for (plane, behind) in &self.planes {
             let (at, reach) = along(plane, centre, half);
-            // Nothing is known of what is not a number.
+            // NaN decides nothing.
             if at + reach < 0. {
                 hit &= !behind;
             }

@@ -183,9 +183,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// This bit in a configuration's name asks for one that GL_FRAMEBUFFER_SRGB has an effect on.
+    /// This bit in a configuration's name asks for one on which GL_FRAMEBUFFER_SRGB has an effect.
     pub const SRGB: u32 = 0x80 << 16;
-    /// And this one says that a context's draw and read buffers are GL_FRONT to begin with.
+    /// This bit says that a context's initial draw and read buffers are GL_FRONT.
     pub const SINGLE: u32 = 0x40 << 16;
 
     /// The colours of the configuration that commands call `id`, which may have either bit set.

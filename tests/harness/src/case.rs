@@ -104,7 +104,7 @@ impl Case {
         }
     }
 
-    /// Of one of its runs, directly or not.
+    /// Prepares the command of one of its runs, directly or not.
     fn prepare(&self, command: &mut Command) {
         if self.compiles {
             command.env("MESA_SHADER_CACHE_DISABLE", "true");
@@ -231,7 +231,7 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
         let _ = fs::remove_dir_all(&failures);
         let mut found = compare_folders(&direct, &ours, Some(&failures))
             .expect("pictures can be read, and kept");
-        // That a program which crashed left less goes without saying.
+        // A program that crashed leaves less, which is not reported.
         found.retain(|d| ended_well || !d.is_missing());
         verdict.files += fs::read_dir(&ours).map_or(0, |d| d.count());
         verdict

@@ -92,7 +92,7 @@ impl Drop for Place {
     }
 }
 
-/// Of an outcome, lines with numbers, and what is said of those without.
+/// The lines of an outcome with numbers, and the reasons of those without.
 fn lines(outcome: &Value) -> (BTreeSet<String>, Vec<(String, String)>) {
     let name = |line: &Value| line["name"].as_str().unwrap().to_string();
     let lines = outcome["series"].as_array().unwrap();

@@ -206,7 +206,7 @@ fn a_program_whose_token_is_refused_ends_with_one_line() {
     ends_with_one_line(&stage, &flags(&ours), &["token", far]);
 }
 
-/// Its client says that it has another table than it has.
+/// Its client claims to have another table than it has.
 #[test]
 fn a_program_whose_server_is_of_another_release_ends_with_one_line() {
     fn with_other_table(bytes: &mut [u8]) {

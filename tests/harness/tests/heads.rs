@@ -327,7 +327,7 @@ fn a_head_that_stands_still_holds_all_others() {
     let stage = Stage::new();
     let files = Files(stage.folder());
     let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
-    // A frame is written to a file as soon as it is to be seen.
+    // A frame is written to a file as soon as it should be visible.
     let wall = wall(1, |n| {
         let (display, file) = (heads[n].display(), files.target());
         format!(r#"{{ window = "{display}", position = [0, 0] }}, {file}"#)
@@ -360,7 +360,7 @@ fn a_head_that_stands_still_holds_all_others() {
 struct Files(PathBuf);
 
 impl Files {
-    /// Where a tile is to be shown, in TOML.
+    /// Where a tile is shown, in TOML.
     fn target(&self) -> String {
         format!(r#"{{ files = "{}" }}"#, self.0.display())
     }
@@ -392,7 +392,7 @@ impl Files {
         until(&format!("all tiles show frame {frame}"), are_beyond);
     }
 
-    /// Of tiles that go on none is more than a frame ahead of any that is looked at later.
+    /// No running tile is more than a frame ahead of any tile that is read later.
     fn are_together(&self) {
         for _ in 0..20 {
             let all = self.all();

@@ -615,7 +615,7 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     let wall = ["--wall", "desk", "--mothership", &site.home];
     let running = drawing(stage.mgn(), &folder, &wall, 1_000_000);
     wait_for(&folder, true);
-    // Of those that are there, the one with the most room comes first.
+    // Of the available servers, the one with the most room comes first.
     let mut odd = site.server_of("odd");
     odd.args(["--max-sessions", "50"]);
     let _odd = Running::start(odd.env("MESA_GLES_VERSION_OVERRIDE", "3.0"));

@@ -178,7 +178,7 @@ fn programs_read_their_own_mode_back() {
         let folder = stage.folder();
         finished(command.arg(&program).arg("--out").arg(&folder));
         let log = fs::read_to_string(folder.join("errors.txt")).unwrap();
-        // Of pictures it has hashes.
+        // For pictures it has hashes.
         let told = |line: &&str| !line.starts_with("picture:");
         log.lines().filter(told).collect::<Vec<_>>().join("\n")
     };

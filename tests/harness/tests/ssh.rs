@@ -32,7 +32,7 @@ struct Host {
 static ONE: Mutex<()> = Mutex::new(());
 
 impl Host {
-    /// With lines of its own in sshd's configuration, which come first. None, having said so, where
+    /// With lines of its own in sshd's configuration, which come first. None, with a message, if
     /// there is no sshd, unless `MGN_NEED_SSHD` is set.
     fn new(config: &str) -> Option<Host> {
         let sshd = match Sshd::find() {

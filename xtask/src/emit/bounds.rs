@@ -33,7 +33,7 @@ fn has_array(c: &Command) -> bool {
     c.params.iter().any(is_array)
 }
 
-/// Of bytes in a buffer.
+/// Whether the name is a place in a buffer, in bytes.
 fn is_place(name: &str) -> bool {
     name.ends_with("offset") || matches!(name, "size" | "length")
 }

@@ -243,7 +243,7 @@ fn claim(c: &Command) -> String {
     let Some(depends) = &c.depends else {
         return String::new();
     };
-    // Of uniforms, values do not matter; of samplers' parameters, they do.
+    // Values of uniforms do not matter; those of samplers' parameters do.
     let is_uniform = has(c, "location");
     let counts = |p: &&Param| match p.ty {
         WireType::Scalar(Scalar::I32 | Scalar::U32 | Scalar::U8 | Scalar::Bool) => {

@@ -164,7 +164,7 @@ impl Running {
     pub fn pass(&self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
         let mut state = self.state();
         match state.arrive(value) {
-            // It waits for the epoch at which it has arrived, or is told that it has ended.
+            // It waits for the epoch at which it has arrived, or learns that it has ended.
             Ok(_) | Err(Misuse::Twice { .. } | Misuse::Ended(_)) => state.wait(timeout),
             Err(_) => Err(Ended::Left.into()),
         }

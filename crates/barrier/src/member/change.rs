@@ -43,7 +43,8 @@ pub(super) struct Change {
     joining: BTreeSet<Id>,
     /// Members that have asked to leave.
     leaving: BTreeSet<Id>,
-    /// How epochs ended that this member has not passed, as participants have said that have gone.
+    /// The outcomes of epochs that this member has not passed, as reported by participants that
+    /// have left.
     heard: BTreeMap<u64, Outcome>,
     /// A participant cannot get the present view.
     is_stuck: bool,

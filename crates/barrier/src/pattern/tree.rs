@@ -13,7 +13,7 @@ pub struct Tree {
     place: usize,
     size: usize,
     combine: Combine,
-    /// Which children have told that all below them have arrived.
+    /// Which children have reported that all below them have arrived.
     seen: Vec<bool>,
     value: Option<u64>,
     has_arrived: bool,

@@ -35,7 +35,7 @@ pub struct Terms {
     pub deaths: u32,
     pub leaves: u32,
     pub joins: u32,
-    /// Whether one member is told that another one is lost that lives.
+    /// Whether one member is told wrongly that another one is lost.
     pub is_suspicious: bool,
     /// Whether losses can be told before the packets that the lost member has sent.
     pub tells_early: bool,

@@ -76,7 +76,7 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// Of the release that the render server has, as major, minor and patch; zeros are another
+    /// The dialect of the render server's release, as major, minor and patch; zeros are another
     /// driver. Release 22.3 is known to speak the older one and 25.0 the newer one.
     pub fn of(release: [u32; 3]) -> Dialect {
         Dialect {

@@ -73,8 +73,8 @@ fn retain_formats(info: &mut ContextInfo, (list, number): (u32, u32), keep: impl
 }
 
 impl Context {
-    /// A format of program binaries as servers are told it: one that no driver has if they do not
-    /// accept each other's.
+    /// The format of program binaries that is sent to servers: one that no driver has if they do
+    /// not accept each other's.
     pub fn program_format(&self, format: u32) -> u32 {
         match self.session.map(|session| session.accepted) {
             Some(Accepted {

@@ -1,4 +1,4 @@
-//! How much room a program says that it has for an answer.
+//! The size of a program's room for an answer.
 
 use crate::context::Context;
 use mgn_wire::gl::GL_INVALID_OPERATION;

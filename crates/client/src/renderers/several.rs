@@ -451,7 +451,7 @@ mod tests {
                     return;
                 } else {
                     given += 1;
-                    // Of context 0, without an error, and in the message that is not counted.
+                    // For context 0, without an error, and in the message that is not counted.
                     let empty = [0, 0, 0, 0, told + 1].map(u32::to_le_bytes);
                     sender.send(empty.as_flattened()).unwrap();
                 }

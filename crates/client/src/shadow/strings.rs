@@ -53,7 +53,7 @@ impl Strings {
     pub fn new(info: &ContextInfo, api: u32, is_ordered: bool) -> Strings {
         let most = carried(api);
         let number = number(&info.version).min(most);
-        // That is not the driver's.
+        // This string is not the driver's.
         let ours = (is_ordered && matches!(api, api::COMPAT | api::CORE)).then_some(ORDER);
         let extensions: Vec<&str> = info
             .extensions

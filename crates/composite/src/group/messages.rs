@@ -520,7 +520,7 @@ impl Run<'_, '_> {
             .unzip();
         let first = pieces.iter().min_by_key(|piece| (piece.round, piece.other));
         let late = first.map_or(self.links.rank, |piece| self.rank_of(piece.other));
-        // The members that see nothing come late are the first to say so.
+        // The members that wait directly for the late one are the first to report it.
         let rounds = first.map_or(0, |piece| piece.round);
         let times = self.merging.waits(rounds);
         let waited = self.links.patience.saturating_mul(times);
@@ -566,8 +566,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Waits until something has come, for a member that composites no more to say so, or until
-    /// time is up.
+    /// Waits until something has come, until a member says that it composites no more, or until the
+    /// time is over.
     fn wait<T>(
         &self,
         most: Duration,

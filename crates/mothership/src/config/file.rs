@@ -130,19 +130,19 @@ pub(super) struct Wall {
     /// A grid of equal tiles: columns and rows, 64 tiles at most. Tiles are called COLUMN,ROW,
     /// from 0,0 in the upper left.
     pub grid: Option<At<[Count; 2]>>,
-    /// Of a grid: width and height of a tile in pixels.
+    /// In a grid: width and height of a tile in pixels.
     pub tile_size: Option<At<Size>>,
-    /// Of a grid: width and height of the gap between tiles, in pixels of the mural that no tile
+    /// In a grid: width and height of the gap between tiles, in pixels of the mural that no tile
     /// shows. Without it, none.
     pub bezel: Option<At<[Pixels; 2]>>,
-    /// Of a grid: the server of all tiles, or one for each, row by row from the upper left. A name
+    /// In a grid: the server of all tiles, or one for each, row by row from the upper left. A name
     /// may be there several times.
     pub servers: Option<At<Vec<At<String>>>>,
     /// Where pictures of tiles go that say nothing else. Without it, into the program's window. In
     /// a grid, tiles that share a display lie there side by side, as in the mural but without
     /// the gaps, from `position` on.
     pub present: Option<At<OneOrMany<TargetShape>>>,
-    /// Of a grid: where the picture of each tile goes, row by row from the upper left.
+    /// In a grid: where the picture of each tile goes, row by row from the upper left.
     pub tile_present: Option<At<Vec<At<OneOrMany<TargetShape>>>>>,
     /// The tiles, where they are no grid.
     pub tile: Option<Vec<Tile>>,

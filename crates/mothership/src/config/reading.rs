@@ -432,7 +432,7 @@ impl Reader<'_> {
         let host = host.filter(|host| hosts.check(self.notes, host));
         let host = host.map(|host| host.value.clone());
         let at = host.as_deref().and_then(|name| hosts.find(name));
-        // Nothing is said that a host would be to blame for of which not all could be read.
+        // If a host could only be read in part, errors that may result from that are not reported.
         let is_sure = match &host {
             Some(host) => !hosts.doubtful.contains(host),
             None => it.host.is_none() && !section.is_damaged(&["host"]),

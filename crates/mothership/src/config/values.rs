@@ -29,7 +29,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     }
 }
 
-/// Has the schema of another type.
+/// Gives a type the schema of another one.
 macro_rules! schema_as {
     ($type:ty as $other:ty, $($generics:tt)*) => {
         impl<$($generics)*> JsonSchema for $type {
@@ -363,9 +363,9 @@ pub(super) enum TargetShape {
 struct TargetTable {
     /// A window of its own on this X display of the server's host.
     window: Option<String>,
-    /// Of a window: its upper left corner on the display, [x, y]. Without it, [0, 0].
+    /// For a window: its upper left corner on the display, [x, y]. Without it, [0, 0].
     position: Option<[super::file::Pixels; 2]>,
-    /// Of a window: whether it covers the display.
+    /// For a window: whether it covers the display.
     fullscreen: Option<bool>,
     /// A folder of the server's host, for pictures in one of the tile's name.
     files: Option<String>,

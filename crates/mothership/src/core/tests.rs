@@ -660,7 +660,7 @@ fn a_server_that_will_not_do_is_replaced() {
         _ => ("e", "d"),
     };
     let at = |name: &str| format!("unix:@{name}");
-    // Of other tiles, and of servers that it has not, nothing follows.
+    // Messages about other tiles, and about servers that the client does not have, have no effect.
     let none: [&str; 0] = [];
     assert_eq!(unfit(&mut core, 0, &at(first)), none);
     assert_eq!(unfit(&mut core, 9, &at(first)), none);

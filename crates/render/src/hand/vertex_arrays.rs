@@ -607,7 +607,7 @@ mod tests {
     #[test]
     fn arrays_are_as_the_driver_says() {
         let mut arrays = VertexArrays::default();
-        // Nothing is known of a new object.
+        // The state of a new object is unknown.
         assert_eq!(arrays.current.unconfirmed, u32::MAX);
         arrays.current.unconfirmed = 0;
         arrays.current.changed(attr::NORMAL);

@@ -76,7 +76,7 @@ impl Driver<'_> {
     }
 }
 
-/// Has the driver execute a command that reads at most what it is lent.
+/// Lets the driver execute a command that reads no more than the memory that it gets.
 macro_rules! tell {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: a context is current, and pointers among the arguments lead to as much as the

@@ -195,7 +195,7 @@ fn evaluators(driver: &Driver<'_>, script: &mut Script<'_>) {
         let map = |target| {
             let order: [i32; 64] = ask!(driver, glGetMapiv(target, GL_ORDER))?;
             let domain: [f32; 64] = ask!(driver, glGetMapfv(target, GL_DOMAIN))?;
-            // Of orders up to 64 in both dimensions, and of 4 components.
+            // Room for orders up to 64 in both dimensions, and for 4 components.
             let mut points = vec![0f32; 64 * 64 * 4];
             tell!(driver, glGetMapfv(target, GL_COEFF, points.as_mut_ptr()));
             Some((order, domain, points))

@@ -75,8 +75,8 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         stages: options.chain.folders(),
         ..Profile::default()
     };
-    // Listening comes after the driver has been tried: clients of a server without one had better
-    // not find it.
+    // It listens only after the driver has been tried, so that clients do not find a server without
+    // one.
     let end = options.end_with_stdin;
     let (spare, abilities, confined) = first::start(&options.worker, &mut profile, &signals, end)?;
     let mut listeners = Vec::new();
@@ -121,7 +121,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
 
 struct Server {
     options: Options,
-    /// Of workers that serve any client.
+    /// The sandbox profile of workers that serve any client.
     profile: Profile,
     listeners: Vec<Listener>,
     processes: Vec<Process>,

@@ -345,7 +345,7 @@ impl Process {
             Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
                 self.end(&format!("does not listen ({error})"));
             }
-            // It is ending, which is then seen; what it said last is still to be heard.
+            // It is ending, which is noticed later; its last messages must still be read.
             Err(error) => tracing::debug!("a worker has closed its socket: {error}"),
         }
     }
@@ -378,7 +378,7 @@ impl Process {
         Some(self.subject()?.peer.share(self.memory))
     }
 
-    /// Has the session ended. The client is told the cause; the log has the reason.
+    /// Lets the worker end the session. The client gets the cause; the log gets the reason.
     pub fn order_end(&mut self, cause: Cause, reason: Reason, now: Instant) {
         self.reason.get_or_insert(reason);
         self.ordered.get_or_insert(now);

@@ -26,7 +26,7 @@ const OOM_STEP: i32 = 200;
 pub(super) struct NewUser {
     pub uid: Uid,
     pub gid: Gid,
-    /// Of devices that the driver may open.
+    /// The groups of devices that the driver may open.
     groups: Vec<Gid>,
 }
 

@@ -214,7 +214,7 @@ pub(crate) fn tighten(
             tracing::debug!("lengths of files are not limited: {error}");
         }
     }
-    // Where the kernel cannot, the first step has said so.
+    // If the kernel does not support this, the first step has reported it.
     if let Err(error) = calls::after_driver(profile, is_software, is_last) {
         let why = format!("system calls are not narrowed down: {error}");
         if profile.is_required {

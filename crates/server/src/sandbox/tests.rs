@@ -189,7 +189,7 @@ fn confined(profile: &Profile) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// That something was refused, and not that it failed for another reason.
+/// Checks that something was refused, and did not fail for another reason.
 #[track_caller]
 fn refused<T>(result: std::io::Result<T>) {
     let kind = result.map(drop).expect_err("is possible").kind();

@@ -31,7 +31,7 @@ pub struct Screenshot {
 }
 
 impl Browser {
-    /// None, having said so, where there is no Chromium, unless `MGN_NEED_CHROMIUM` is set.
+    /// None, with a message, if there is no Chromium, unless `MGN_NEED_CHROMIUM` is set.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let folder = std::env::temp_dir().join(unique("browser").replace("unix:@", ""));
         let start = |name: &&str| {

@@ -127,7 +127,7 @@ pub struct Watcher {
 pub struct Shown {
     pub tile: usize,
     pub frame: u64,
-    /// Of what the renderer drew.
+    /// The size of the renderer's picture.
     pub size: (u32, u32),
     pub jpeg: Vec<u8>,
 }

@@ -57,7 +57,7 @@ pub struct Outcome {
     /// The client library's message when it lost its server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// Of a test that did not pass: how it was started and what it said.
+    /// For a test that did not pass: how it was started, and its output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
     pub seconds: f64,
@@ -72,7 +72,7 @@ pub struct Store {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Contents {
-    /// Of which build or driver they are.
+    /// The build or driver that they belong to.
     of: String,
     outcomes: BTreeMap<String, Vec<Outcome>>,
 }

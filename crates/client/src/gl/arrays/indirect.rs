@@ -15,7 +15,7 @@ type Pointer = *const c_void;
 /// An indirect draw as far as its errors go.
 struct Indirect {
     mode: u32,
-    /// Of its indices, if it has any.
+    /// The type of its indices, if it has any.
     type_: Option<u32>,
     indirect: Pointer,
     /// Where the number of draws lies in the parameter buffer.

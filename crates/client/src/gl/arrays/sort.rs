@@ -25,9 +25,9 @@ use std::sync::Arc;
 /// processor's cache.
 const STRETCH: usize = 64;
 
-/// Where the positions of a draw lie: in the program's memory, or in a buffer, of which the number
-/// of the contents is known and those themselves or an outline of them, in which the first position
-/// has a number.
+/// Where the positions of a draw lie: in the program's memory, or in a buffer. Of a buffer, the
+/// number of its contents is known, and either the contents or an outline of them, in which the
+/// first position has a number.
 enum Source<'a> {
     Memory,
     Copy(Contents<'a>, u64),

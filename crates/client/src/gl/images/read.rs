@@ -16,7 +16,8 @@ use mgn_wire::ops;
 const BAND: usize = 32 << 20;
 
 impl Region {
-    /// Reads into the program's memory; `most` is how much there is, if the program says so.
+    /// Reads into the program's memory; `most` is the size of that memory, if the program has given
+    /// it.
     ///
     /// # Safety
     /// `pixels` has room for the image if OpenGL accepts the arguments.

@@ -131,7 +131,7 @@ pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
 pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
     // SAFETY: the same command; otherwise the only reference in use, to the thread's own context.
     unsafe {
-        // Of samples there is no other index.
+        // Queries of samples have no other index.
         if index == 0 && counts_samples(target) {
             return glBeginQuery(target, id);
         }

@@ -125,7 +125,7 @@ fn current_set(cx: &mut Context, location: i32, list: &[i32]) {
     if let Some(program) = cx.gl.objects.program_in_use() {
         set(cx, program, location, list);
     } else {
-        // Of which program it is only the server knows.
+        // Only the server knows to which program it belongs.
         cx.enc.changes = cx.enc.changes.wrapping_add(1);
     }
 }

@@ -76,8 +76,8 @@ impl Plain {
         (!self.is_inside).then_some(self)
     }
 
-    /// Something is drawn, from arrays or not. Of both together it is not known what they leave
-    /// behind.
+    /// Something is drawn, from arrays or not. If a list contains both, the state that it leaves is
+    /// not known.
     fn draws(&mut self, mode: u32, from_arrays: bool) -> Option<()> {
         if *self.from_arrays.get_or_insert(from_arrays) != from_arrays {
             return None;

@@ -1,9 +1,9 @@
 //! Display lists that certainly raise no error when they are called, so that glGetError after them
 //! need not ask.
 //!
-//! Of most commands that lists hold, the shadow knows at each call whether they succeed, since it
-//! carries them out again. Others cannot fail at all, or draw.
-//! A list of nothing but these leaves alone what other commands' success depends on.
+//! For most commands in lists, the shadow knows at each call whether they succeed, because it
+//! executes them again. Others cannot fail at all, or draw. A list of only these does not change
+//! state on which other commands' success depends.
 
 use super::current::sets_current;
 use mgn_wire::{gl, ops, sift};

@@ -29,7 +29,7 @@ const PRIOR_COMMANDS_COMPLETE: c_int = 0x30F0;
 #[derive(Clone)]
 pub struct Sync {
     kind: c_uint,
-    /// Of a reusable one: the last signal, and the threads that wait for it.
+    /// For a reusable one: the last signal, and the threads that wait for it.
     signal: Arc<(Mutex<bool>, Condvar)>,
 }
 

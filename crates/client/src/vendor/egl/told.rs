@@ -45,7 +45,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
     pub kind: Kind,
-    /// Of a pbuffer, as asked for.
+    /// The requested size of a pbuffer.
     pub size: [c_int; 2],
     pub largest: bool,
     pub texture_format: c_int,

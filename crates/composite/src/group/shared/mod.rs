@@ -108,8 +108,8 @@ impl Shared {
         }
     }
 
-    /// Has the members of each host map each other's pages. Gives a number for each rank, which is
-    /// the same for those that share memory, and the memory that this one shares, if it does.
+    /// Makes the members of each host map each other's pages. Returns a number for each rank, which
+    /// is the same for those that share memory, and the memory that this one shares, if it does.
     /// Members that cannot map a page of their host count as if each was on a host of its own.
     pub fn join(
         links: &Links<'_>,
