@@ -57,22 +57,22 @@ pub(super) struct Mothership {
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["name"]))]
 pub(super) struct Host {
-    /// The name that servers of this file call it by.
+    /// Its name, by which servers of this file refer to it.
     pub name: Option<At<Name>>,
-    /// Its name or number in the network; a number of IPv6 is in brackets, "[fd00::1]".
+    /// Its name or IP address in the network; an IPv6 address is in brackets, "[fd00::1]".
     pub address: Option<At<String>>,
     /// The address of the relay, tls:HOST:PORT, through which programs on other hosts reach its
     /// servers.
     pub relay: Option<At<Parsed<Address>>>,
     /// How its servers are started. Without it, "ssh" if there is ssh, otherwise "no".
     pub start: Option<At<StartWord>>,
-    /// Where ssh goes to start servers, as USER@NAME. Without it, the address.
+    /// Where ssh connects to start servers, as USER@NAME. Without it, the address.
     pub ssh: Option<At<String>>,
     /// The mgn command there. Without it, mgn.
     pub mgn: Option<At<String>>,
-    /// Where the token is there. Without it, where it is on the mothership's host.
+    /// The path of the token on that host. Without it, the same as on the mothership's host.
     pub token_file: Option<At<String>>,
-    /// Where the token store is there. Without it, where it is on the mothership's host.
+    /// The path of the token store on that host. Without it, the same as on the mothership's host.
     pub token_store: Option<At<String>>,
 }
 
@@ -85,7 +85,7 @@ pub(super) enum StartWord {
     Here,
     /// By ssh.
     Ssh,
-    /// By others: by hand, or by systemd.
+    /// Not by the mothership, but by hand or by systemd.
     No,
 }
 
@@ -98,17 +98,17 @@ pub(super) struct Server {
     pub name: Option<At<Name>>,
     /// The host that it runs on. Without it, the mothership's, where it is started.
     pub host: Option<At<String>>,
-    /// Where it listens: one address or a list of them. A server on the mothership's host has
-    /// unix:@manganese-NAME without it, one that is started by ssh needs it, and one that
-    /// others start has none here.
+    /// Where it listens: one address or a list of them. Without it, a server on the mothership's
+    /// host listens at unix:@manganese-NAME. A server that is started by ssh needs it. A server
+    /// that the mothership does not start must not have it.
     pub listen: Option<At<OneOrMany<Parsed<Address>>>>,
-    /// The ways that programs may take: "shm", "unix", "tcp". Without it, all.
+    /// The transports that programs may use: "shm", "unix", "tcp". Without it, all.
     pub transports: Option<Vec<At<Parsed<Transport>>>>,
     /// Whether it receives and checks everything, and renders nothing.
     pub discard: Option<At<bool>>,
     /// The name of the file with its own token, in the folder of the mothership's token.
     pub token_file: Option<At<String>>,
-    /// Stream processing units that the commands of its programs pass, in this order, behind those
+    /// Stream processing units that the commands of its programs pass, in this order, after those
     /// of its walls.
     pub chain: Option<At<Vec<At<StageShape>>>>,
 }
@@ -138,13 +138,13 @@ pub(super) struct Wall {
     /// In a grid: the server of all tiles, or one for each, row by row from the upper left. A name
     /// may be there several times.
     pub servers: Option<At<Vec<At<String>>>>,
-    /// Where pictures of tiles go that say nothing else. Without it, into the program's window. In
-    /// a grid, tiles that share a display lie there side by side, as in the mural but without
-    /// the gaps, from `position` on.
+    /// Where the pictures of tiles without a key `present` of their own go. Without it, into the
+    /// program's window. In a grid, tiles that share a display lie there side by side, as in the
+    /// mural but without the gaps, from `position` on.
     pub present: Option<At<OneOrMany<TargetShape>>>,
     /// In a grid: where the picture of each tile goes, row by row from the upper left.
     pub tile_present: Option<At<Vec<At<OneOrMany<TargetShape>>>>>,
-    /// The tiles, where they are no grid.
+    /// The tiles, if they are not a grid.
     pub tile: Option<Vec<Tile>>,
     /// Which windows of a program go to the wall. Without it, all.
     pub windows: Option<Windows>,
@@ -161,17 +161,17 @@ pub(super) struct Wall {
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["name", "rect"]))]
 pub(super) struct Tile {
-    /// The name of the tile, another one for each tile of a wall.
+    /// The name of the tile. Each tile of a wall has a different one.
     pub name: Option<At<Name>>,
     /// The pixels of the mural that it shows: x, y, width, height, from the upper left.
     pub rect: Option<At<[Pixels; 4]>>,
-    /// The server that renders it. Left out in a file without servers.
+    /// The server that renders it. Leave it out in a file without servers.
     pub server: Option<At<String>>,
-    /// Where its picture goes. Without it, where the wall says.
+    /// Where its picture goes. Without it, the wall's own `present` applies.
     pub present: Option<At<OneOrMany<TargetShape>>>,
 }
 
-/// Which windows of a program go to the wall: those that all of this holds for.
+/// Which windows of a program go to the wall: those that meet all of these conditions.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Windows {
@@ -179,9 +179,9 @@ pub(super) struct Windows {
     pub title: Option<String>,
     /// The window's class or instance, with * for any letters.
     pub class: Option<String>,
-    /// Width and height in pixels that the window has at least.
+    /// The least width and height of the window in pixels.
     pub min_size: Option<[Pixels; 2]>,
-    /// The number of the window among those that the rest holds for, from 1.
+    /// The number of the window among those that meet the other conditions, from 1.
     pub nth: Option<Number<1, 10_000>>,
 }
 
@@ -204,11 +204,11 @@ pub(super) enum Fit {
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub(super) enum Tiling {
-    /// Their tiles where the mural is larger than a viewport can be, otherwise all of it.
+    /// If the mural is larger than the largest viewport, only their tiles; otherwise all of it.
     Auto,
-    /// All of it, of which they draw their tiles.
+    /// All of the window, in which they draw their tiles.
     Scissor,
-    /// Their tiles alone.
+    /// Only their tiles.
     Offset,
 }
 
