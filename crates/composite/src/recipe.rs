@@ -19,7 +19,7 @@ pub struct Recipe {
 /// An error in a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadRecipe {
-    #[error("there is no way {word:?} to composite; {}", did_you_mean(.word))]
+    #[error("there is no way of compositing called {word:?}; {}", did_you_mean(.word))]
     Operation { word: String },
     #[error("{rank:?} in the order {order:?} is no rank: give all ranks, front to back, as in over:2,0,1")]
     Rank { rank: String, order: String },

@@ -27,7 +27,7 @@ pub(crate) enum Problem {
     Composite(#[from] CompositeError),
     #[error("the processes could not find each other: {0}")]
     Meeting(#[from] mgn_fabric::Error),
-    #[error("this is a mistake of Manganese: {0}")]
+    #[error("this is a bug in Manganese: {0}")]
     Internal(String),
 }
 

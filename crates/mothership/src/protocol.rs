@@ -29,7 +29,7 @@ pub enum ToMothership {
     Server(Box<Hello>),
     Client(Box<Request>),
     Status,
-    /// It shall end, and what it has started with it.
+    /// It shall end, and so shall the servers that it has started.
     Stop,
     Alive,
     Sessions(Vec<Session>),
@@ -241,7 +241,7 @@ pub const LIMITS: [&str; 3] = [
 
 /// Text that is not a list of needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is no need; one is gl=4.5, core=3.3, es=3.2 or es1=1.1, or GL_EXTENSION, or one of {limits} with =N", limits = LIMITS.join(", "))]
+#[error("{word:?} is not a need; needs are gl=4.5, core=3.3, es=3.2 or es1=1.1, or GL_EXTENSION, or one of {limits} with =N", limits = LIMITS.join(", "))]
 pub struct NoNeed {
     word: String,
 }
@@ -262,7 +262,7 @@ impl FromStr for Needs {
 }
 
 impl Needs {
-    /// None for what is no need.
+    /// None for text that is not a need.
     fn add(&mut self, word: &str) -> Option<()> {
         if word.starts_with("GL_") {
             self.extensions.push(word.into());

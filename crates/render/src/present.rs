@@ -206,7 +206,7 @@ impl Renderer {
 
     fn surface(&mut self, id: u32) -> Result<SharedSurface, Fault> {
         self.beat();
-        let missing = || Fault::refused("a picture was asked of a surface that does not exist");
+        let missing = || Fault::refused("a picture was requested of a surface that does not exist");
         self.surfaces.get(&id).cloned().ok_or_else(missing)
     }
 

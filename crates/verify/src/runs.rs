@@ -52,7 +52,7 @@ pub enum Error {
     TimedOut { who: Who, limit: Duration },
     #[error("{process} drew with {} and not through Manganese", driver.display())]
     Elsewhere { process: String, driver: PathBuf },
-    #[error("the program drew through Manganese when it was to draw directly; unset what sets that up in its environment")]
+    #[error("the program drew through Manganese in the direct run; remove the variables that set this up from its environment")]
     NotDirect,
     #[error("what the program drew did not reach the server")]
     NotOurs,

@@ -136,7 +136,9 @@ pub enum WallError {
     Outside(String, u32, u32),
     #[error("two tiles are called {0}; give one of them another name")]
     Twice(String),
-    #[error("{0:?} is no wall; write COLUMNSxROWS, 2x2 for one, with {TILES_MAX} tiles at most")]
+    #[error(
+        "{0:?} is no wall; write COLUMNSxROWS, for example 2x2, with {TILES_MAX} tiles at most"
+    )]
     Grid(String),
     #[error("{0:?} is no place for pictures; write window=DISPLAY, files=DIR or viewer=ADDRESS")]
     Target(String),

@@ -22,7 +22,7 @@ pub enum Fault {
     BadString,
     #[error("a count of {0} is beyond every limit")]
     HugeCount(u64),
-    #[error("a long command was continued that was not begun, or is longer than it said")]
+    #[error("a long command was continued without a beginning, or is longer than announced")]
     BadLong,
     #[error("a command that needs a context came without one")]
     NoContext,

@@ -61,7 +61,7 @@ pub enum SharedError {
     Taken(Id),
     #[error("the members combine numbers in different ways: name the same for all")]
     Combine,
-    #[error("the memory of a barrier cannot be had: {0}")]
+    #[error("there is no memory for the barrier: {0}")]
     System(#[from] io::Error),
 }
 

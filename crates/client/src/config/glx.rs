@@ -94,7 +94,7 @@ impl Dialect {
         !self.is_newer
     }
 
-    /// Whether contexts that cannot be had are refused by the errors that GLX_ARB_create_context
+    /// Whether contexts that cannot be made are refused by the errors that GLX_ARB_create_context
     /// names.
     pub fn refuses_as_specified(self) -> bool {
         self.is_newer

@@ -77,7 +77,7 @@ impl Core {
 
     fn no_such_wall(&self, name: &str) -> String {
         if self.walls.is_empty() {
-            return format!("there is no wall called {name}: the mothership has no configuration with walls; give it one, or ask for a grid, 2x2 for one");
+            return format!("there is no wall called {name}: the mothership has no configuration with walls; give it one, or ask for a grid, for example 2x2");
         }
         let all: Vec<&str> = self.walls.keys().map(String::as_str).collect();
         let all = all.join(", ");

@@ -248,7 +248,7 @@ impl Daemon {
 
     fn stop(&mut self, why: &str) {
         if self.ending == Ending::Not {
-            tracing::info!("the mothership ends and what it has started with it: {why}");
+            tracing::info!("the mothership ends, and so do the servers that it has started: {why}");
             self.ending = Ending::Stopping(self.now() + GRACE);
             self.core.stop();
             self.starter.terminate(|name| self.core.is_on_line(name));

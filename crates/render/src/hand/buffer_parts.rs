@@ -311,7 +311,9 @@ impl Renderer {
         match is_done {
             true => Ok(()),
             // Nothing keeps the driver from using it as it is.
-            false => Err(Fault::refused("a buffer without what is bound of it")),
+            false => Err(Fault::refused(
+                "a buffer without the part of it that is bound",
+            )),
         }
     }
 
