@@ -1,5 +1,5 @@
-//! Barriers of a job's processes, each kind over what carries it. Ranks are threads with an
-//! endpoint each; processes that end are tested through the C interface.
+//! Barriers of a job's processes: each kind, over its own links. Ranks are threads with an endpoint
+//! each; processes that end are tested through the C interface.
 
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

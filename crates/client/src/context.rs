@@ -1,4 +1,4 @@
-//! A context: where its commands are written and sent.
+//! A context, which writes and sends commands.
 
 use crate::config::Format;
 use crate::debug_thread::Line;

@@ -1,9 +1,9 @@
 //! Debug messages for programs that do not want them at once. A program may wait for one without
 //! calling OpenGL, so a thread asks for messages in its place.
 //!
-//! A context sends what may have failed on its way and leaves word here. A moment later the thread
-//! fetches what the server has to tell, unless the context has done so, and calls the program's
-//! callback: OpenGL allows that in any thread while output is asynchronous.
+//! A context sends commands that may fail, and notes that here. A moment later the thread fetches
+//! the server's messages, unless the context has done so, and calls the program's callback: OpenGL
+//! allows that in any thread while output is asynchronous.
 
 use crate::session::Session;
 use crate::signals::Signals;

@@ -1,4 +1,4 @@
-//! The end of the process by us.
+//! Ends the process.
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Where commands are written that go nowhere.
+//! Memory for commands that are not sent.
 
 use mgn_wire::{Encoder, RECORD_MAX};
 use std::cell::UnsafeCell;

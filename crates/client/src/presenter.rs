@@ -1,4 +1,5 @@
-//! The threads that read frames connections, one a renderer, and hand pictures to where they go.
+//! The threads that read frames connections, one for each renderer, and pass pictures on to their
+//! targets.
 //!
 //! On a wall each renderer sends its part of a frame. The parts are shown together when the last
 //! one has arrived and all servers have shown the frame before, so that a frame is never seen in

@@ -1,8 +1,7 @@
-//! Stages in the program's own process: what is sent, to whomever, has passed them.
+//! Stages in the program's own process: all commands pass through them before they are sent.
 //!
-//! They have a thread of their own, which is given copies of messages and sends what comes out at
-//! the chain's end. So nothing that stages do is done in the program's threads, which wait for it
-//! only where they ask something.
+//! They have a thread of their own, which gets copies of messages and sends the output of the
+//! chain. So stages do not work in the program's threads, which wait for them only for answers.
 
 use crate::exit::end_process;
 use crate::signals::Signals;

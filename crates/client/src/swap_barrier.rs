@@ -1,8 +1,8 @@
 //! The barrier before swaps: no program shows a frame before all have handed over theirs.
 //!
 //! The programs are the ranks of a job, which they join at their first swap. A program that ends
-//! leaves the barrier, and the others go on without it. So they do without one that was lost: its
-//! launcher ends them if it should not have ended. One that hangs is an error after a time.
+//! leaves the barrier, and the others go on without it. They also go on without a lost one: its
+//! launcher ends them if it should not have ended. A program that hangs is an error after a time.
 
 use crate::job;
 use crate::log::line;

@@ -3,7 +3,7 @@
 //! `thread_local!` in a shared library goes through `__tls_get_addr`, which doubles the cost of a
 //! scalar command. An initial-exec word is one load from the library's global offset table and one
 //! from the thread's block. The price is that the library's whole TLS segment must fit the loader's
-//! surplus of static TLS, so it is kept small (`tests/exports.rs` looks).
+//! surplus of static TLS, so it is kept small (`tests/exports.rs` checks that).
 //!
 //! The word is never null: without a context it points at
 //! [`idle_context`], a context without room whose commands go nowhere.

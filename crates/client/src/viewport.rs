@@ -1,4 +1,4 @@
-//! glViewport, with which programs answer a window's new size.
+//! glViewport, which programs call when a window gets a new size.
 
 use crate::current::with_current;
 use crate::entry_points;

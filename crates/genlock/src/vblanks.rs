@@ -1,4 +1,5 @@
-//! When a display refreshes, from times that are taken a little late, and some of them not at all.
+//! Estimates when a display refreshes, from times that are measured a little late, and of which
+//! some are missing.
 
 /// How much of a difference from the prediction is believed at once. The filter of this kind
 /// (alpha-beta) with this gain averages over about ten refreshes.

@@ -1,4 +1,4 @@
-//! The private directory of one run, and the sweeping of those that killed runs left behind.
+//! The private directory of one run, and the removal of those that killed runs have left.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;

@@ -1,4 +1,4 @@
-//! Signals that we are sent go on to the program, or to the ranks of a job.
+//! Passes signals to this process on to the program, or to the ranks of a job.
 
 use std::fs;
 use std::os::fd::OwnedFd;

@@ -1,5 +1,5 @@
-//! Another host, by ssh: one connection that all else shares, what `mgn` holds there for as long as
-//! this process lives, and sockets that are forwarded.
+//! Another host, by ssh: one shared connection, the processes that `mgn` runs there as long as this
+//! process lives, and forwarded sockets.
 //!
 //! The connection is made once, in the foreground, where ssh may ask for a password. It then stays
 //! in the background (`ControlMaster`), and everything that follows goes through it. The processes

@@ -1,4 +1,4 @@
-//! Numbers of clients that drivers calculate with before they look whether they are in order.
+//! Numbers from clients with which drivers calculate before they check them.
 //!
 //! Mesa adds a place and a size, or a first index and a count, and compares the sum. A sum that is
 //! too large for its type passes the comparison. So every command gets numbers whose sums fit

@@ -1,4 +1,4 @@
-//! A context as the renderer knows it: the driver's, and what has to be remembered beside it.
+//! A context of the renderer: the driver's, and the state that must be kept beside it.
 
 use crate::counts::{Counts, Results};
 use crate::debug::Debug;

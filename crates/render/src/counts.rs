@@ -1,10 +1,10 @@
-//! Occlusion queries on a wall, and rendering on condition of them.
+//! Occlusion queries on a wall, and conditional rendering.
 //!
 //! A renderer counts what it draws of its tile, its *share*. The shares of all renderers add up to
 //! what one renderer would count, because the client begins such queries only where tiles do not
-//! overlap. Drawing that every renderer does as a whole, such as into framebuffer objects, all
-//! count alike. So a query is made of *pieces*, queries of the driver's that have counted the one
-//! or the other, and the client adds them up.
+//! overlap. All renderers count alike what each of them draws as a whole, such as into framebuffer
+//! objects. So a query is made of *pieces*, queries of the driver's that have counted the one or
+//! the other, and the client adds them up.
 
 use crate::hand::split_lists::Step;
 use crate::names::Class;

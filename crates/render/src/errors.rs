@@ -1,4 +1,4 @@
-//! A context's error, which both sides of the stream raise and the driver as well.
+//! A context's error, which the client, the renderer and the driver raise.
 
 use crate::debug::Debug;
 use mgn_wire::gl::GL_NO_ERROR;

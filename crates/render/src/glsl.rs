@@ -2,8 +2,8 @@
 //! pixels begin, and place vertices in a part of the viewport.
 //!
 //! The function `main` gets another name, and one is added that calls it and moves its vertices.
-//! Names that begin with `mgn_` are ours. Where nothing is to be moved the uniforms are zero, as
-//! they are in the beginning, and nothing is changed.
+//! Names that begin with `mgn_` are ours. If nothing must be moved, the uniforms are zero, which is
+//! their initial value.
 
 use mgn_wire::gl::*;
 use std::ffi::CStr;

@@ -1,4 +1,4 @@
-//! From a finished frame to a picture on its way to the client.
+//! Makes a picture for the client from a finished frame.
 
 use crate::configs::{usual, Choice};
 use crate::egl::{self, attr, ApiKind, Egl};

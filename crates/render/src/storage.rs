@@ -1,5 +1,5 @@
-//! Memory for what a program stores. Where its session may have no more of it the driver is refused
-//! some, and says GL_OUT_OF_MEMORY.
+//! Memory for what a program stores. If its session has reached its limit, the driver gets no
+//! memory, and raises GL_OUT_OF_MEMORY.
 
 use rustix::process::{getrlimit, prlimit, Resource, Rlimit};
 

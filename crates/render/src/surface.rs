@@ -1,5 +1,4 @@
-//! Default framebuffers: what a program takes for a window's or a pbuffer's is an EGL pbuffer, or
-//! two.
+//! Default framebuffers: those of a program's window or pbuffer are one EGL pbuffer, or two.
 //!
 //! A pbuffer has one colour buffer, which answers to GL_BACK and GL_FRONT alike. It is the back
 //! buffer of a double-buffered surface and the only one of a single-buffered one. A double-buffered

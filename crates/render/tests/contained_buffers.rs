@@ -1,4 +1,4 @@
-//! Attacks by parts of buffers: a client that has shaders, or the driver itself, read and write
+//! Attacks by parts of buffers: a client that lets shaders, or the driver itself, read and write
 //! beside its buffers. The tests run in the renderer's process and look for memory of their own.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.

@@ -1,8 +1,8 @@
-//! Random sequences of commands, after each of which what the renderer has noted is compared with
-//! what the driver says. Most commands are in order; some are what no client sends, or come where
-//! the driver refuses them.
+//! Random sequences of commands. After each command, the renderer's notes are compared with the
+//! driver's state. Most commands are valid; some are such as no client sends, or come where the
+//! driver refuses them.
 //!
-//! `support/fuzz.rs` says which settings of the environment it knows.
+//! `support/fuzz.rs` lists the environment variables that it knows.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]

@@ -1,5 +1,5 @@
-//! Snapshots: a new renderer that executes one stands where the first stands, and the first stands
-//! there still.
+//! Snapshots: a new renderer that executes one has the state of the first, and the first one's
+//! state does not change.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

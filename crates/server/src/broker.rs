@@ -1,8 +1,8 @@
 //! Connections to viewers, which a worker may not make: its server makes them, and hands them over.
 //!
-//! Which viewers these are, the server knows from the client's first message, and whether the
-//! client may have pictures shown there. So a client that has taken over a worker cannot have it
-//! connect anywhere else, and finds no token there.
+//! The server knows from the client's first message which viewers these are, and whether the client
+//! may show pictures there. So a client that has taken over a worker cannot make it connect
+//! anywhere else, and finds no token in it.
 
 use crate::control::{tell, FromWorker};
 use mgn_fabric::{take_over, Address, Connection, Handover};

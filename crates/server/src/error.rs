@@ -1,4 +1,4 @@
-//! Why there is no server.
+//! Reasons why a server cannot start or continue.
 
 use std::path::PathBuf;
 

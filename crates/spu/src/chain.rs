@@ -1,5 +1,4 @@
-//! Chains by name: which SPUs there are, what they may be told, and a chain of them before the
-//! renderer.
+//! Chains by name: the SPUs, their parameters, and a chain of them before the renderer.
 
 use mgn_wire::Commands;
 use serde::{Deserialize, Serialize};

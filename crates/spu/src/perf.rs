@@ -1,7 +1,7 @@
 //! `perf`: what the frames of a program cost: time, vertices, primitives, bytes, changes of state.
 //!
-//! It counts what the stream shows. Numbers that lie in buffers (indirect draws) it cannot see, and
-//! a patch counts as 3 vertices whatever its size.
+//! It counts what the stream shows. It cannot see numbers in buffers (indirect draws), and a patch
+//! of any size counts as 3 vertices.
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer, Value, Values};

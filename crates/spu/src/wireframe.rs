@@ -1,9 +1,8 @@
 //! `wireframe`: polygons as lines, to see what they are made of.
 //!
-//! The driver is told to draw lines whatever the program asks for. Programs read their own mode
-//! back all the same: clients remember it, and where one asks the server, it is answered from here.
-//! Feedback is given what is drawn, lines. OpenGL ES has no such mode, and its contexts are left
-//! alone.
+//! The driver is told to draw lines whatever the program asks for. Programs still read their own
+//! mode back: clients remember it, and if one asks the server, this stage answers. Feedback gets
+//! the lines that are drawn. OpenGL ES has no such mode, and its contexts do not change.
 
 use crate::chain::{Does, Spu};
 use mgn_wire::hello::api;

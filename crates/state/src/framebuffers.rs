@@ -1,4 +1,4 @@
-//! Framebuffers and renderbuffers: which are bound, and what is drawn to and read from.
+//! Framebuffers and renderbuffers: their bindings, and the draw and read buffers.
 
 use mgn_wire::gl::*;
 

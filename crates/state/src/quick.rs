@@ -1,4 +1,4 @@
-//! A shortcut for what programs ask most: names of one integer at a fixed place.
+//! A shortcut for the most frequent queries: names of one integer at a fixed place.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;

@@ -1,5 +1,5 @@
-//! Whether this process is the one that it was, or a child that was forked from it; and values that
-//! a child starts afresh.
+//! Whether this process is the original one, or a child that was forked from it; and values that a
+//! child initialises again.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! A wall in a browser: as it is arranged, live, from the whole mural down to one tile.
+//! A wall in a browser: live, in its arrangement, from the whole mural down to one tile.
 //!
 //! A [`Feed`] takes the pictures of one tile where they are made, and sends those that the viewer
 //! asks for as JPEG. The [`Viewer`] serves the page. It asks only for tiles in view, no larger than

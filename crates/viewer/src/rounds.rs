@@ -1,9 +1,9 @@
 //! Which frame every tile should show next, so that all of a wall change together. No I/O.
 //!
-//! In a *round* every feed that is looked at is asked for one frame, a little ahead of the newest
-//! that any has seen. When all have answered with that frame, the pictures are shown. A feed where
-//! no more frames come answers with its newest, and is waited for if others are further. One that
-//! had passed the frame already answers with a later one; then all are asked again, further ahead.
+//! In a *round*, every feed in view is asked for one frame, a little ahead of the newest that any
+//! has seen. When all have answered with that frame, the pictures are shown. A feed without new
+//! frames answers with its newest, and the others wait for it if they are further. A feed that has
+//! already passed the frame answers with a later one. Then all are asked again, further ahead.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A wall as it is arranged.
+//! The arrangement of a wall.
 
 use crate::{Rect, Target, Windows};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! Which tiles geometry can touch (sort-first), after Humphreys et al., *WireGL* (2001): the box
-//! around some vertices is held against the tiles' edges.
+//! around some vertices is compared with the tiles' edges.
 
 /// The tiles' edges as planes in object space.
 #[derive(Debug, Clone)]

@@ -1,6 +1,5 @@
 //! Why a session ends, by whose fault, and why a renderer gives no snapshot. Both travel as
-//! postcard: what follows from them depends on their kind and never on their words, which are for
-//! people.
+//! postcard: their effects depend on their kind and never on their text, which is for people.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

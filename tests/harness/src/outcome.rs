@@ -1,4 +1,4 @@
-//! Programs run to their end, within a time.
+//! Runs programs until they end, within a time limit.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;

@@ -1,5 +1,4 @@
-//! `mgn bench` where it draws: quick runs come to their end, whatever works here, and leave nothing
-//! behind.
+//! `mgn bench` where it draws: quick runs end, no matter what works here, and leave nothing behind.
 
 use std::collections::BTreeSet;
 use std::fs;

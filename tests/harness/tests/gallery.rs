@@ -1,4 +1,4 @@
-//! Other people's programs, made repeatable by a preloaded clock. docs/programs.md tells of them.
+//! Other people's programs, made repeatable by a preloaded clock. docs/programs.md describes them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

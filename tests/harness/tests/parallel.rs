@@ -1,4 +1,4 @@
-//! Several programs that draw into one window: their picture is that of one program.
+//! Several programs that draw into one window: their picture is the same as one program's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Programs that are drawn by servers which the mothership has started.
+//! Programs that are rendered by servers of the mothership.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
-//! Which numbers of a command are bounded before anything is done with them, and how
-//! (`render/src/bounds.rs`).
+//! Which numbers of a command are bounded before they are used, and how (`render/src/bounds.rs`).
 
 use super::trait_name;
 use mgn_spec::{Command, Param, Scalar, WireType};

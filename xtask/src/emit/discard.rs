@@ -1,4 +1,4 @@
-//! The stage that drops what draws.
+//! The stage that drops all commands that draw.
 
 use super::{trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Command, Model};

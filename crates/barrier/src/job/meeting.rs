@@ -1,5 +1,5 @@
-//! How the members of a barrier meet when they open it: each says to the first one what it
-//! believes to be opened, and the first one answers all.
+//! How the members of a barrier meet when they open it: each sends the first one its view of the
+//! barrier, and the first one answers all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! All tell the first, which tells all: the fewest packets, and one hop more than none.
+//! All members tell the first one, which tells all: the fewest packets, in two hops.
 
 use super::{Pattern, Place, Signal, Unexpected, ARRIVAL, RELEASE};
 use crate::{Combine, View};

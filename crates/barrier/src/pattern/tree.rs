@@ -1,4 +1,5 @@
-//! Each tells its parent when all below it have arrived, and the root's word goes down again.
+//! Each member tells its parent when all below it have arrived, and the root's release goes down
+//! again.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Barriers in memory that the processes of one host share.
 //!
-//! Unlike the other kinds this one waits itself: there are no packets to carry. Members that die
-//! and that leave are provided for; one that joins is a matter of a new group.
+//! Unlike the other kinds this one waits itself: there are no packets to carry. It handles members
+//! that die or leave. A new member needs a new group.
 
 pub(crate) mod page;
 

@@ -1,5 +1,5 @@
-//! Messages of any length to one member and from it, in order and none lost, over links that lose
-//! packets: parts with numbers, which are sent again until they are acknowledged.
+//! Messages of any length to one member and from it, in order and without loss, over links that
+//! lose packets: parts with numbers, which are sent again until they are acknowledged.
 
 use std::collections::VecDeque;
 use std::time::Duration;

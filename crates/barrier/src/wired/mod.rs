@@ -1,8 +1,8 @@
-//! A barrier over three wires, as a cluster can have beside its network.
+//! A barrier over three wires, which a cluster can have beside its network.
 //!
 //! Each member can hold each line low (open drain), and a line is high when no member holds it.
 //! Epoch e passes when line e mod 3 is high. At its arrival, a member first holds the next line, so
-//! that the next epoch cannot pass before it arrives there, and then lets this one go.
+//! that the next epoch cannot pass before it arrives there, and then releases this one.
 //!
 //! Why three: a member that has passed an epoch may hold the line of that epoch again only when all
 //! others have seen it high. With two lines it would have to do so at its next arrival, when a slow

@@ -1,5 +1,5 @@
-//! Kinds of contexts: what a program asked of one beside its version shows in some constants, in
-//! its errors, and in what becomes of it when the server is lost.
+//! Kinds of contexts: the properties beside the version that a program requests of a context affect
+//! some constants, its errors, and its behaviour when the server is lost.
 
 use crate::context::{flag, Context, Request};
 use crate::current::context;

@@ -1,4 +1,4 @@
-//! Commands that are not carried.
+//! Commands that are not supported.
 
 use crate::current::context;
 use mgn_wire::gl;

@@ -1,9 +1,9 @@
 //! The renderers of a wall: all get the same commands, in the same order, and the remaining ones go
 //! on without a lost one.
 //!
-//! One of them, the speaker, answers what all know alike. Each keeps its last answer to every
-//! context, so that another can take its place: answers carry the number of the message that asked,
-//! which is the same for all.
+//! One of them, the speaker, answers questions to which all have the same answer. Each keeps its
+//! last answer to every context, so that another can take its place: answers carry the number of
+//! the message that asked, which is the same for all.
 
 use super::{message, Renderer, Sent, Successor};
 use crate::replies::{Answered, NoAnswer};

@@ -1,4 +1,4 @@
-//! X errors for what a GLX call refuses.
+//! X errors for GLX calls that are refused.
 //!
 //! A GLX implementation reports errors as protocol errors, which reach the program through its own
 //! Xlib error handler. Ours never went over the wire, so the handler is called with the event the X

@@ -1,4 +1,4 @@
-//! Values of a configuration file, which say themselves what they may be.
+//! Values of a configuration file, with their own schemas.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! On a virtual clock.
+//! Tests of the core on a virtual clock.
 
 use super::*;
 use crate::config::{Config, Units};

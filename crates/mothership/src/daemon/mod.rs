@@ -1,5 +1,5 @@
-//! The mothership as a process: it listens, starts the servers of its configuration, and carries
-//! what the core says.
+//! The mothership as a process: it listens, starts the servers of its configuration, and sends the
+//! core's messages.
 
 mod connections;
 mod starter;

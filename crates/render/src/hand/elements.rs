@@ -1,7 +1,7 @@
 //! Elements of arrays that drivers read on the processor: for glArrayElement, for draws that are
-//! compiled into display lists, and for what is selected or fed back. Mesa does not look where a
-//! buffer ends, so the renderer does; in the last case Mesa does look, but not whether there is any
-//! storage.
+//! compiled into display lists, and for what is selected or fed back. Mesa does not check the end
+//! of a buffer, so the renderer does. In the last case Mesa checks that, but not whether there is
+//! any storage.
 
 use super::arrays::{bits, in_unit, Source};
 use super::vertex_arrays::has_array;

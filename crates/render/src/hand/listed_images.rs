@@ -1,5 +1,6 @@
-//! Images that Mesa takes from the bound pixel buffer without looking where it ends: those that it
-//! copies to display lists, and compressed ones. The renderer looks, or reads the buffer itself.
+//! Images that Mesa reads from the bound pixel buffer without checking its end: those that it
+//! copies to display lists, and compressed ones. The renderer checks it, or reads the buffer
+//! itself.
 
 use super::pixel_store::PixelStore;
 use crate::bounds::TOO_FAR;

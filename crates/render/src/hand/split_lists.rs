@@ -2,9 +2,9 @@
 //! which are the renderer's, and on a wall those about queries and conditional rendering, which it
 //! follows.
 //!
-//! Such a list is compiled in parts, each a list of the driver's, and the renderer goes from one to
-//! the next and does itself what lies between them. The first part has the list's own name; the
-//! names of the others are high ones, which programs do not use.
+//! Such a list is compiled in parts, each a list of the driver's, and the renderer calls one after
+//! the other, and executes the commands between them itself. The first part has the list's own
+//! name; the names of the others are high ones, which programs do not use.
 
 use crate::renderer::Renderer;
 use crate::snapshot::lists::{Kept, Records};

@@ -1,10 +1,10 @@
 //! Vertex array objects of the program's, and the buffers that its arrays lie in.
 //!
-//! Programs enable arrays that lie nowhere, which is legal while nothing uses them, and a client
-//! may do it to have the driver read the server's memory. So arrays without a buffer are hidden
-//! from the driver during draws. Which those are is asked of the driver, once after each change: a
-//! command that the driver has refused changes nothing, and what the renderer would conclude from
-//! commands would then be an address.
+//! Programs enable arrays without memory, which is legal while nothing uses them, and a client may
+//! do this to let the driver read the server's memory. So arrays without a buffer are hidden from
+//! the driver during draws. The driver is queried for them, once after each change: a refused
+//! command changes nothing, and a conclusion from commands could then make the driver use an offset
+//! as an address.
 
 use super::arrays::{bits, enable, in_unit, Source};
 use crate::context::Api;

@@ -1,5 +1,4 @@
-//! Display lists. No driver reads them back, so on a wall what they are made of is kept, as it
-//! came.
+//! Display lists. No driver reads them back, so on a wall their commands are kept as they came.
 
 use super::script::{say, Script};
 use super::{refusal, Objects};

@@ -1,4 +1,5 @@
-//! Snapshots: all that a renderer holds, as a stream that brings a new renderer to where it stands.
+//! Snapshots: the whole state of a renderer, as a stream that brings a new renderer to the same
+//! state.
 //!
 //! Objects that contexts share are read through a context of the snapshot's own, which shares them,
 //! so that no program's state is touched for that. A context's own state is read from it parameter

@@ -1,5 +1,5 @@
-//! The state of a context that is asked parameter by parameter: tables of what is asked, and of the
-//! command that sets it.
+//! The state of a context that is read parameter by parameter: tables of the parameters, and of the
+//! commands that set them.
 
 use super::driver::{ask, tell, Driver};
 use super::programs::parameters;

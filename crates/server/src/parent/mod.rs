@@ -1,4 +1,4 @@
-//! The parent process: it lets clients in, gives each session to a worker, and sees to it that
+//! The parent process: it admits clients, gives each session to a worker, and makes sure that
 //! workers end.
 
 mod audit;

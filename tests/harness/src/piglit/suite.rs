@@ -1,4 +1,4 @@
-//! The tests that there are, and the order in which they run.
+//! The list of tests, and the order in which they run.
 
 use std::collections::BTreeMap;
 use std::process::Command;

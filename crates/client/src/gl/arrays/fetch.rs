@@ -1,5 +1,5 @@
-//! Reading elements of arrays in the program's memory: glArrayElement. Mesa does not know that blue
-//! may come first there.
+//! Reading elements of arrays in the program's memory: glArrayElement. Mesa does not support arrays
+//! with blue first there.
 
 use crate::context::Context;
 use crate::current::context;

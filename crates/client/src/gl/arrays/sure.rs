@@ -1,4 +1,4 @@
-//! Which draws raise no error for certain, so that glGetError after them need not ask.
+//! Draws that certainly raise no error, so that glGetError after them need not ask the server.
 
 use crate::context::Context;
 use crate::gl::claims::On;

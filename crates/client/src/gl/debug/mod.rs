@@ -1,8 +1,8 @@
-//! Debug output. The driver's messages and the server's own wait there, and the program's callback
-//! is called here, in the program's thread: when an answer says that there are any, and before a
-//! frame is handed over. Where the program wants synchronous output, every command that may fail
-//! asks for them before it returns; elsewhere it is sent at once, and a thread asks a moment later
-//! (`debug_thread`).
+//! Debug output. The driver's messages and the server's own are kept at the server. The program's
+//! callback is called here, in the program's thread: when an answer says that there are any, and
+//! before a frame is handed over. If the program wants synchronous output, every command that may
+//! fail asks for them before it returns. Otherwise the command is sent at once, and a thread asks a
+//! moment later (`debug_thread`).
 
 pub mod labels;
 

@@ -1,5 +1,5 @@
-//! Small reads that follow each other: the server is asked for more than the program wants, and the
-//! next reads are answered from that.
+//! Small consecutive reads: the client reads more from the server than the program wants, and
+//! answers the next reads from that.
 //!
 //! Each read is a round trip, and one of a few pixels takes hardly longer than one of some
 //! thousand. The pixels remain valid as long as this process has sent the server no command: then

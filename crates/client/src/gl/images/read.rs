@@ -1,4 +1,4 @@
-//! Images on their way in: what OpenGL writes to the program's memory, or to the buffer bound to
+//! Images from the server: OpenGL writes them to the program's memory, or to the buffer bound to
 //! GL_PIXEL_PACK_BUFFER.
 
 use crate::context::Context;

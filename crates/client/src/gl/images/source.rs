@@ -1,4 +1,4 @@
-//! Images on their way out: from the program's memory to the wire.
+//! Images to the server: from the program's memory to the wire.
 
 use super::formats::go_together;
 use crate::context::Context;

@@ -1,5 +1,5 @@
-//! Queries that begin and end, and rendering on condition of them. On a wall each renderer counts
-//! samples of its own tile, and the client adds up.
+//! Queries that begin and end, and conditional rendering. On a wall each renderer counts samples of
+//! its own tile, and the client adds them up.
 
 use crate::context::Context;
 use crate::current::context;

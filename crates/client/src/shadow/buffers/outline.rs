@@ -1,4 +1,4 @@
-//! Where the vertices lie of a buffer that is filled again and again, found while they are sent: so
+//! Bounds of the vertices in a buffer that is filled repeatedly, found while they are sent, so that
 //! no copy of them is kept.
 
 use crate::shadow::arrays::positions::{Indices, Positions};

@@ -1,5 +1,5 @@
-//! Mappings that stay while the server works with the buffer: what the program and the server have
-//! written, each without the other's knowledge.
+//! Mappings that stay while the server works with the buffer: the program and the server write to
+//! them without each other's knowledge.
 //!
 //! The program's writes are found by comparison with the bytes that were last sent to the server.
 //! So any code may write there, even the kernel.

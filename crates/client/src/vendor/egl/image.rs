@@ -1,5 +1,5 @@
-//! Images of textures and renderbuffers. They live at the render server; other kinds, of other
-//! processes or devices, there are none.
+//! Images of textures and renderbuffers. They live at the render server. There are no other kinds,
+//! such as those of other processes or devices.
 
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};

@@ -1,5 +1,5 @@
-//! Native displays: which X server they lead to, and making sure that it has got what the program
-//! asked of it.
+//! Native displays: which X server they lead to, and a way to make sure that it has got the
+//! program's requests.
 
 use crate::x11::xlib::{xlib, Display};
 use std::ffi::{c_int, c_uint, c_void};

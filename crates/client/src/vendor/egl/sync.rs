@@ -1,6 +1,7 @@
 //! Fence and reusable syncs.
 //!
-//! A fence is waited for when it is created: then it needs nothing further, whichever thread asks.
+//! The client waits for a fence when it is created, so that later queries by any thread need no
+//! further work.
 
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};

@@ -1,5 +1,5 @@
-//! Functions of GLX extensions that are of no other file: the renderer, counters of frames, parts
-//! of windows, and older names of things.
+//! Functions of GLX extensions that belong to no other file: the renderer, counters of frames,
+//! parts of windows, and older names of functions.
 
 use super::abi::{ConfigHandle, ContextHandle};
 use super::{config, context, drawable};
