@@ -174,7 +174,7 @@ static int compare(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
-/* Percentiles of single repetitions of `each` seconds. All together do not take much longer than a given time. What none lies beyond is no number. */
+/* Percentiles of single repetitions of `each` seconds. All together do not take much longer than a given time. A percentile beyond the last repetition is no number. */
 static void timed(const char *test, double seconds, double each, double *percentiles)
 {
     static double times[2000];

@@ -171,7 +171,7 @@ pub struct Layer<'p> {
     pub surface: &'p Surface,
 }
 
-/// What has become of a frame.
+/// The outcome of a frame.
 pub enum Outcome<'c> {
     /// It shall be shown here.
     Here(PictureRef<'c>),

@@ -31,7 +31,7 @@ pub struct Options {
     pub run_dir: Option<PathBuf>,
     /// Whether to count the commands that are sent, which costs a look at each.
     pub count_commands: bool,
-    /// What happens when the server is lost: the program goes on blank, or ends.
+    /// Whether the program goes on, without drawing, when the server is lost, or ends.
     pub continue_on_loss: bool,
     pub weld: Weld,
     /// The window that this program draws into together with others.

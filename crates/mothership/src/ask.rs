@@ -38,7 +38,7 @@ pub struct TileServer {
     pub server: String,
     pub address: Address,
     pub transport: Transport,
-    /// What to prove, where the server wants that.
+    /// The token to prove, if the server requires one.
     pub token_file: Option<PathBuf>,
     /// The key that it shows, if it encrypts.
     pub key: Option<PublicKey>,

@@ -140,7 +140,7 @@ pub struct Whereabouts {
     pub host_name: String,
 }
 
-/// What a server can do.
+/// A server's abilities.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
     pub renderer: String,
@@ -221,7 +221,7 @@ impl std::fmt::Display for Wanted {
     }
 }
 
-/// What a program cannot do without.
+/// A program's requirements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
     /// None where any will do.

@@ -52,7 +52,7 @@ pub struct ClientStatus {
     pub program: String,
     pub pid: u32,
     pub host: String,
-    /// What it has asked for.
+    /// The servers that it has asked for.
     pub wants: String,
     /// Why it waits; none if it is matched.
     pub waits_for: Option<String>,

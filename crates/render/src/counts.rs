@@ -30,7 +30,7 @@ pub(crate) struct Counts {
     nothing: u32,
 }
 
-/// What decides whether the following commands draw.
+/// The condition that decides whether the following commands draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Condition {
     /// The driver, by a query and a mode.

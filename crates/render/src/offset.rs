@@ -527,7 +527,7 @@ impl Renderer {
         self.where_is(x, y, false)
     }
 
-    /// Likewise of what is drawn to.
+    /// The same for the draw surface.
     pub(crate) fn where_drawn(&mut self, x: i32, y: i32) -> (i32, i32) {
         self.where_is(x, y, true)
     }

@@ -92,10 +92,10 @@ impl Renderer {
         Renderer::complete(Renderer::on(Egl::open()?, pictures)?)
     }
 
-    /// A renderer on whatever driver the environment leads to, which may be Manganese itself.
+    /// A renderer on the driver to which the environment leads, which may be Manganese itself.
     ///
     /// # Errors
-    /// Likewise.
+    /// As for [`Renderer::new`].
     pub fn of_environment(pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
         Renderer::complete(Renderer::on(Egl::of_environment()?, pictures)?)
     }

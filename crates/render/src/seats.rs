@@ -15,7 +15,7 @@ use std::rc::{Rc, Weak};
 pub(crate) const SOLE: u32 = 0;
 
 pub(crate) struct Seats {
-    /// What is current in EGL: context, draw and read surface.
+    /// The current objects of EGL: context, draw and read surface.
     pub bound: Cell<(egl::Context, egl::Surface, egl::Surface)>,
     /// The renderer that has worked last.
     pub turn: Cell<u32>,

@@ -56,7 +56,7 @@ pub(crate) struct Session {
     pub shown: Option<Shown>,
     /// Where programs on other hosts may have their pictures shown.
     pub present: Vec<Target>,
-    /// What `Incoming::from_handoff` needs besides the socket.
+    /// The data that `Incoming::from_handoff` needs besides the socket.
     pub client: Handover,
     pub chain: Chain,
     pub memory_limit: u64,

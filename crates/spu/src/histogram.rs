@@ -22,7 +22,7 @@ pub const SPU: Spu = Spu {
             name: "every",
             kind: Kind::Count,
             default: Some(""),
-            about: "also after so many frames, each time of these alone",
+            about: "also each time this number of frames has been shown, for these frames only",
         },
     ],
     build,

@@ -27,7 +27,7 @@ pub const SPU: Spu = Spu {
             name: "seconds",
             kind: Kind::Count,
             default: Some("1"),
-            about: "a line each time so many have passed, and one of all at the end",
+            about: "a line each time this number of seconds has passed, and one for all at the end",
         },
     ],
     build,

@@ -1,8 +1,9 @@
 /*
  * An LD_PRELOAD library that makes OpenGL programs repeatable and photographs their frames.
  *
- * Clocks as the program sees them stand still while it draws and go on by a fixed step at each swap, waits return at once and move the clock on, and
- * random numbers start from one seed. So an animation depends on the number of the frame alone. Frames count from 1 over all windows.
+ * The program's clocks stop while it draws, and advance by a fixed step at each swap, waits return
+ * at once and move the clock on, and random numbers start from one seed. So an animation depends on
+ * the number of the frame alone. Frames count from 1 over all windows.
  *
  *   MGN_SHOTS_DIR=DIR       writes frames, read back before they are swapped, as DIR/frame-000001.ppm and so on: binary PPM pictures
  *   MGN_SHOTS_EVERY=N       every N-th frame only

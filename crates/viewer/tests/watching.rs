@@ -41,7 +41,7 @@ fn tiles_come_together_and_in_their_colours() {
         tiles.is_some_and(|tiles| tiles.iter().all(|tile| tile["health"] == "live"))
     });
     watcher.look(&[64; 4]);
-    // What the page shows. Feeds that have just come may be a few frames apart.
+    // The frames that the page shows. Feeds that have just come may be a few frames apart.
     let mut frames = [0; 4];
     for n in 0..30 {
         for shown in watcher.take() {

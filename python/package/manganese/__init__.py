@@ -241,8 +241,8 @@ class Outlet:
         tls: address needs `token_file`, the file of a token with the role server; by default, the
         one that MGN_TOKEN_FILE names. Tiles are counted from 0.
 
-        The viewer need not run yet, and may be restarted. It gets the newest picture whenever
-        somebody looks, so some pictures may never be seen. Processes that show tiles of one
+        The viewer need not run yet, and may be restarted. It gets the newest picture while a
+        page shows the tile, so some pictures may never be seen. Processes that show tiles of one
         wall must show the same number of pictures. Sides have at most 16384 pixels.
         """
         if not 0 <= tile < 1 << 16:

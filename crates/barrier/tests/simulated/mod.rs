@@ -537,7 +537,7 @@ impl<'m> World<'m> {
     /// No member passes early.
     fn check_pass(&self, id: Id, epoch: u64, value: u64) {
         let (arrived, _, bits) = &self.arrivals[&epoch];
-        assert!(value & !bits == 0, "somebody unknown in {value:x}");
+        assert!(value & !bits == 0, "an unknown member in {value:x}");
         for (other, node) in &self.nodes {
             let is_in = node.first.is_some_and(|first| first <= epoch);
             if is_in && node.counts() && !self.nodes[&id].is_suspected {
@@ -568,7 +568,8 @@ impl<'m> World<'m> {
 
     /// All members that were neither killed nor suspected agree about each epoch.
     fn check_uniform(&self) {
-        // A suspected member that nobody could tell goes on with those that have joined by it.
+        // A suspected member that could not be informed goes on with those that have joined through
+        // it.
         let is_split = |n: &Node| n.is_alive && n.is_suspected && n.ended != Some(Ended::Excluded);
         if self.nodes.values().any(is_split) {
             return;

@@ -1,5 +1,5 @@
-//! The shape of a configuration file: what serde reads, and what the published schema says. What
-//! the comments here say is what editors and manganese-walls(5) show.
+//! The shape of a configuration file, for serde and for the published schema. Editors and
+//! manganese-walls(5) show the comments of this file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

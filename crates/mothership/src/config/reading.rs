@@ -68,7 +68,7 @@ pub(super) struct OfWall {
 pub(super) struct Named<T> {
     kind: &'static str,
     pub list: Vec<(At<String>, T)>,
-    /// Whether there is one whose name could not be read, so that others may mean it.
+    /// Whether there is one whose name could not be read, so that references may mean it.
     has_nameless: bool,
     /// Those of which something could not be read, so that less is known of them than the file
     /// says.

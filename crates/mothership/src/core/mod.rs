@@ -81,7 +81,7 @@ struct Client {
 
 #[derive(Debug)]
 enum Standing {
-    /// What it was told to wait for.
+    /// The reason that it was given for the wait.
     Waiting(String),
     Matched(Box<Matched>),
 }

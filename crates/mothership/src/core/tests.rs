@@ -864,8 +864,8 @@ fn check(core: &Core, open: &BTreeMap<Conn, Vec<FromMothership>>) {
             Standing::Matched(matched) => {
                 assert_eq!(matched.ends.len(), matched.wall.tiles.len());
                 for end in &matched.ends {
-                    // A server that has gone meanwhile, and another that has taken its name, were
-                    // not there to be asked.
+                    // A server that has gone meanwhile, or a new one of the same name, could not be
+                    // asked.
                     let Some(server) = core.servers.get(&end.server) else {
                         continue;
                     };

@@ -116,7 +116,7 @@ impl Connections {
     }
 
     fn refuse(&mut self, caller: &Caller, why: &str) {
-        let who = format!("somebody from {}", caller.source());
+        let who = format!("a connection from {}", caller.source());
         self.refusals.log(caller.source(), &who, None, why);
     }
 

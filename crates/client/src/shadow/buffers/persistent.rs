@@ -119,8 +119,8 @@ impl Buffers {
         let grain = if is_shared { WORD } else { LINE };
         let changes = mapping.changes(sent, grain);
         let take = |part: Range<usize>| {
-            // SAFETY: within the mapping, and within `sent`, which is as long. What is sent is what
-            // is noted.
+            // SAFETY: within the mapping, and within `sent`, which is as long. The bytes that are
+            // sent are also noted.
             unsafe {
                 let from = (mapping.pointer + part.start) as *const u8;
                 std::ptr::copy_nonoverlapping(from, sent.at(part.start), part.len());
