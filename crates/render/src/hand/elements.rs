@@ -131,8 +131,8 @@ impl Renderer {
         };
         let of_arrays = self.unheard(|r| {
             let buffers: Vec<u32> = bits(arrays).map(|a| r.place(a, unit).buffer).collect();
-            // A query that the driver lacks raises an error, which is not the program's. SAFETY:
-            // takes no arguments.
+            // A query that the driver lacks raises an error, which is not the program's.
+            // SAFETY: takes no arguments.
             unsafe { (r.gl.glGetError)() };
             buffers
         });
@@ -146,8 +146,8 @@ impl Renderer {
             if *buffer == 0 || had_storage == Some(false) {
                 return *buffer == 0;
             }
-            // The name of a deleted buffer may now belong to another one, or to none. SAFETY: takes
-            // a number.
+            // The name of a deleted buffer may now belong to another one, or to none.
+            // SAFETY: takes a number.
             let is_named = unsafe { (self.gl.glIsBuffer)(*buffer) } != 0;
             (!is_named && had_storage.is_some()) || self.bytes_of(*buffer) > 0
         })
@@ -254,8 +254,8 @@ impl Renderer {
             let ends = places.iter().map(|place| r.end_of(place));
             let end = ends.min().unwrap_or(0);
             let restart = r.restart();
-            // A query that the driver lacks raises an error, which is not the program's. SAFETY:
-            // takes no arguments.
+            // A query that the driver lacks raises an error, which is not the program's.
+            // SAFETY: takes no arguments.
             unsafe { (r.gl.glGetError)() };
             Elements { end, restart }
         })

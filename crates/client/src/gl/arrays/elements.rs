@@ -421,7 +421,8 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
     if end < start {
         return cx.set_error(gl::GL_INVALID_VALUE);
     }
-    // The range is a hint that is not needed here. SAFETY: the program's own promise.
+    // The range is a hint that is not needed here.
+    // SAFETY: the program's own promise.
     unsafe { glDrawElementsBaseVertex(mode, count, type_, indices, base) }
 }
 
