@@ -2,6 +2,7 @@
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
 # usage: scripts/deps.sh build|demo|test|python|aarch64|apps|bench|fuzz|lint|site|sbom|deb|conformance
+#
 # Programs that exist already are left alone, no matter where they come from. Exits with 1 and one
 # clear message where something is missing that cannot be installed.
 set -euo pipefail

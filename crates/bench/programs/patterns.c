@@ -1,6 +1,6 @@
 /* Patterns of messages between all MPI processes, measured as `src/suites/pattern.rs` measures Manganese's. Prints for each pattern and size the seconds of
- * one step, in which each process sends and receives what the pattern requires: `PATTERN SIZE
- * SECONDS`. */
+ * one step, in which each process sends and receives what the pattern requires:
+ * `PATTERN SIZE SECONDS`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

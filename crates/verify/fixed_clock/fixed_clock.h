@@ -1,16 +1,15 @@
 /*
  * An LD_PRELOAD library that makes OpenGL programs repeatable and photographs their frames.
  *
- * The program's clocks stop while it draws, and advance by a fixed step at each swap, waits return
+ * The program's clocks stop while it draws, and advance by a fixed step at each swap. Waits return
  * at once and move the clock on, and random numbers start from one seed. So an animation depends on
  * the number of the frame alone. Frames count from 1 over all windows.
  *
  *   MGN_SHOTS_DIR=DIR       writes frames, read back before they are swapped, as DIR/frame-000001.ppm and so on: binary PPM pictures
  *   MGN_SHOTS_EVERY=N       every N-th frame only
- *   MGN_SHOTS_FRAMES=N      ends the program, with status 0, after N frames MGN_SHOTS_SECONDS=N
- *   the same, at the first swap N true seconds after the one from which the rate counts
- *   MGN_SHOTS_RATE=1        prints how fast it drew in the end, as a line of JSON:
- *   frames_per_second, frames, seconds and cpu_seconds (of the process),
+ *   MGN_SHOTS_FRAMES=N      ends the program, with status 0, after N frames
+ *   MGN_SHOTS_SECONDS=N     the same, at the first swap N true seconds after the one from which the rate counts
+ *   MGN_SHOTS_RATE=1        prints how fast it drew in the end, as a line of JSON: frames_per_second, frames, seconds and cpu_seconds (of the process),
  *                           in true time, since the last input, or the first frame; and the renderer's name
  *   MGN_SHOTS_WARM=N        the N-th frame stands for the first one there
  *   MGN_SHOTS_INPUT=LINES   of the form FRAME:COMMAND; the shell runs COMMAND when that frame has been swapped, and the program goes on after it
