@@ -39,7 +39,7 @@ LIBRARIES := libmgn_client.so libmgn_fixed_clock.so libmgn_icet.so
 
 all: build
 
-# What a goal needs and this machine lacks.
+# Installs the packages that a goal needs and this machine lacks.
 deps-%:
 	@scripts/deps.sh $*
 
@@ -62,7 +62,8 @@ demo: deps-demo build
 test: deps-test registry programs
 	scripts/test.sh
 
-# What depends most on the Mesa of a machine, and what only some releases of Debian have.
+# The tests that depend most on a machine's Mesa, or on programs that only some releases of Debian
+# have.
 test-machine: deps-test build
 	MGN_WAYS=shm,tcp cargo test --release --locked -p mgn-tests --test conformance
 	MGN_BUILT=1 cargo test --release --locked -p mgn-render -p mgn-icet --test '*' -- --show-output
@@ -159,7 +160,7 @@ install: build
 	$(MAKE) install-docs
 	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(BUILD_DIR)/release" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" DESTDIR="$(DESTDIR)" STRIP="$(STRIP)"
 
-# What help texts and manual pages name, and what that names.
+# The files that help texts and manual pages mention, and the files that these mention.
 install-docs:
 	install -d "$(DESTDIR)$(PREFIX)/share/doc/manganese/examples" "$(DESTDIR)$(PREFIX)/share/doc/manganese/pictures"
 	install -m644 *.md LICENSE-* docs/*.md docs/*.html docs/*.json "$(DESTDIR)$(PREFIX)/share/doc/manganese/"

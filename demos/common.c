@@ -244,7 +244,7 @@ static void parse(struct settings *settings, const struct demo *demo, int argc, 
             bad_usage("--dump of frame %ld, but --frames stops at %ld", settings->dumps[i].frame, settings->frames);
 }
 
-/* Frames are to be drawn as fast as they can be, not at the pace of a monitor. */
+/* Frames shall be drawn as fast as possible, not at the pace of a monitor. */
 static void disable_vsync(struct window *window)
 {
     const char *extensions = glXQueryExtensionsString(window->display, DefaultScreen(window->display));

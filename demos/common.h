@@ -1,5 +1,6 @@
 /*
- * What the demos share: options, a window with a GL context, the frame loop and its measurements.
+ * Code that the demos share: options, a window with a GL context, the frame loop and its
+ * measurements.
  *
  * A demo fills in a `struct demo` and calls demo_main(). Frames are numbered from 1 and animation is a function of that number alone, so frame 100
  * is the same picture on every run.

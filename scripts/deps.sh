@@ -3,8 +3,8 @@
 #
 # usage: scripts/deps.sh build|demo|test|python|aarch64|apps|bench|fuzz|lint|site|sbom|deb|conformance
 #
-# What is there already is left alone, however it came there. Exits with 1 and one clear message
-# where something is missing that cannot be installed.
+# Programs that exist already are left alone, no matter where they come from. Exits with 1 and one
+# clear message where something is missing that cannot be installed.
 set -euo pipefail
 
 goal=${1:-}
@@ -40,8 +40,8 @@ like() {
     "$@" >/dev/null 2>&1 || extras+=("$package")
 }
 
-# like_paraview WHY: the release of ParaView whose IceT is compared with. Another one is of no use, and
-# brings hundreds of packages.
+# like_paraview WHY: the release of ParaView whose IceT is compared with. Another one is useless,
+# and brings hundreds of packages.
 like_paraview() {
     case $(candidate paraview-dev) in
     5.11.*) like paraview-dev "$1" test -e /usr/include/paraview-5.11/vtkicet/src/include/IceT.h ;;
@@ -163,7 +163,7 @@ if [ "$goal" = test ]; then
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like libmpich-dev "messages of MPICH, to compare with" test -e /usr/include/*/mpich/mpi.h
     like libopenmpi-dev "composites with IceT, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
-    like_paraview "likewise"
+    like_paraview "composites with IceT, to compare with"
     # It conflicts with Debian's VTK for Python, which stays where it is.
     case $(candidate python3-paraview) in
     5.11.*) module vtkmodules 2>/dev/null || like python3-paraview "draws by ParaView" module paraview ;;
@@ -185,7 +185,7 @@ if [ "$goal" = fuzz ]; then
 fi
 if [ "$goal" = deb ]; then
     want debhelper "makes Debian packages" have dh
-    want dpkg-dev "likewise" have dpkg-shlibdeps
+    want dpkg-dev "makes Debian packages" have dpkg-shlibdeps
 fi
 if ! rust_is_there; then
     # The package's version is known only after an update where the lists are empty.
@@ -230,7 +230,7 @@ fi
 sshd=$(cd "$(dirname "$0")/.." && pwd)/target/sshd
 has_sshd() { have_for_root sshd || [ -x /usr/local/sbin/sshd ] || [ -x "$sshd/usr/sbin/sshd" ]; }
 download_sshd() {
-    # Without locks, as nothing is installed and nobody has to be root.
+    # Without locks, because nothing is installed and root is not required.
     apt-get -qq -y -o Debug::NoLocking=1 -o APT::Sandbox::User= -o Dir::Cache::Archives="$sshd.new/packages" \
         --no-install-recommends --download-only install openssh-server </dev/null
 }

@@ -63,7 +63,7 @@ finish() {
     if [ $keep = yes ]; then
         echo "fresh-root: the roots are kept: $roots" >&2
     else
-        # What is mounted in them is mounted in namespaces that are gone.
+        # Their mounts were in namespaces that no longer exist.
         rm -rf --one-file-system "$roots"
     fi
 }
@@ -169,7 +169,8 @@ goal() {
     local name=$1 started=$SECONDS how=passed
     shift
     echo "== fresh $suite: $name"
-    # Errors end no function whose status is looked at: each step below is joined by && or ||.
+    # `set -e` does not apply in a function whose status is tested, so each step below is joined by
+    # && or ||.
     "$@" || { how=FAILED; failed+=("$name"); }
     table+=$(printf '\n  %-10s %-7s %5d s' "$name" $how $((SECONDS - started)))
 }
@@ -194,7 +195,7 @@ user() {
     inside user "$quiet_apt update && $quiet_apt install --no-install-recommends make sudo >/dev/null
         useradd --create-home --shell /bin/bash newcomer
         echo 'newcomer ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/newcomer" || return
-    # What `demo` has built is up to date here as well: the times of all files are kept.
+    # The files that `demo` has built are up to date here as well, because all times are kept.
     if [ $has_built = yes ]; then
         tar --create --directory="$roots/built" --exclude=manganese/target/debug --exclude=manganese/target/demo manganese |
             tar --extract --directory="$roots/user" || return

@@ -97,7 +97,7 @@ for target in "${targets[@]}"; do
 done
 wait
 
-# What comes last behind `word: ` in a target's log.
+# The last number after `word: ` in a target's log.
 last() { grep -o "$1: *[0-9]*" "$place/logs/$2" | tail -n 1 | grep -o '[0-9]*$' || echo -; }
 
 row="%-18s %14s %8s %10s %9s\n"

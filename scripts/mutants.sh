@@ -64,7 +64,7 @@ must_build() {
     fi
 }
 
-# What finds something without a mistake shows nothing.
+# A test that fails without a mistake shows nothing.
 must_build "the renderer"
 limit=10
 if [ -n "$(seconds "$test" 1000000)" ]; then

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What the tool calls the file of a binary, and what we call it. Other binaries are not released.
+# The tool's name for the file of a binary, and ours. Other binaries are not released.
 files=(
     crates/cli/mgn_bin=mgn
     crates/client/mgn_client_cdylib=libmgn_client

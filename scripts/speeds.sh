@@ -1,4 +1,4 @@
-# What `make demo` says about speed; scripts/demo.sh sources this file.
+# The part of `make demo` about speed; scripts/demo.sh sources this file.
 
 # why NAME: what makes a row as fast or slow as it is.
 why() {

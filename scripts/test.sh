@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Tests interrupt programs, and what a shell starts in the background would ignore that.
+# Tests interrupt programs (SIGINT). A program that a shell starts in the background would ignore
+# that.
 env --default-signal=INT cargo xtask test
 # Formatting what is generated is part of generating it.
 if command -v rustfmt >/dev/null; then

@@ -86,7 +86,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
 extern "C" fn feed(start: *const u8, len: usize) -> c_int {
     let bytes = match start.is_null() {
         true => &[],
-        // SAFETY: libFuzzer gives so many bytes, which stay as they are during the call.
+        // SAFETY: libFuzzer gives that number of bytes, which do not change during the call.
         false => unsafe { std::slice::from_raw_parts(start, len) },
     };
     if let Some(target) = TARGET.get() {

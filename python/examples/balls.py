@@ -1,6 +1,6 @@
 """Several processes draw one picture: each draws some of eight balls, with their depths. The
 picture is the same for any number of processes. Rank 0 writes it as a PPM file; with --window, it
-also shows it until somebody closes the window.
+also shows it until the user closes the window.
 
 usage: mpiexec -n 4 python3 balls.py FILE [--mpi] [--window]
 

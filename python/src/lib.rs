@@ -161,7 +161,7 @@ struct Inner {
 /// Merged pixels: the first one, the colours, and the depths.
 type Merged = (usize, Py<PyByteArray>, Py<PyByteArray>);
 
-/// What all processes have to agree about, as Python says it.
+/// The terms that all processes must agree on, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Agreed {
@@ -306,7 +306,7 @@ impl Inner {
         }
     }
 
-    /// Shows what has come here in the outlet, and copies it for the program.
+    /// Shows the received picture in the outlet, and copies it for the program.
     fn show(
         &self,
         py: Python<'_>,

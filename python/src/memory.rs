@@ -24,10 +24,10 @@ pub struct Memory {
     _group: Arc<Inner>,
 }
 
-// SAFETY: the pointer is only handed on to arrays, whose users answer for their threads as with any
+// SAFETY: the pointer is only passed on to arrays, and their users synchronise threads as with any
 // other array.
 unsafe impl Send for Memory {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl Sync for Memory {}
 
 #[pymethods]
@@ -78,7 +78,7 @@ pub struct Place {
     depth: (*mut u8, usize),
 }
 
-// SAFETY: it is a note of where memory is. Whoever uses it says why that may be.
+// SAFETY: it only notes where memory is. Code that accesses the memory argues why that is sound.
 unsafe impl Send for Place {}
 
 impl Place {
@@ -94,12 +94,12 @@ impl Place {
         }
     }
 
-    /// Has a function draw here: it gets `first`, and the memory of colours and depths. Afterwards
+    /// Lets a function draw here: it gets `first`, and the memory of colours and depths. Afterwards
     /// it must not have kept any of that, because the group uses the memory again.
     ///
     /// # Errors
-    /// What the function raises, and BufferError if it has kept memory. The caller must have the
-    /// group give up then: so the memory is never moved, whoever still has arrays of it.
+    /// What the function raises, and BufferError if it has kept memory. The caller must then make
+    /// the group give up, so that the memory is never moved while arrays of it exist.
     pub fn have_drawn(
         self,
         py: Python<'_>,
@@ -132,7 +132,7 @@ impl Place {
             memories.iter().map(users).sum::<usize>() > 0
         };
         if are_used() {
-            // Cycles of objects may hold arrays that nobody can reach.
+            // Cycles of unreachable objects may hold arrays.
             py.import("gc")?.call_method0("collect")?;
         }
         match are_used() {

@@ -85,7 +85,7 @@ impl Outlet {
         outlet.ok_or_else(|| PyValueError::new_err("the outlet is closed"))
     }
 
-    /// What compositors keep of it.
+    /// The reference to it that compositors keep.
     pub fn weak(&self) -> PyResult<Weak<Mutex<mgn_outlet::Outlet>>> {
         Ok(Arc::downgrade(&self.shared()?))
     }

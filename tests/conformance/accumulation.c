@@ -208,7 +208,7 @@ static void nowhere(void)
     with_accumulation(draw_nowhere);
 }
 
-/* In display lists, which call each other, are compiled anew and executed while they are. */
+/* In display lists, which call each other, are compiled again and executed meanwhile. */
 static void draw_lists(void)
 {
     GLuint lists = glGenLists(6);

@@ -110,7 +110,7 @@ static void materials(void)
     errors("materials");
 }
 
-/* What a list switches is switched when it is called, and by lists that call it. */
+/* A list's switches take effect when it is called, also by other lists. */
 static void by_lists(void)
 {
     point();

@@ -119,7 +119,7 @@ static void get_commands(void)
     note("is texture %d", enabled);
 }
 
-/* What glGetError answers inside a run, it answers 0 and is an error itself. */
+/* Inside a run, glGetError returns 0, and is an error itself. */
 static void error_inside(void)
 {
     GLenum error;

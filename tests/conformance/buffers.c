@@ -222,7 +222,7 @@ static void large(void)
     errors("large");
 }
 
-/* What was drawn before a buffer changed shows its old contents. */
+/* Draws before a buffer changed show its old contents. */
 static void order(void)
 {
     GLfloat points[8];

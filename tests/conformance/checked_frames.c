@@ -95,7 +95,7 @@ static void many(void)
     frames(50);
 }
 
-/* What can only fail for reasons that are known before it is sent: new objects in each frame, and current attributes. */
+/* Commands that can only fail for reasons that are known before they are sent: new objects in each frame, and current attributes. */
 static void changes(int count)
 {
     unsigned char squares[32 * 32 * 4];
@@ -176,7 +176,7 @@ static void many_lists(void)
     listed(50);
 }
 
-/* What succeeds again if it has succeeded before in the same circumstances, and what can only fail for a reason that the client sees. */
+/* Commands that succeed again if they have succeeded before in the same circumstances, and what can only fail for a reason that the client sees. */
 static void repeats(int count)
 {
     static const char vertex[] = "#version 150\nin vec2 place; void main() { gl_Position = vec4(place, 0, 1); }";
@@ -260,7 +260,7 @@ static void many_reads(void)
     reads(500);
 }
 
-/* While the query is open, nobody takes a lost renderer's place. It is for as long as there is a file that the environment names. */
+/* While the query is open, no server takes a lost renderer's place. It is open as long as a file that the environment names exists. */
 static void counted(void)
 {
     const char *file = getenv("CONFORM_COUNTS_WHILE");

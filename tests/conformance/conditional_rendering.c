@@ -48,7 +48,7 @@ static void modes(void)
         }
         errors("mode");
     }
-    /* What is left out, and what is not: clears and blits, but no uploads. */
+    /* Conditional rendering leaves out clears and blits, but no uploads. */
     cell(0, 0, 1, 1);
     glBeginConditionalRender(queries[3], GL_QUERY_WAIT);
     glClearColor(1, 1, 1, 1);

@@ -199,7 +199,7 @@ static int buffers_until_full(GLuint *buffers, int most)
     return most;
 }
 
-/* Whoever sets CONFORM_FULL gives the renderer less memory than this wants, which is 3 GB. */
+/* A test that sets CONFORM_FULL gives the renderer less memory than the 3 GB that this wants. */
 static void full(void)
 {
     if (!getenv("CONFORM_FULL")) {
@@ -228,7 +228,7 @@ static void full(void)
     stop(context);
 }
 
-/* A shader that loops for ever; where the renderer ends long loops, there are more of them than can be counted. */
+/* A shader that loops forever; where the renderer ends long loops, there are more of them than can be counted. */
 static void loop_for_ever(void)
 {
     GLuint program = STAGES(.compute = "#version 430\n"
@@ -244,7 +244,7 @@ static void loop_for_ever(void)
     glDispatchCompute(65535, 65535, 1);
 }
 
-/* What is left of a context whose renderer is gone: nothing blocks, and nothing is to be waited for. */
+/* A context whose renderer is lost: nothing blocks, and there is nothing to wait for. */
 static void after_loss(GLuint query, GLsync sync, GLuint buffer)
 {
     glClear(GL_COLOR_BUFFER_BIT);
@@ -273,7 +273,7 @@ static void after_loss(GLuint query, GLsync sync, GLuint buffer)
     note("a new object: %d", glCreateShader(GL_VERTEX_SHADER) != 0);
 }
 
-/* Whoever sets CONFORM_LOST takes the renderer away while this waits for it: by force, or because of what it draws ("loops"). A context is told of
+/* A test that sets CONFORM_LOST ends the renderer while this waits for it: by force, or because of what it draws ("loops"). A context is told of
  * it unless it is "ordinary". */
 static void lost(void)
 {

@@ -46,7 +46,7 @@ static void never_given(void)
     draw_all();
 }
 
-/* Whose pointer is null, and without a buffer. */
+/* Arrays with a null pointer, and without a buffer. */
 static void without_buffer(void)
 {
     start();

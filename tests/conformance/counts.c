@@ -1,4 +1,4 @@
-/* What queries count where several renderers draw: each pixel once, wherever it lies and whatever it is drawn to. */
+/* Queries count each pixel once if several renderers draw, wherever it lies and whatever it is drawn to. */
 #include "conform.h"
 
 static GLuint query;
@@ -192,7 +192,7 @@ static void conditions(void)
             glEndConditionalRender();
         }
     }
-    /* What is hidden, while the window is copied, which is not. */
+    /* Hidden pixels, while the window is copied, which is not hidden. */
     glClear(GL_DEPTH_BUFFER_BIT);
     glEnable(GL_DEPTH_TEST);
     box(100, 0, 160, 8);
@@ -244,7 +244,7 @@ static void buffers(void)
     glGetQueryObjecti64v(query, GL_QUERY_RESULT, (GLint64 *)16);
     glGetQueryObjectiv(query, GL_QUERY_RESULT, (GLint *)46);
     errors("beyond the end");
-    /* What each has counted alone, and has by now. */
+    /* The count of each one alone, and the count so far. */
     GLuint alone;
     glGenQueries(1, &alone);
     glBeginQuery(GL_PRIMITIVES_GENERATED, alone);
@@ -342,7 +342,7 @@ static void between(void)
     errors("between");
 }
 
-/* What depends on queries that were counted in tiles begins and ends in lists. */
+/* Conditional rendering by queries that were counted in tiles begins and ends in lists. */
 static void listed_conditions(void)
 {
     static const int corners[][2] = {{0, 0}, {250, 0}, {0, 250}, {250, 250}, {300, 300}};

@@ -71,7 +71,7 @@ static void log_message(const char *how, GLenum source, GLenum type, GLuint id, 
             note("another number for errors");
         error_id = id;
     }
-    /* Who waits for it may write to the log then. */
+    /* The thread that waits for it may write to the log then. */
     __atomic_fetch_add(&told, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -215,7 +215,7 @@ static void out_of_step(void)
     stop(context);
 }
 
-/* Waits until so many messages have come, without calling OpenGL; at most five seconds. */
+/* Waits until `count` messages have come, without calling OpenGL; at most five seconds. */
 static void wait_for(int count)
 {
     for (int i = 0; i < 5000 && __atomic_load_n(&told, __ATOMIC_SEQ_CST) < count; i++)
@@ -237,7 +237,7 @@ static void while_waiting(void)
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 1, GL_DEBUG_SEVERITY_HIGH, -1, "first");
     glVertexPointer(7, GL_FLOAT, 0, NULL);
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 2, GL_DEBUG_SEVERITY_HIGH, -1, "second");
-    /* What succeeds does not hide what has failed before. */
+    /* A command that succeeds does not hide one that has failed before. */
     glMatrixMode(GL_PROJECTION);
     glLoadIdentity();
     glColor3f(1, 0, 0);
@@ -269,7 +269,7 @@ static void while_waiting(void)
     glEnd();
     wait_for(7);
     errors("a list");
-    /* Nobody is told any more. */
+    /* There is no callback any more. */
     glDebugMessageCallback(NULL, NULL);
     glEnable(0x1234);
     nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
@@ -339,7 +339,7 @@ static void log_of_messages(void)
     note("negative room: %u", glGetDebugMessageLog(2, -7, NULL, NULL, NULL, NULL, NULL, text));
     errors("negative room");
     show_log(32 > 16 ? 16 : 32, 100000);
-    /* What is in the log stays there when a callback comes. */
+    /* Messages in the log stay there when a callback is set. */
     glDebugMessageInsert(GL_DEBUG_SOURCE_APPLICATION, GL_DEBUG_TYPE_OTHER, 5, GL_DEBUG_SEVERITY_HIGH, -1, "stays");
     glDebugMessageCallback(callback, &user);
     glEnable(GL_DEBUG_OUTPUT_SYNCHRONOUS);

@@ -43,7 +43,7 @@ static void note_read(int width, int height)
     errors("read");
 }
 
-/* What X has, with whatever a pixel holds beside its colour. */
+/* X's pixels, with all bits that a pixel holds beside its colour. */
 static void note_drawable(const char *what, Drawable drawable, int width, int height)
 {
     static uint32_t pixels[SIZE * SIZE];

@@ -60,7 +60,7 @@ static void draw(int number)
     square(0.6f);
 }
 
-/* What X has of a window, which its number says to any connection. */
+/* X's picture of a window, which any connection can read by the window's number. */
 static void note_window(const char *what, Display *on, Window window)
 {
     XSync(on, False);

@@ -1,4 +1,4 @@
-/* What the scenes of many programs draw with. */
+/* Drawing functions for the scenes of many programs. */
 #include "conform.h"
 
 #include <math.h>

@@ -272,7 +272,7 @@ static void between(void)
     bytes_of("unchanged", buffer, 16);
 }
 
-/* What is drawn from buffers follows what is written to them by name, also where a copy of the indices is at hand. */
+/* Draws from buffers use the bytes that were written to them by name, also if the client has a copy of the indices. */
 static void drawn(void)
 {
     if (!need_extension("GL_ARB_direct_state_access"))

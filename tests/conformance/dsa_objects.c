@@ -217,7 +217,7 @@ static void feedbacks(void)
 
 static const char feed_vertex[] = "#version 330\nout vec4 fed; void main() { fed = vec4(gl_VertexID, 2, 3, 4); gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }";
 
-/* What the server writes to buffers that were never bound as a target of the program's. */
+/* The server writes to buffers that the program has never bound to a target. */
 static void written(void)
 {
     if (!start())

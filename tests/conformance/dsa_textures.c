@@ -88,7 +88,7 @@ static void images(void)
     glPixelStorei(GL_PACK_ALIGNMENT, 8);
     for (int i = 0; i < 7; i++)
         whole("laid out", t[i], 0, GL_RGB, GL_UNSIGNED_BYTE, sizeof back);
-    /* What is too little by one byte, and what suffices. */
+    /* A size that is one byte too small, and one that suffices. */
     glPixelStorei(GL_PACK_IMAGE_HEIGHT, 0);
     static const int rows[] = {2, 9, 0, 4, 0, 0, 7};
     for (int i = 0; i < 7; i++)

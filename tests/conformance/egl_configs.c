@@ -110,7 +110,7 @@ static void choose(EGLDisplay egl)
         for (; requests[i][length] != EGL_NONE; length += 2)
             says_which |= requests[i][length] == EGL_RENDERABLE_TYPE;
         memcpy(request, requests[i], sizeof requests[i]);
-        /* Who says nothing asks for OpenGL ES 1, which is another matter. */
+        /* Without a renderable type, a program would ask for OpenGL ES 1, which is another matter. */
         if (!says_which)
             memcpy(request + length, (const EGLint[]){EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_NONE}, 3 * sizeof *request);
         bool chosen = eglChooseConfig(egl, request, found, 400, &count);
@@ -189,7 +189,7 @@ static void client(void)
     egl_errors("client extensions");
 }
 
-/* What may be said of the part of a window that has changed. */
+/* Ways to describe the part of a window that has changed. */
 static void damage(void)
 {
     static const char *const names[] = {"EGL_EXT_buffer_age", "EGL_EXT_swap_buffers_with_damage", "EGL_KHR_swap_buffers_with_damage"};

@@ -262,7 +262,7 @@ static void integer_of(const char *what, GLenum target, GLenum pname)
     errors(what);
 }
 
-/* A texture that is the image for good: what it is, what it forbids, and that both see what either writes. */
+/* A texture that has the image as immutable storage: its properties, its restrictions, and that both see what either writes. */
 static void storage_in(bool reads_textures)
 {
     static const GLint no_attributes[] = {GL_NONE}, odd_attributes[] = {0x7777, 1, GL_NONE};

@@ -193,7 +193,7 @@ static void age(void)
     end();
 }
 
-/* What is drawn to a pixmap is not there for X with Mesa 22, so nobody looks. */
+/* With Mesa 22, X does not see the drawing to a pixmap, so this is not compared. */
 static void pixmaps(void)
 {
     if (!start(true))

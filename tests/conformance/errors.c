@@ -70,7 +70,7 @@ static void kinds(void)
     TRY(glRenderMode(GL_LINES));
 }
 
-/* Only the first error since the last glGetError stays, whoever found it. */
+/* Only the first error since the last glGetError stays, whether the client or the server found it. */
 static void first_stays(void)
 {
     no_picture();
@@ -153,7 +153,7 @@ static void contexts(void)
     glXDestroyContext(display, second);
 }
 
-/* What a wrong command would have changed is as it was. */
+/* A wrong command changes no state. */
 static void no_effect(void)
 {
     glDepthFunc(GL_GREATER);

@@ -316,7 +316,7 @@ static void mapped_coordinates(void)
     end_es1();
 }
 
-/* What OpenGL has and OpenGL ES 1 has not. */
+/* Features that OpenGL has and OpenGL ES 1 lacks. */
 static void absent(void)
 {
     if (!begin_es1())

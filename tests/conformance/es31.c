@@ -259,7 +259,7 @@ static void stages(void)
     end(true);
 }
 
-/* What GL_ANDROID_extension_pack_es31a promises: its extensions, in shaders by that one name, and more in fragment shaders than ES 3.1 asks for. */
+/* The promises of GL_ANDROID_extension_pack_es31a: its extensions, in shaders by that one name, and more in fragment shaders than ES 3.1 asks for. */
 static void extension_pack(void)
 {
     static const char *const promised[] = {

@@ -97,7 +97,7 @@ static void textures(void)
     glTextureStorage2DEXT(stored, GL_TEXTURE_2D, 2, GL_RGBA8, 8, 8);
     glTextureImage2DEXT(stored, GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     errors("an image of what has storage");
-    /* What is wrong. */
+    /* Errors. */
     glTextureImage2DEXT(t[0], GL_TEXTURE_2D, 0, GL_RGBA8, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     errors("another target");
     glTextureImage2DEXT(t[1], GL_RED, 0, GL_RGBA8, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
@@ -794,7 +794,7 @@ static void programs(void)
     glGetNamedProgramivEXT(next[1], v, GL_PROGRAM_LENGTH_ARB, &value);
     note("length %d", value);
     errors("list");
-    /* What is wrong. */
+    /* Errors. */
     name_string(p[0], v, "!!ARBvp1.0\nnonsense;\nEND\n");
     glNamedProgramStringEXT(p[3], v, GL_RGBA, 4, "abcd");
     errors("format");

@@ -120,7 +120,7 @@ static void children_with_opengl(void)
     fflush(NULL);
     for (int i = 0; i < 3; i++) {
         pids[i] = fork();
-        if (pids[i] == 0) { /* the parent's context is the parent's: the child starts afresh by running the program anew */
+        if (pids[i] == 0) { /* the parent's context is the parent's: the child starts afresh by running the program again */
             char self[4096] = "";
             ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
             char directory[64];
@@ -155,7 +155,7 @@ static void children_with_opengl(void)
     errors("children with OpenGL");
 }
 
-/* A child that opens OpenGL without running the program anew: what it inherits is of no use to it, but must do no harm. */
+/* A child that opens OpenGL without running the program again: the inherited state is useless to it, but must do no harm. */
 static void child_opens_opengl(void)
 {
     shape(0);

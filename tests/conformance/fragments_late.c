@@ -1,4 +1,4 @@
-/* What came late to the end of the pipeline: two sources of blending, advanced equations, stencils in textures, framebuffers without attachments, barriers. */
+/* Late additions to the end of the pipeline: two sources of blending, advanced equations, stencils in textures, framebuffers without attachments, barriers. */
 #include "conform.h"
 
 #include <pthread.h>

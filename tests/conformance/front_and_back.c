@@ -58,7 +58,7 @@ static void cleared(void)
     glDrawBuffer(GL_BACK);
 }
 
-/* What is copied from the front. */
+/* Copies from the front. */
 static void copied(void)
 {
     draw(GL_FRONT_AND_BACK, 0.3f);

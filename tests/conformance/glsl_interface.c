@@ -1,4 +1,4 @@
-/* What a linked program says about itself, and what fails to compile and to link. */
+/* Queries of linked programs, and sources that fail to compile or to link. */
 #include "conform.h"
 
 static const char vertex_source[] = "#version 150 compatibility\n"

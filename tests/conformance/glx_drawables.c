@@ -222,7 +222,7 @@ static void parts(void)
     close_window(&window);
 }
 
-/* What X draws is a texture. */
+/* X's drawing is used as a texture. */
 static void texture_from_pixmap(void)
 {
     start();

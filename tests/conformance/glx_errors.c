@@ -1,4 +1,4 @@
-/* What GLX refuses, and the X errors that say so. Two GLX windows or pixmaps of one X drawable are left out: X servers of these days crash later. */
+/* Calls that GLX refuses, and their X errors. Two GLX windows or pixmaps of one X drawable are left out: X servers of these days crash later. */
 #include "conform.h"
 
 #include <X11/Xutil.h>

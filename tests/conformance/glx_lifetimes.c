@@ -16,7 +16,7 @@ static GLXContext plain_context(void)
     return glXCreateNewContext(display, default_config(), GLX_RGBA_TYPE, NULL, True);
 }
 
-/* What a query gives, and the X error that says so. */
+/* The result of a query, or its X error. */
 static void query(const char *what, GLXDrawable drawable, int attribute)
 {
     unsigned value = 7777;

@@ -1,4 +1,4 @@
-/* What GLX says about configs, contexts and drawables; old and new ways to get at them. */
+/* GLX queries of configs, contexts and drawables, in old and new ways. */
 #include "conform.h"
 
 #include <X11/Xutil.h>

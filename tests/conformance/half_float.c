@@ -110,7 +110,7 @@ static void every_half(void)
 {
     if (!start())
         return;
-    /* Of what is no number only its kind is told. */
+    /* NaN and infinities are logged by their kind only. */
     uint32_t sum = 0;
     for (unsigned bits = 0; bits < 0x10000; bits++) {
         if ((bits & 0x7c00) == 0x7c00 && bits & 0x3ff)

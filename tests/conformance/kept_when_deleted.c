@@ -48,7 +48,7 @@ static void framebuffers(void)
         note_attachment(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, depth);
         note_attachment(GL_FRAMEBUFFER, GL_STENCIL_ATTACHMENT, depth);
     }
-    /* What is still attached can be drawn to and read. */
+    /* An image that is still attached can be drawn to and read. */
     GLubyte pixel[4] = {0};
     glReadBuffer(GL_COLOR_ATTACHMENT1);
     glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
@@ -241,7 +241,7 @@ static void feedback(void)
     glBindTransformFeedback(GL_TRANSFORM_FEEDBACK, objects[0]);
     note("the one that was not");
     note_feedback(objects[0], buffer);
-    /* What is captured goes to the deleted buffer. */
+    /* Captured values go to the deleted buffer. */
     const char *captured[] = {"value"};
     GLuint program = STAGES(.vertex = "#version 330\nout float value; void main() { value = 2.5 + float(gl_VertexID); gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
                             .captured = captured, .captured_count = 1, .capture_mode = GL_INTERLEAVED_ATTRIBS);

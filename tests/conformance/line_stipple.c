@@ -1,4 +1,4 @@
-/* The stipple pattern runs on along strips and loops and starts anew with each independent line. */
+/* The stipple pattern runs on along strips and loops and restarts with each independent line. */
 #include "conform.h"
 
 #include <math.h>

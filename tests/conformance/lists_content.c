@@ -1,4 +1,4 @@
-/* What lists keep: a copy of the client's memory at the time of compilation, of whatever kind. */
+/* Lists keep a copy of the client's memory at the time of compilation, for each kind of data. */
 #include "conform.h"
 
 static void arrays(void)

@@ -168,7 +168,7 @@ static void many_attributes(void)
     FLOATS(GL_CURRENT_FOG_COORD, 1);
 }
 
-/* A run of two million vertices: nobody can hold it, and the colour must still be right at its end. */
+/* A run of two million vertices: it fits into no buffer, and the colour must still be right at its end. */
 static void very_long(void)
 {
     run(GL_LINE_STRIP, 2000000);

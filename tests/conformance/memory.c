@@ -1,6 +1,7 @@
 /*
  * How much memory a program has at most, after runs of immediate mode that would fill any buffer and frames that fill a buffer object again and again.
- * The figures go to the standard error stream, not into the log: they are nobody's to compare but a test's of their own.
+ * The figures go to the standard error stream, not into the log, because only a special test
+ * compares them.
  */
 #include "conform.h"
 

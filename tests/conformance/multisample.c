@@ -227,7 +227,7 @@ static void wrong(void)
     }
 }
 
-/* What textures are sampled by before anybody says: it depends on their kind. */
+/* The initial filters of textures, which depend on their kind. */
 static void initial(void)
 {
     static const GLenum targets[] = {GL_TEXTURE_2D, GL_TEXTURE_RECTANGLE, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY};

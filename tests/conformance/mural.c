@@ -11,7 +11,7 @@ static const int lefts[] = {0, 9792, 16288, 32640, WIDTH - SIZE};
 #define PIECES (int)(sizeof lefts / sizeof *lefts)
 
 static bool whole;
-/* What of the picture the window begins with. */
+/* The column of the picture at which the window begins. */
 static int left;
 
 static void view(int x, int y, int width, int height)
@@ -172,7 +172,7 @@ static void draw_images(int x)
     glCopyPixels(x - left, 10, 200, 32, GL_COLOR);
     glPixelZoom(1, 1);
     glCopyPixels(x - left, 10, 100, 10, GL_DEPTH);
-    /* What is read is drawn again. */
+    /* Pixels that are read are drawn again. */
     GLubyte *read = calloc(200 * 40, 4);
     glReadPixels(x - left, 10, 200, 40, GL_RGBA, GL_UNSIGNED_BYTE, read);
     glWindowPos2i(x - left + 40, 180);

@@ -138,7 +138,7 @@ static void interleaved(void)
     end();
 }
 
-/* What the others have drawn is read, in turns: the picture so far is copied to another place, and to a texture that is drawn. At first only rank 0
+/* The programs read, in turns, what the others have drawn: the picture so far is copied to another place, and to a texture that is drawn. At first only rank 0
  * does so, and the others just draw. */
 static void copies(void)
 {
@@ -384,7 +384,7 @@ static void frames(void)
     end();
 }
 
-/* What each of them sees of the others' drawing, and of its own objects and state. */
+/* The others' drawing as each of them sees it, and its own objects and state. */
 static void apart(void)
 {
     begin();
@@ -460,7 +460,7 @@ static void mistakes(void)
         return;
     }
     if (strcmp(mistake, "deadlock") == 0) {
-        /* Nobody gives. */
+        /* No program gives one. */
         semaphore_create(70 + (GLuint)rank, 0);
         semaphore_p(70 + (GLuint)rank);
     } else if (rank == 2 && strcmp(mistake, "death inside") == 0) {

@@ -1,4 +1,4 @@
-/* What programs tell of themselves: every interface, every property, names and locations; and binaries. */
+/* Queries of programs: every interface, every property, names and locations; and binaries. */
 #include "conform.h"
 
 #define HEAD "#version 430\n"

@@ -66,7 +66,7 @@ static void framebuffers(bool is_gl)
     GLubyte pixel[4] = {0};
     glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
     errors("no image read");
-    /* What is read from belongs to the framebuffer that is bound for reading. */
+    /* The read buffer belongs to the framebuffer that is bound for reading. */
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glReadBuffer(GL_COLOR_ATTACHMENT0);
     errors("an attachment of the default one");

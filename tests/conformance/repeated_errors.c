@@ -81,7 +81,7 @@ static void samplers(void)
     draw("linked again, together");
 }
 
-/* A display list sets what nobody saw, so that setting what was set already is a change. */
+/* A display list sets state unseen by the client, so that setting the former value is a change. */
 static void listed_samplers(void)
 {
     GLuint program = sampling(), list = glGenLists(1);
@@ -167,7 +167,7 @@ static void uniforms(void)
     errors("of a program that is deleted later");
 }
 
-/* What is drawn to loses an image, gets one that does not fit, or is another. */
+/* The draw framebuffer loses an image, gets one that does not fit, or is another one. */
 static void attachments(void)
 {
     GLuint framebuffers[2], textures[2], renderbuffers[2];
@@ -411,7 +411,7 @@ static void blits(void)
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-/* What else forbids draws. */
+/* Other reasons that forbid draws. */
 /* Two sources for more than one buffer. */
 static void two_sources(void)
 {

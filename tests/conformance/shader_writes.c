@@ -117,7 +117,7 @@ static void storage_buffers(void)
     errors("not aligned");
 }
 
-/* What a shader writes is drawn: indices, vertices, and how many. */
+/* Draws use what a shader has written: indices, vertices, and their number. */
 static void drawn(void)
 {
     if (!ready() || !need_extension("GL_ARB_draw_indirect"))

@@ -145,7 +145,7 @@ static void instances(void)
     errors("instances");
 }
 
-/* What lists have left behind, everywhere. */
+/* Draws everywhere with the state that lists have left. */
 static void draw_what_is_current(void)
 {
     glBegin(GL_QUADS);
@@ -254,7 +254,7 @@ static void lists_of_arrays(void)
             glDrawArrays(GL_TRIANGLES, patch * CORNERS, CORNERS);
         glEndList();
     }
-    /* Both. What such a list leaves behind of arrays is Mesa's secret, so there is one with positions only. */
+    /* Both. Which array state such a list leaves is Mesa's secret, so there is one with positions only. */
     glDisableClientState(GL_NORMAL_ARRAY);
     glDisableClientState(GL_COLOR_ARRAY);
     glDisableClientState(GL_TEXTURE_COORD_ARRAY);
@@ -404,7 +404,7 @@ static void draw_second(int place)
     glDrawArrays(GL_TRIANGLES, 3, 3);
 }
 
-/* What is written to such a buffer in other ways, and read otherwise. */
+/* Such a buffer is written and read in other ways. */
 static void refilled_otherwise(void)
 {
     struct pair pair, read;
@@ -431,7 +431,7 @@ static void refilled_otherwise(void)
     memcpy(&pair, spaced, sizeof spaced);
     glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof pair, &pair);
     draw(9);
-    /* Storage anew, filled part by part. */
+    /* New storage, filled part by part. */
     pair_again(2, 2);
     pair = pair_at(12, 7);
     glBufferData(GL_ARRAY_BUFFER, sizeof pair, NULL, GL_STREAM_DRAW);
@@ -488,7 +488,7 @@ static void refilled_otherwise(void)
     errors("refilled_otherwise");
 }
 
-/* What the server writes to such a buffer. */
+/* The server writes to such a buffer. */
 static void refilled_by_server(void)
 {
     glEnable(GL_DEPTH_TEST);
@@ -605,7 +605,7 @@ static void kinds(void)
     errors("kinds");
 }
 
-/* What a shader places, and the program says where: as a box after the shader's matrix, and as one before it. */
+/* A shader places the vertices, and the program gives their bounds: as a box after the shader's matrix, and as one before it. */
 static void bounded(void)
 {
     if (!need_version(4, 3))

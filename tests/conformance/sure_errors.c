@@ -1,5 +1,5 @@
-/* Errors of commands of which it can be known beforehand whether they fail: each succeeds, fails for one reason after the other, and succeeds again, so that
- * whoever knows must know of the reasons. In each round what was learned in the last is known. */
+/* Errors of commands for which the client can know in advance whether they fail. Each succeeds, fails for one reason after the other, and succeeds
+ * again, so that the client must know the reasons. In each round it knows what it has learned in the last one. */
 #include "conform.h"
 
 #define ROUNDS 3
@@ -116,7 +116,7 @@ static void lists(void)
     }
 }
 
-/* What lists draw, where drawing fails. */
+/* Draws in lists, where drawing fails. */
 static void lists_that_draw(void)
 {
     GLuint draw = listed(draws), transform = listed(transforms), attributes = listed(keeps_attributes), rectangles = listed(rectangle), bitmaps = listed(bitmap);
@@ -473,7 +473,7 @@ static void sub_images(void)
     errors("glCopyTexSubImage2D inside");
 }
 
-/* What is read from may not be there. */
+/* The read buffer may be missing. */
 static void copies(void)
 {
     GLuint framebuffers[2], texture, image;
@@ -569,7 +569,7 @@ static void invalidations(void)
     errors("glMemoryBarrier inside");
 }
 
-/* Programs and sampler objects that are named, which end and begin anew. */
+/* Programs and sampler objects that are named, which end and begin again. */
 static void named(void)
 {
     if (!need_version(4, 3))

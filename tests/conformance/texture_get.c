@@ -14,7 +14,7 @@ static void start(void)
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, W, H, 0, GL_RGBA, GL_UNSIGNED_BYTE, image);
 }
 
-/* What the command must not touch keeps its mark. */
+/* Memory that the command must not change keeps its mark. */
 static void get(const char *what, GLenum target, GLint level, GLenum format, GLenum type)
 {
     memset(back, 0x77, sizeof back);

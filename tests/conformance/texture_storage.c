@@ -151,7 +151,7 @@ static void views(void)
             square(0.9f);
         }
     }
-    /* What one writes the other sees. */
+    /* Either sees the other's writes. */
     glBindTexture(GL_TEXTURE_2D, views[0]);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RGBA, GL_UNSIGNED_BYTE, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmn");
     glBindTexture(GL_TEXTURE_2D_ARRAY, array);
@@ -448,7 +448,7 @@ static void set_level(enum setter setter, GLuint texture, GLenum name, GLint val
     }
 }
 
-/* What was set before the storage is cut when the storage is made; what is set afterwards, at once. */
+/* Parameters that were set before the storage are clamped when the storage is made; later ones, at once. */
 static void levels(void)
 {
     no_picture();

@@ -86,7 +86,7 @@ static void layouts(void)
         note_buffer_floats("separate", GL_TRANSFORM_FEEDBACK_BUFFER, 40);
     }
     errors("separate");
-    /* What was captured is an array of the next draw. */
+    /* The captured values are an array of the next draw. */
     glBindBuffer(GL_ARRAY_BUFFER, buffers[2]);
     glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, NULL);
     glUseProgram(build_program("#version 150\nin vec4 place; void main() { gl_Position = place; }", FRAGMENT));

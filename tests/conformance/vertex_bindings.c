@@ -198,7 +198,7 @@ static void restart(void)
     errors("no such convention");
 }
 
-/* A pointer is what the last pointer command gave, whatever is bound and formatted since. */
+/* A pointer query returns the last pointer command's, even after later bindings and formats. */
 static void note_pointers(const char *what)
 {
     static const GLenum fixed[] = {GL_VERTEX_ARRAY_POINTER, GL_COLOR_ARRAY_POINTER, GL_TEXTURE_COORD_ARRAY_POINTER};

@@ -112,7 +112,7 @@ static void resize(struct window *window, int width, int height)
     window->height = height;
     XResizeWindow(display, window->id, (unsigned)width, (unsigned)height);
     XIfEvent(display, &event, is_resize, (XPointer)window);
-    /* Others who follow the window hear of it a moment before or after this program. */
+    /* Other programs that follow the window notice it a moment before or after this one. */
     XFlush(display);
     nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
 }
@@ -277,7 +277,7 @@ static bool shows_flower(const struct window *window, int petals, int shift)
     return false;
 }
 
-/* What is drawn arrives in the X window: by a swap, by a flush of the front buffer, after a change of size too. */
+/* Drawing arrives in the X window: by a swap, by a flush of the front buffer, after a change of size too. */
 static void shown_on_screen(void)
 {
     static unsigned char pixels[SIZE * SIZE * 4];

@@ -11,7 +11,7 @@ use cbindgen::{
 
 pub const PATH: &str = "crates/capi/include/manganese.h";
 
-/// What the header begins with.
+/// The beginning of the header.
 const PROLOGUE: &str = "crates/capi/include/prologue.h";
 
 /// Modules of the library, in the header's order.

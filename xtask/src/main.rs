@@ -1,4 +1,4 @@
-//! What cargo alone does not do for this workspace:
+//! Tasks of this workspace that cargo alone does not do:
 //!
 //! - `cargo xtask generate [--check]` writes the code that follows from the OpenGL registry and the
 //!   overlay, the C library's header, and the guide's example.

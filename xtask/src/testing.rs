@@ -59,7 +59,7 @@ struct Outcome {
 }
 
 /// Cargo as it would run in a shell. `cargo xtask` describes this package in the environment, and
-/// build scripts that look there would build their crates anew, with all that depend on them.
+/// build scripts that look there would rebuild their crates, with all that depend on them.
 fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments).current_dir(root);
@@ -76,8 +76,8 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Whether Rust would link with the linker of binutils, which takes four times as long as lld, and
-/// lld is there. On this platform, releases of Rust since 1.90 come with lld and use it. Somebody
-/// who sets flags may have chosen a linker.
+/// lld is there. On this platform, releases of Rust since 1.90 come with lld and use it. A user who
+/// sets flags may have chosen a linker.
 fn links_slowly() -> bool {
     let said = |program: &str| {
         let output = Command::new(program).arg("--version").output().ok()?;
@@ -175,7 +175,7 @@ fn command(binary: &Binary) -> Command {
         .arg("--show-output")
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
-        // What tests load need not be built again (client/tests/common/built.rs).
+        // The libraries that tests load need not be built again (client/tests/common/built.rs).
         .env("MGN_BUILT", "1");
     command
 }
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(counted("test walls::passed ... ok", "passed"), None);
     }
 
-    /// What libtest writes with `--show-output`, of five tests.
+    /// The output of libtest with `--show-output`, for five tests.
     const SHOWN: &str = "\
 running 5 tests
 test a ... ok

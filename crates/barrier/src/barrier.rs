@@ -1,4 +1,4 @@
-//! What all barriers do.
+//! The interface of all barriers.
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ pub trait Barrier: std::fmt::Debug {
     /// [`Misuse`]
     fn leave(&mut self, now: Duration) -> Result<(), Misuse>;
 
-    /// Ends this member's barriers without the others' consent: they are told, and go on without
-    /// it as without a lost one.
+    /// Ends this member's barriers without the others' consent. They are notified, and go on
+    /// without it as without a lost one.
     fn abandon(&mut self, now: Duration);
 
     /// A packet has come on the connection to `from`.
@@ -92,10 +92,10 @@ impl To {
     }
 }
 
-/// What has happened.
+/// An event in a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// All members have arrived. `value` is what became of the numbers that they brought along.
+    /// All members have arrived. `value` is the combination of their numbers.
     Passed {
         epoch: u64,
         value: u64,

@@ -1,4 +1,4 @@
-//! What goes wrong, by whose fault it is.
+//! Errors, by the side at fault.
 
 use crate::{Group, Id};
 

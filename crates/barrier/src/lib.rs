@@ -1,7 +1,7 @@
 //! Barriers among the processes of a job.
 //!
-//! A barrier is a state machine without I/O ([`Barrier`]): it is told of arrivals, packets, losses
-//! and the time, and says which packets to send. Its owner has the connections.
+//! A barrier is a state machine without I/O ([`Barrier`]): its owner passes in arrivals, packets,
+//! losses and the time, and takes out the packets to send. Its owner has the connections.
 //!
 //! A [`Pattern`] is the way in which the members of one view tell each other that they have
 //! arrived: [`Star`], [`Tree`], [`Dissemination`] or [`Hierarchical`]. A [`Member`] runs a pattern

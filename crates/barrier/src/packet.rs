@@ -48,7 +48,7 @@ pub(crate) struct Report {
     pub is_leaving: bool,
 }
 
-/// What a participant would have a coordinator do.
+/// A participant's request to a coordinator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
     /// Participants of the view that are lost.

@@ -20,7 +20,7 @@ impl std::fmt::Display for Id {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u64);
 
-/// What becomes of the numbers that members bring along.
+/// How the numbers of the members are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// The bits that any member has set.
@@ -34,7 +34,7 @@ pub enum Combine {
 impl Combine {
     pub const EACH: [Combine; 4] = [Combine::Any, Combine::All, Combine::Min, Combine::Max];
 
-    /// What a sum becomes with one more number; without a sum, the number.
+    /// The sum with one more number; without a sum, the number.
     pub(crate) fn add(self, sum: Option<u64>, value: u64) -> u64 {
         sum.map_or(value, |sum| self.of(sum, value))
     }
@@ -69,7 +69,7 @@ impl ViewId {
     };
 }
 
-/// The members of a group at one time, by seniority: those who join are last.
+/// The members of a group at one time, by seniority: new members are last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     members: Arc<[Id]>,

@@ -1,4 +1,4 @@
-//! What every barrier does, whatever carries its packets.
+//! Tests that every barrier must pass, for each kind of link.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -378,7 +378,7 @@ fn one_that_has_left_and_closed_keeps_nobody_waiting() {
         assert_eq!(net.events(0), [Event::Ended(Ended::Left)], "{name}");
         net.at(0).abandon(NOW);
         net.settle();
-        // Nobody runs its machine any more.
+        // Its state machine no longer runs.
         net.members[0].1 = false;
         for at in [1, 2] {
             net.at(at).arrive(NOW, 1 << at).unwrap();

@@ -1,5 +1,5 @@
-//! Barriers of a job's processes, each kind over what carries it. Ranks are threads with an
-//! endpoint each; processes that end are tested through the C interface.
+//! Barriers of a job's processes: each kind, over its own links. Ranks are threads with an endpoint
+//! each; processes that end are tested through the C interface.
 
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -99,8 +99,9 @@ fn members_may_work_before_they_wait() {
     }
 }
 
-/// Nobody has to wait for another member to make its arrival known: also where a barrier takes
-/// several packets one after the other, and the members that pass them on are at work.
+/// A member's arrival reaches all others without help from another member's program: also where a
+/// barrier takes several packets one after the other, and the members that pass them on are at
+/// work.
 #[test]
 fn arrivals_go_on_while_members_work() {
     for kind in KINDS {

@@ -1,5 +1,5 @@
-//! Many barriers with random delays, deaths, leaves and joins on a virtual clock. Nobody is early,
-//! nobody is stuck, and all survivors agree.
+//! Many barriers with random delays, deaths, leaves and joins on a virtual clock. No member passes
+//! early, none is stuck, and all survivors agree.
 //!
 //! `MGN_BARRIERS` sets how many barriers each test passes at least. A seed that fails is printed
 //! with its terms, and `MGN_SEED` runs only that one.

@@ -1,4 +1,4 @@
-//! Barriers in shared memory, with threads in the place of processes: each maps the memory anew.
+//! Barriers in shared memory, with threads in the place of processes: each maps the memory itself.
 
 use std::sync::Barrier;
 use std::time::Duration;

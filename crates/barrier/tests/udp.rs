@@ -1,5 +1,5 @@
-//! What barriers over datagrams do about packets that nobody of the job has sent, and when packets
-//! are sent again.
+//! How barriers over datagrams handle packets from outside of the job, and when they send packets
+//! again.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ fn packets_without_the_secret_change_nothing_and_are_not_answered() {
         assert_eq!((said(&mut root), root.poll_event()), (Vec::new(), None));
     }
     assert_eq!(format!("{root:?}"), before);
-    // The same from a connection that is somebody else's.
+    // The same packet from another member's connection.
     let refused = root.receive(now, Id(7), &true_one);
     assert!(matches!(refused, Err(Refused::Sender { .. })));
     root.receive(now, Id(1), &true_one).unwrap();

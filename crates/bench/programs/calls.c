@@ -37,7 +37,7 @@ static double now(void)
 
 enum { FRAMES = 200 };
 
-/* Of the rectangles that are read. */
+/* The side of the rectangles that are read. */
 enum { SIDE = 16 };
 
 /* As many frames of one triangle, until the last is finished. */

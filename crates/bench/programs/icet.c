@@ -1,6 +1,6 @@
 /* Composites with IceT as `mgn bench composite` does: the last process gets the merged picture and
- * shows nothing, the others write their pictures anew in each frame. Prints a line for each size:
- * the seconds of its FRAMES.
+ * shows nothing, the others write new pictures in each frame. Prints a line for each size: the
+ * seconds of its FRAMES.
  *
  * With "sparse", each draws a rectangle of half the width and height.
  *

@@ -57,7 +57,7 @@ static void latency(long count)
     }
 }
 
-/* Where nobody looks at what they carry, all messages come from one buffer and go to one, as in others' benchmarks. */
+/* If nothing reads the contents, all messages come from one buffer and go to one, as in other benchmarks. */
 static void stream(long count, int both, int fresh)
 {
     MPI_Request requests[2 * WINDOW];
@@ -99,7 +99,7 @@ static void overlap(long count, double compute)
     }
 }
 
-/* What rank 0 asks of the other one: how often, computing for how long. */
+/* Rank 0's order to the other one: how often, and how long to compute. */
 struct order {
     long count;
     double compute;
@@ -126,7 +126,7 @@ struct best {
     double took, waited;
 };
 
-/* Seconds of the best repetitions, and of them those spent waiting. What is too short to say something only warms up. */
+/* Seconds of the best repetitions, and of them those spent waiting. Repetitions that are too short to be measured only warm up. */
 static struct best lead(const char *test, double seconds, double compute)
 {
     struct best best = {1e9, 0};
@@ -174,7 +174,7 @@ static int compare(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
-/* Percentiles of single repetitions, which take so many seconds each and not much longer than a time all together. What none lies beyond is no number. */
+/* Percentiles of single repetitions of `each` seconds. All together do not take much longer than a given time. A percentile beyond the last repetition is no number. */
 static void timed(const char *test, double seconds, double each, double *percentiles)
 {
     static double times[2000];

@@ -1,5 +1,6 @@
 /* Patterns of messages between all MPI processes, measured as `src/suites/pattern.rs` measures Manganese's. Prints for each pattern and size the seconds of
- * one step, in which everybody sends what the pattern wants and receives what is sent to them: `PATTERN SIZE SECONDS`. */
+ * one step, in which each process sends and receives what the pattern requires:
+ * `PATTERN SIZE SECONDS`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static int rank, all;
 static int to[MOST], from[MOST], to_count, from_count;
 static char *out[MOST], *in[MOST];
 
-/* Who sends to whom. */
+/* Chooses the ranks to which this one sends, and from which it receives. */
 static void choose(const char *pattern, unsigned seed)
 {
     to_count = from_count = 0;

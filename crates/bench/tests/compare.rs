@@ -6,7 +6,7 @@ use mgn_bench::compare::{compare, lines, Verdict};
 use mgn_bench::record::{Better, Distance, Fold, Point, Record, State};
 use sample::{point, record, small};
 
-/// Of one point in each run.
+/// The comparison of one point in each run.
 fn of(better: Better, a: Point, b: Point) -> mgn_bench::compare::Comparison {
     compare(&small(better, vec![a]), &small(better, vec![b]))
 }

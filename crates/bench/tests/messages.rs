@@ -1,4 +1,4 @@
-//! That every row of the benchmark for messages runs. Its figures are of no interest here.
+//! Checks that every row of the benchmark for messages runs. Its figures are of no interest here.
 
 use std::collections::HashSet;
 use std::process::Command;

@@ -1,4 +1,4 @@
-/* What the compositing examples draw: eight balls, a share of them in each process. */
+/* The scene of the compositing examples: eight balls, a share of them in each process. */
 #include "check.h"
 
 #define WIDTH 640

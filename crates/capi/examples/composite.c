@@ -1,7 +1,7 @@
 /* Several processes draw one picture: each draws some of eight balls, with their depths, and the
  * library takes the nearest ball for each pixel. The picture is the same for any number of
  * processes. Rank 0 writes the last frame as a PPM file, or has the library write all frames as
- * PNG files, or shows them in a window until somebody closes it.
+ * PNG files, or shows them in a window until the user closes it.
  *
  * usage: composite FILE [FRAMES]
  *        composite --save FOLDER [FRAMES]

@@ -1,4 +1,4 @@
-/* Every process sends lines of its own to rank 0, which takes them as they come, by whoever they are. */
+/* Every process sends lines of its own to rank 0, which takes them as they come, from any process. */
 #include "check.h"
 
 #include <string.h>

@@ -502,8 +502,8 @@ int mgn_outlet_window(const char *display, const char *title, mgn_outlet *outlet
 // default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a token
 // with the role server; null: the one that MGN_TOKEN_FILE names.
 //
-// The viewer need not run yet, and may be restarted. It gets the newest picture whenever somebody
-// looks, so some pictures may never be seen. Processes that show tiles of one wall must show
+// The viewer need not run yet, and may be restarted. It gets the newest picture while a page shows
+// the tile, so some pictures may never be seen. Processes that show tiles of one wall must show
 // the same number of pictures. Sides have at most 16384 pixels.
 //
 // MGN_ERR_ARGUMENT: the address makes no sense, or a wall cannot have this number of tiles.

@@ -197,7 +197,7 @@ pub unsafe extern "C" fn mgn_barrier_lost(
 }
 
 /// # Safety
-/// `place` has room for so many ranks.
+/// `place` has room for `room` ranks.
 unsafe fn store(ranks: &[u32], place: *mut u32, room: u32) -> Result<c_int, Fault> {
     if room > 0 && place.is_null() {
         return Err(Fault::argument(format!(

@@ -210,7 +210,7 @@ pub unsafe extern "C" fn mgn_composite(
                 out(merged, "merged")?,
             )
         };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let terms = unsafe { terms(&composition) }?;
         let [color_bytes, depth_bytes] = terms.bytes()?;
         let part = |start: *const c_void, len: usize| -> Result<&[u8], Fault> {
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn mgn_composite_draw(
                 out(depth, "depth")?,
             )
         };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let terms = unsafe { terms(&composition) }?;
         let mut group = compositor.group()?;
         let place = group.draw(&terms)?;
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn mgn_composite_drawn(
                 out(merged, "merged")?,
             )
         };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let terms = unsafe { terms(&composition) }?;
         let mut group = compositor.group()?;
         let covered = covered.map(Rectangle::from);
@@ -340,7 +340,7 @@ pub unsafe extern "C" fn mgn_composite_tiles(
         let compositor = library.compositor(compositor)?;
         // SAFETY: as the caller promises.
         let composition = unsafe { *out(composition.cast_mut(), "composition")? };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let terms = unsafe { terms(&composition) }?;
         let draw = draw.ok_or_else(|| Fault::argument("draw is null"))?;
         let places: Vec<mgn_tile> = match tiles.is_null() {

@@ -33,8 +33,8 @@ pub(crate) struct Library {
     next: AtomicU64,
 }
 
-/// Null outside of `mgn_init` and `mgn_finalize`. What it points to is never freed: another thread
-/// may be in a call.
+/// Null outside of `mgn_init` and `mgn_finalize`. Its target is never freed: another thread may be
+/// in a call.
 static CURRENT: AtomicPtr<Library> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Held while `CURRENT` changes. Refers to the earlier libraries, so that leak checkers do not

@@ -100,8 +100,8 @@ pub unsafe extern "C" fn mgn_outlet_window(
 /// default, unix:@manganese-viewer. A tcp: or tls: address needs token_file, the file of a token
 /// with the role server; null: the one that MGN_TOKEN_FILE names.
 ///
-/// The viewer need not run yet, and may be restarted. It gets the newest picture whenever somebody
-/// looks, so some pictures may never be seen. Processes that show tiles of one wall must show
+/// The viewer need not run yet, and may be restarted. It gets the newest picture while a page shows
+/// the tile, so some pictures may never be seen. Processes that show tiles of one wall must show
 /// the same number of pictures. Sides have at most 16384 pixels.
 ///
 /// MGN_ERR_ARGUMENT: the address makes no sense, or a wall cannot have this number of tiles.
@@ -217,7 +217,7 @@ pub extern "C" fn mgn_outlet_close(outlet: mgn_outlet) -> c_int {
 
 fn tile_number(tile: u32) -> Result<u16, Fault> {
     let number = u16::try_from(tile);
-    number.map_err(|_| Fault::argument(format!("tile is {tile}, and no wall has so many tiles")))
+    number.map_err(|_| Fault::argument(format!("tile is {tile}, and no wall has that many tiles")))
 }
 
 fn direction(direction: c_int) -> Result<Direction, Fault> {

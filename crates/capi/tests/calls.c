@@ -79,7 +79,7 @@ static int show_tile(void *context, uint32_t tile, const mgn_rectangle *place, c
     const unsigned char *color = merged->color;
     IS(merged->first == 0 && merged->pixels == place->width * place->height, 1);
     IS(color[0], 10 * place->column + place->row + 1);
-    /* What was not covered shows nothing. */
+    /* Areas that were not covered show nothing. */
     IS(color[4], tile == 1 ? 0 : color[0]);
     d->shown++;
     return 0;
@@ -359,7 +359,7 @@ int main(void)
     IS(memcmp(data, "hello", 5), 0);
     IS(pthread_join(thread, NULL), 0);
 
-    /* Tags, masks, lists of pieces, and who takes what. */
+    /* Tags, masks, lists of pieces, and which request takes which message. */
     struct iovec out[] = {{"ab", 2}, {NULL, 0}, {"cde", 3}}, in[] = {{data, 1}, {data + 8, 7}};
     IS(mgn_irecv(MGN_ANY, 0x10, 0xf, in, 2, &request), MGN_OK);
     IS(mgn_test(&request, NULL), 0);
@@ -530,7 +530,7 @@ int main(void)
     IS(ended, 0);
     IS(mgn_rank(), 0);
 
-    /* Who waits at the end is told, and all may begin again. */
+    /* A thread that waits at the end gets an error, and all may begin again. */
     IS(pthread_create(&thread, NULL, waits, NULL), 0);
     usleep(50000);
     IS(mgn_finalize(), MGN_OK);

@@ -1,4 +1,4 @@
-/* A receive that stands behind messages which nobody receives. MGN_ENVELOPES says how many may wait. */
+/* A receive that is stuck behind messages that the program does not receive. MGN_ENVELOPES says how many may wait. */
 #include "../examples/check.h"
 
 #define PATIENCE 20000

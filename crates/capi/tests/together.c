@@ -56,8 +56,8 @@ static void *exchange(void *tag)
     return NULL;
 }
 
-/* Several threads receive whatever comes by one tag: each message goes to one of them. */
-/* Likewise with messages that are written where they are sent from, and taken where they lie. Nobody waits for their requests. */
+/* Several threads receive all messages with one tag: each message goes to one of them. */
+/* The same with messages that are written where they are sent from, and read in place. Their requests are not waited for. */
 static void *in_place(void *tag)
 {
     uint64_t number = 100 + *(int *)tag;
@@ -136,7 +136,7 @@ static void in_threads(void *(*work)(void *))
         require(pthread_join(threads[thread], NULL) == 0, "a thread is lost");
 }
 
-/* Everybody writes his part of everybody's memory, and reads his neighbour's back. */
+/* Each rank writes its part of every rank's memory, and reads its neighbour's back. */
 static void memory(void)
 {
     char *table = calloc(size, LONGEST), *mine = malloc(LONGEST), *back = malloc(LONGEST);
@@ -179,7 +179,7 @@ static void *never_comes(void *broadcast)
     size_t len;
     int ended = mgn_broadcast_take(*(mgn_broadcast *)broadcast, -1, &data, &len, &message);
     /* The second where the end was closed before this thread had begun. */
-    require(ended == MGN_ERR_CLOSED || ended == MGN_ERR_HANDLE, "a message has come that nobody sent");
+    require(ended == MGN_ERR_CLOSED || ended == MGN_ERR_HANDLE, "a message has come that was not sent");
     return NULL;
 }
 
@@ -219,7 +219,7 @@ static void broadcasts(void)
         barrier();
     }
     free(data);
-    /* Who waits for a message is told that the end was closed. */
+    /* A thread that waits for a message learns that the end was closed. */
     mgn_broadcast broadcast;
     pthread_t thread;
     if (rank == 0) {
@@ -259,7 +259,7 @@ static void *waits_for_a_writer(void *nothing)
     mgn_broadcast broadcast;
     (void)nothing;
     int ended = mgn_broadcast_join(size - 1, 7, -1, &broadcast);
-    require(ended == MGN_ERR_CLOSED || ended == MGN_ERR_STATE, "a broadcast is read that nobody writes");
+    require(ended == MGN_ERR_CLOSED || ended == MGN_ERR_STATE, "a broadcast is read that was not written");
     return NULL;
 }
 
@@ -276,7 +276,7 @@ static void leave_while_sending(void)
         require(pthread_create(&joining, NULL, waits_for_a_writer, NULL) == 0, "no thread");
         usleep(200000);
         CHECK(mgn_finalize());
-        /* Threads that are not told would wait for ever. */
+        /* Threads that are not told would wait forever. */
         alarm(4 * PATIENCE / 1000);
         require(pthread_join(sending, NULL) == 0 && pthread_join(waiting, NULL) == 0, "a thread is lost");
         require(pthread_join(joining, NULL) == 0, "a thread is lost");

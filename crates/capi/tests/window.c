@@ -1,4 +1,4 @@
-/* Pictures in a window until somebody closes it. Says on standard output when each picture can be
+/* Pictures in a window until the user closes it. Says on standard output when each picture can be
  * seen, and goes on when a line comes. The pictures hold the column, the row and the frame.
  *
  * usage: window TITLE [lost]
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         CHECK(mgn_finalize());
         return 0;
     }
-    /* Somebody closes it, which the next composited picture does not mind. */
+    /* The user closes it, and the next composited picture raises no error. */
     mgn_compositor compositor;
     mgn_merged merged;
     mgn_composition composition = {.width = WIDTH, .height = HEIGHT};

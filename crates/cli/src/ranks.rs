@@ -69,8 +69,8 @@ impl Rank {
         Ok(())
     }
 
-    /// Has the tiles of the run's wall show composited pictures: where they are shown is the
-    /// business of rank 0.
+    /// Lets the tiles of the run's wall show composited pictures. Rank 0 decides where they are
+    /// shown.
     pub fn apply_to_wall(&self, driver: &mut Driver) -> anyhow::Result<()> {
         let Driver::Ours { settings, .. } = driver else {
             return Ok(());

@@ -79,7 +79,7 @@ pub struct Key {
     /// The environment variable that overrides the key.
     pub variable: Option<&'static str>,
     pub meaning: &'static str,
-    /// What applies without the key.
+    /// The value without the key.
     pub default: &'static str,
 }
 

@@ -132,7 +132,7 @@ fn flags_come_before_the_environment_and_that_before_the_file() {
     assert_eq!(both, ["tls:in-environment:7500 unix:@x", "/t"]);
     let named = ["--server", "tls:in-flag:7000", "--token-file", "/u"];
     assert_eq!(of(&own, &named), ["tls:in-flag:7000", "/u"]);
-    // Nothing is asked of a server here, so none is named.
+    // No server is needed here, so none is named.
     assert_eq!(of(&own, &["--transport", "null"])[0], "");
     // The variables for the client library of a run are no settings of the user.
     let within = [own[0], ("MGN_RUN_DIR", "/r")];

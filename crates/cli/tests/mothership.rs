@@ -164,7 +164,7 @@ impl Stage {
         ask(&self.home(), None, request, PATIENCE, |_| {})
     }
 
-    /// Waits for a child to end by itself.
+    /// Waits for a child to end.
     #[track_caller]
     fn ends(&mut self, pid: u32) -> bool {
         let child = self
@@ -210,7 +210,7 @@ fn try_listener(address: &Address) -> Option<Pid> {
 
 #[track_caller]
 fn listener(address: &Address) -> Pid {
-    try_listener(address).expect("somebody listens")
+    try_listener(address).expect("nothing listens there")
 }
 
 fn lives(pid: Pid) -> bool {

@@ -1,6 +1,6 @@
-//! Entry points on a context that nobody serves, with whatever they do to memory of their own and
-//! of the program's. They run under Miri too, which finds a reference to the context that was made
-//! while another was in use: `make miri`.
+//! Entry points on a context without a server, with all their accesses to their own memory and the
+//! program's. They run under Miri too, which finds a reference to the context that was made while
+//! another was in use: `make miri`.
 
 use crate::context::{Context, Request};
 use crate::current::{has_current, with_current};
@@ -63,7 +63,7 @@ fn what_the_window_system_works_on_ends_open_primitives() {
     assert_eq!(error, GL_NO_ERROR);
 }
 
-/// What the test above relies on, where Miri does not look.
+/// The check that the test above relies on where Miri does not run.
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "a second reference")]
@@ -138,7 +138,7 @@ fn runs_longer_than_a_message() {
         assert!(in_begin());
         glEnd();
     });
-    // What is refused is told to the server, which would say so.
+    // Refused commands are sent to the server, which would raise the error.
     assert_eq!(error, GL_NO_ERROR);
 }
 

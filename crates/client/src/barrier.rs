@@ -4,8 +4,7 @@
 use mgn_wire::frames::Release;
 use std::collections::VecDeque;
 
-/// Frames that are complete, in their order, with the parts that they are made of. What is to be
-/// done next is taken out of it.
+/// Complete frames, in their order, with their parts. The caller takes the next step out of it.
 pub struct Barrier<P> {
     frames: VecDeque<Waiting<P>>,
 }
@@ -18,10 +17,10 @@ struct Waiting<P> {
     parts: Option<P>,
 }
 
-/// What is to be done.
+/// What the caller must do.
 #[derive(Debug, PartialEq)]
 pub enum Step<P> {
-    /// The frame is to be shown, also by the servers of these tiles.
+    /// The frame must be shown, also by the servers of these tiles.
     Show(Release, Vec<bool>, P),
     /// It has been shown everywhere.
     Finish(Release),
@@ -44,7 +43,7 @@ impl<P> Barrier<P> {
         self.frames.iter().any(|waiting| waiting.frame == frame)
     }
 
-    /// Nothing, while there is somebody to be waited for.
+    /// None while a tile must be waited for.
     pub fn next(&mut self) -> Option<Step<P>> {
         let first = self.frames.front_mut()?;
         let frame = first.frame;
@@ -139,7 +138,10 @@ mod tests {
         assert!(!barrier.shown(0, frame(1)), "before it is released");
         assert_eq!(barrier.next(), show(1, [true, true, false]));
         assert!(!barrier.shown(0, frame(2)), "another frame");
-        assert!(!barrier.shown(2, frame(1)), "by somebody else");
+        assert!(
+            !barrier.shown(2, frame(1)),
+            "shown by a tile out of the frame"
+        );
         assert!(barrier.shown(0, frame(1)));
         assert!(!barrier.shown(0, frame(1)), "twice");
         assert_eq!(barrier.next(), None);

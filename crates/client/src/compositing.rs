@@ -1,9 +1,9 @@
 //! The pictures of several programs become one, at each swap (sort-last).
 //!
 //! The programs are the ranks of a job, and composite in the order of their swaps: the n-th
-//! pictures of all become the n-th of rank 0, which shows it. Before each, rank 0 hears of what the
-//! others have, so that pictures of different sizes are an error and never mixed. Who leaves says
-//! why.
+//! pictures of all become the n-th of rank 0, which shows it. Before each, the others tell rank 0
+//! what they have, so that pictures of different sizes are an error and never mixed. A rank that
+//! leaves tells the others why.
 
 use crate::job;
 use crate::options;
@@ -26,9 +26,9 @@ const PORTS_APART: u16 = 1024;
 
 /// The upper byte of the tags of messages beside those of the group.
 const TAG: u64 = 0x48 << 56;
-/// What somebody has to composite.
+/// The picture that a rank has to composite.
 const HEAD: u64 = TAG | 1;
-/// Somebody leaves.
+/// A rank leaves.
 const FAREWELL: u64 = TAG | 2;
 
 /// How long a farewell may take that explains what has happened.
@@ -75,7 +75,7 @@ impl Composite {
         self.patience
     }
 
-    /// What pictures of `surface` are wanted for, in bits of [`want`].
+    /// The purposes for which pictures of `surface` are wanted, in bits of [`want`].
     pub fn wants(&self, surface: &Surface) -> u32 {
         let is_composited = match &surface.kind {
             Kind::Window { window, .. } => !window.is_gone(),
@@ -96,7 +96,7 @@ impl Composite {
         self.say_farewell(&[&[kind], why.as_bytes()].concat());
     }
 
-    /// Tells them that the program has come to its end, and leaves the job.
+    /// Tells the others that the program has ended, and leaves the job.
     pub fn leave(&self) {
         // Others may still read the last picture, which dropping the group waits for. It is in use
         // only if there is nothing to wait for any more.
@@ -113,7 +113,7 @@ impl Composite {
             return;
         }
         for (_, link) in self.links() {
-            // Who is gone needs no farewell.
+            // A rank that has ended needs no farewell.
             let _ = self
                 .member
                 .endpoint()
@@ -132,7 +132,7 @@ impl Composite {
         links.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A farewell of anybody, if there is one within `time`. It is taken only once.
+    /// A farewell of any rank, if one comes within `time`. It is taken only once.
     fn farewell(&self, time: Duration) -> Option<Farewell> {
         let deadline = Instant::now() + time;
         loop {
@@ -158,7 +158,7 @@ impl Composite {
 
 struct Farewell {
     rank: usize,
-    /// None: the program has come to its end.
+    /// None: the program has ended.
     why: Option<String>,
     /// Whether the user has been told the reason.
     is_told: bool,
@@ -171,14 +171,14 @@ pub struct Layer<'p> {
     pub surface: &'p Surface,
 }
 
-/// What has become of a frame.
+/// The outcome of a frame.
 pub enum Outcome<'c> {
-    /// It is to be shown here.
+    /// It shall be shown here.
     Here(PictureRef<'c>),
     Elsewhere,
-    /// Rank 0 has come to its end, and with it the job.
+    /// Rank 0 has ended, and with it the job.
     Over,
-    /// What to tell the person, unless somebody else does, and the program's exit status.
+    /// The message for the person, unless another rank prints it, and the program's exit status.
     Failed(Option<String>, u8),
 }
 
@@ -294,7 +294,7 @@ impl Composite {
         Ok(group)
     }
 
-    /// What all have to agree about, if such pictures can be composited.
+    /// The terms that all ranks must agree on, if such pictures can be composited.
     fn terms(&self, layer: &Layer<'_>) -> Result<Terms, Failure> {
         let Layer {
             header, surface, ..
@@ -329,7 +329,7 @@ impl Composite {
         })
     }
 
-    /// Tells rank 0 what is to be composited here.
+    /// Tells rank 0 what this rank composites.
     fn tell(&self, head: &Head) -> Result<(), Failure> {
         for (_, link) in self.links().iter().filter(|(rank, _)| *rank == 0) {
             let endpoint = self.member.endpoint();
@@ -361,7 +361,7 @@ impl Composite {
     }
 }
 
-/// What is to be composited: it must be the same everywhere.
+/// The properties of a frame that must be the same at all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     /// Counted from 0 on.
@@ -404,7 +404,7 @@ impl Head {
         })
     }
 
-    /// What another rank has that is not the same.
+    /// How another rank's head differs from this one.
     fn differs(&self, rank: usize, other: &Head) -> String {
         let size = |[w, h]: [u32; 2]| format!("{w} x {h}");
         let part = |[x, y, w, h]: [u32; 4]| format!("{w} x {h} at {x}, {y}");
@@ -427,12 +427,12 @@ impl Head {
     }
 }
 
-/// What the person is told, and the others.
+/// The message for the person, and for the other ranks.
 fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
     let rank = of.member.rank();
     let failed = |why: &dyn Display| {
         let why = format!("rank {rank} cannot composite its pictures: {why}");
-        // Rank 0 may have found the same, and says it for all.
+        // Rank 0 may have found the same, and reports it for all.
         let is_told = of.is_supervised && rank > 0 && of.farewell(MOMENT).is_some();
         of.fail(&why, true);
         Outcome::Failed((!is_told).then_some(why), TOLD)
@@ -456,7 +456,7 @@ fn explain(of: &Composite, frames: u32, failure: Failure) -> Outcome<'static> {
         Failure::Group(error) => return failed(&error),
         Failure::Late(who) => (who, None),
     };
-    // Who is lost may have said why; who is late, in the meantime.
+    // A lost rank may have said why, and a late one may have done so in the meantime.
     let farewell = of.farewell(match why {
         Some(_) => MOMENT,
         None => Duration::ZERO,

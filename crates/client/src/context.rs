@@ -1,4 +1,4 @@
-//! A context: where its commands are written and sent.
+//! A context, which writes and sends commands.
 
 use crate::config::Format;
 use crate::debug_thread::Line;
@@ -24,7 +24,7 @@ pub struct Context {
     /// The end of the room that there really is; the encoder's own end is null while immediate
     /// mode writes a run into the room.
     room_end: *mut u8,
-    /// Where the message begins whose records are being written; null without room.
+    /// The start of the message that is being written; null without room.
     room_start: *mut u8,
     pub gl: GlState,
     pub id: u32,
@@ -48,7 +48,7 @@ pub struct Context {
     sent: u32,
     /// Its queries count whole surfaces.
     pub counts_whole: bool,
-    /// What the program had asked of X when it was last looked at.
+    /// The number of the program's X requests at the last look.
     requests: u64,
     /// Where debug messages may come from the thread, since they first could.
     pub line: Option<Arc<Line>>,
@@ -59,7 +59,7 @@ pub struct Context {
 /// chunk there would soon be none left.
 const ROOMS_MAX: usize = 8;
 
-/// What a program asks of a context.
+/// The properties that a program requests of a context.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// `hello::api`.
@@ -86,7 +86,7 @@ pub mod flag {
     pub const NO_FLUSH: u32 = 0x100;
     /// Has no errors but that of too little memory.
     pub const NO_ERROR: u32 = 0x200;
-    /// Lives on when its server is lost, and says so.
+    /// Survives the loss of its server, and reports it.
     pub const LOSES: u32 = 0x400;
 }
 
@@ -128,8 +128,8 @@ impl Context {
         }
     }
 
-    /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where
-    /// nobody answers.
+    /// Sends what was written, and waits for the answer of the last command, `op`. All zeros if the
+    /// context has no server that answers.
     pub fn answer(&mut self, op: u16) -> Answer {
         let line = self.line();
         let turn = line.as_ref().map(|line| line.asking());
@@ -143,7 +143,7 @@ impl Context {
     }
 
     /// The same, of each renderer of a wall that has an answer of its own, in the order of their
-    /// tiles. None of those that are lost.
+    /// tiles. None for lost ones.
     pub fn answers(&mut self, op: u16) -> Vec<Option<Answer>> {
         let line = self.line();
         let turn = line.as_ref().map(|line| line.asking());
@@ -160,7 +160,7 @@ impl Context {
         answers.into_iter().map(answer).collect()
     }
 
-    /// Sends what was written. None if nobody will answer.
+    /// Sends what was written. None if no server will answer.
     fn ask(&mut self) -> Option<&'static Session> {
         if self.gl.immediate.hides_room() {
             // The command isn't allowed between glBegin and glEnd and went nowhere.
@@ -173,7 +173,7 @@ impl Context {
         self.session
     }
 
-    /// What follows from an answer besides what was asked.
+    /// Handles the effects of an answer besides its values.
     fn heard(&mut self, session: &Session, op: u16, answered: &Answered) {
         if op == ops::MGN_GET_ERROR {
             // It brings the error itself, and takes it from the server.
@@ -185,7 +185,7 @@ impl Context {
             self.tell();
         }
         if let (ops::MGN_FINISH, Some(surface)) = (op, &self.draw) {
-            // What was swapped is finished when it is in the window.
+            // A swapped frame is finished when it is in the window.
             session.frames.wait(surface, 0);
         }
         if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
@@ -193,8 +193,8 @@ impl Context {
         }
     }
 
-    /// Waits until everything the context was told is done, and shown where it is drawn to
-    /// something visible.
+    /// Waits until all of the context's commands are finished, and shown if they draw to something
+    /// visible.
     pub fn finish(&mut self) {
         // A primitive in an open list continues after glFinish.
         if !self.gl.lists.is_open() {
@@ -245,7 +245,7 @@ impl Context {
             let id = |s: &Option<Arc<Surface>>| s.as_ref().map_or(0, |s| s.id);
             // SAFETY: the context's own encoder.
             unsafe { self.enc.mgn_make_current(id(&draw), id(&read)) };
-            // The old ones go after the command that lets go of them is on its way.
+            // The old ones are dropped after the command that releases them is on its way.
             let old = (
                 std::mem::replace(&mut self.draw, draw),
                 std::mem::replace(&mut self.read, read),
@@ -303,9 +303,9 @@ impl Context {
         resize(&mut self.enc, &surface);
     }
 
-    /// The program sets a viewport of this size. Where that is not the framebuffer's, the program
-    /// may know of a new size that we were not told of yet: then the X server is asked, which
-    /// takes a round trip, once a frame.
+    /// The program sets a viewport of this size. If the framebuffer has another size, the program
+    /// may know of a new size that has not been reported to us yet. Then the X server is queried,
+    /// which takes a round trip, once a frame.
     pub fn follow_viewport(&mut self, size: (u32, u32)) {
         self.follow_window();
         let Some(surface) = &self.draw else { return };
@@ -450,7 +450,7 @@ impl Context {
         if (self.room_end as usize).saturating_sub(self.enc.cur as usize) >= n {
             return;
         }
-        // What is left of the old chunk goes back before a new one is asked for.
+        // The rest of the old chunk goes back before a new one is requested.
         self.drop_room();
         if let Some(session) = self.session {
             if session.rooms.fetch_add(1, Ordering::Relaxed) < ROOMS_MAX {
@@ -488,8 +488,8 @@ pub unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
     // has for itself.
     let cx = unsafe { &mut *encoder.cast::<Context>() };
     if cx.gl.immediate.hides_room() {
-        // A command that is not allowed between glBegin and glEnd. It is written where nobody reads
-        // it.
+        // A command that is not allowed between glBegin and glEnd. It is written to memory that is
+        // never read.
         cx.set_error(mgn_wire::gl::GL_INVALID_OPERATION);
         return nowhere();
     }

@@ -28,7 +28,7 @@ struct Entry {
     context: ContextPtr,
     /// The thread in which it is current.
     owner: Option<libc::pid_t>,
-    /// Destroyed as soon as it is current nowhere.
+    /// Destroyed as soon as it is current in no thread.
     doomed: bool,
 }
 
@@ -286,7 +286,7 @@ fn thread_id() -> libc::pid_t {
     unsafe { libc::gettid() }
 }
 
-/// Threads may end with a context current, and nobody tells us.
+/// Threads may end with a current context, and we are not notified.
 fn is_alive(thread: libc::pid_t) -> bool {
     // SAFETY: signal 0 only asks.
     let asked = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, 0) };

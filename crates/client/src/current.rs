@@ -30,8 +30,8 @@ pub fn with_current<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
         return None;
     }
     let _only = Only::new();
-    // SAFETY: not the idle one, so it is a context that this thread has for itself, and nobody
-    // above uses a reference to it.
+    // SAFETY: not the idle one, so it is a context that only this thread has, and no caller uses a
+    // reference to it.
     Some(work(unsafe { &mut *tls::current() }))
 }
 

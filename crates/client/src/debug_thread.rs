@@ -1,9 +1,9 @@
 //! Debug messages for programs that do not want them at once. A program may wait for one without
 //! calling OpenGL, so a thread asks for messages in its place.
 //!
-//! A context sends what may have failed on its way and leaves word here. A moment later the thread
-//! fetches what the server has to tell, unless the context has done so, and calls the program's
-//! callback: OpenGL allows that in any thread while output is asynchronous.
+//! A context sends commands that may fail, and notes that here. A moment later the thread fetches
+//! the server's messages, unless the context has done so, and calls the program's callback: OpenGL
+//! allows that in any thread while output is asynchronous.
 
 use crate::session::Session;
 use crate::signals::Signals;
@@ -21,8 +21,8 @@ pub type Callback = unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8, *co
 /// Bytes of messages in one answer; more than there ever are.
 pub const MOST: u32 = (mgn_wire::LONG_MAX / 8) as u32;
 
-/// A context that goes on asks for itself, and commands that fail come in numbers: so long the
-/// thread waits for more.
+/// How long the thread waits for more messages: a context that continues fetches its own, and
+/// failing commands come in groups.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Room for the one question.
 const QUESTION_BYTES: usize = 64;
@@ -34,7 +34,7 @@ pub struct Listener {
     user: usize,
 }
 
-/// What a context and the thread have in common.
+/// The state that a context and the thread share.
 pub struct Line {
     session: &'static Session,
     context: u32,
@@ -42,8 +42,8 @@ pub struct Line {
     is_due: AtomicBool,
     /// One question of a context is outstanding at a time.
     asking: Mutex<Asking>,
-    /// Held while messages are fetched and told, so that they are told in their order. Whom the
-    /// thread tells them.
+    /// The callback that gets the messages. Locked while they are fetched and delivered, so that
+    /// they arrive in order.
     telling: Mutex<Option<Listener>>,
 }
 
@@ -74,7 +74,8 @@ impl Line {
         self.telling.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Whom the thread tells from now on, if anyone. It calls nobody else when this returns.
+    /// Sets the callback that the thread calls from now on, if there is one. When this returns, the
+    /// thread calls no earlier one.
     pub fn tells(&self, callback: usize, user: usize) {
         let listener = Listener { callback, user };
         *self.listener() = (callback != 0).then_some(listener);
@@ -139,7 +140,7 @@ struct State {
     runs: bool,
 }
 
-/// That of this process.
+/// The instance of this process.
 pub fn later() -> &'static Later {
     static LATER: PerProcess<Later> = PerProcess::new();
     LATER.get()
@@ -177,7 +178,7 @@ impl Later {
             std::thread::sleep(PAUSE);
             let lines = std::mem::take(&mut self.state().lines);
             for line in lines {
-                // What is sent from now on is word of its own.
+                // Commands that are sent from now on set the flag again.
                 line.is_due.store(false, Ordering::Release);
                 if line.tell() && !line.is_due.swap(true, Ordering::AcqRel) {
                     self.state().lines.push(line);

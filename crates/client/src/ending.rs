@@ -1,4 +1,4 @@
-//! The last frames of a program that ends, by itself or because it has shown enough.
+//! The last frames of a program that exits, or is ended because it has shown enough.
 
 use crate::exit::end_process;
 use crate::session::{existing_session, Session};
@@ -16,8 +16,8 @@ pub fn enough_frames() -> ! {
     end_process(0)
 }
 
-/// Runs when the program exits by itself: the frames it has handed over are still shown and saved.
-/// Not in forked children, which have no session.
+/// Runs when the program exits: the frames it has handed over are still shown and saved. Not in
+/// forked children, which have no session.
 extern "C" fn at_exit() {
     if let Some(session) = existing_session() {
         if !session.is_lost() {

@@ -1,4 +1,4 @@
-//! The end of the process by us.
+//! Ends the process.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ const STDIO: Duration = Duration::from_secs(1);
 /// written out.
 pub fn end_process(status: i32) -> ! {
     let (flushed, done) = mpsc::channel::<()>();
-    // Another thread may sit in a read with its stream locked, which would hold fflush for ever: so
-    // it is somebody else's wait.
+    // Another thread may sit in a read with its stream locked, which would block fflush forever. So
+    // another thread calls it.
     let flusher = std::thread::Builder::new().spawn(move || {
         // SAFETY: a null stream means all of them.
         unsafe { libc::fflush(std::ptr::null_mut()) };

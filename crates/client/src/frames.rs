@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// Frames of one surface that may be handed over and not yet finished.
 pub const IN_FLIGHT: u32 = 2;
 
-/// How long ago the first of several frames that nobody sees may have been handed over for the
-/// client to let [`UNSEEN`] of them be in flight, in nanoseconds.
+/// If the first of several invisible frames was handed over less than this number of nanoseconds
+/// ago, [`UNSEEN`] of them may be in flight.
 const MOMENT: u64 = 1_000_000;
 
 /// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where
@@ -104,8 +104,8 @@ impl Frames {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Waits until there may be another frame after `frame`, which nobody sees and which was handed
-    /// over at `now`.
+    /// Waits until there may be another frame after `frame`, which is invisible and was handed over
+    /// at `now`.
     pub fn wait_unseen(&self, surface: &Surface, frame: u32, now: u64) {
         let at = |frame: u32| &surface.unseen[(frame % UNSEEN) as usize];
         let first = frame.wrapping_sub(self.under_way(surface).min(UNSEEN)) + 1;
@@ -133,10 +133,10 @@ impl Frames {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Nothing will be finished any more: nobody waits from now on.
+    /// No frame will be finished any more, so threads stop waiting.
     pub fn open_gates(&self) {
         self.open.store(true, Ordering::Release);
-        // Taken so that nobody is between looking and waiting.
+        // Taken so that no thread is between checking and waiting.
         drop(self.surfaces());
         self.finished.notify_all();
     }

@@ -1,5 +1,5 @@
-//! The state of a new context as the specification has it, for contexts whose driver nobody can
-//! ask.
+//! The state of a new context as the specification has it, for contexts whose driver cannot be
+//! queried.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;

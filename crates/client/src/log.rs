@@ -1,4 +1,5 @@
-//! What the library says: single lines on the terminal for the person, `MGN_LOG` for the developer.
+//! The library's messages: single lines on the terminal for the person, `MGN_LOG` for the
+//! developer.
 //!
 //! The subscriber is a small one of our own, because the usual one keeps a good deal of
 //! thread-local storage, of which this library must have little (see `tls`).
@@ -12,7 +13,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::span;
 use tracing::{Event, Metadata, Subscriber};
 
-/// One line for the person at the terminal. A closed stderr is nobody's error.
+/// One line for the person at the terminal. A closed stderr is no error.
 pub fn line(message: impl Display) {
     let text = format!("mgn: {message}\n");
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -32,14 +33,14 @@ pub fn init() {
             return;
         };
         match wish.to_string_lossy().parse::<LevelFilter>() {
-            // Somebody else's subscriber, if there were one, would do as well.
+            // If there is another subscriber already, it is used.
             Ok(level) => drop(tracing::subscriber::set_global_default(Lines { level })),
             Err(_) => line("MGN_LOG is none of off, error, warn, info, debug and trace"),
         }
     });
 }
 
-/// Writes each event as one line to stderr. Spans have names for nobody.
+/// Writes each event as one line to stderr. Spans are not named.
 struct Lines {
     level: LevelFilter,
 }

@@ -9,7 +9,7 @@ use crate::surface::Surface;
 use mgn_wire::gl::*;
 use std::sync::Arc;
 
-/// What OpenGL ES 2 has comes first, then what version 3 has.
+/// First the parameters of OpenGL ES 2, then those of version 3.
 const UNPACK: [u32; 8] = [
     GL_UNPACK_ALIGNMENT,
     GL_UNPACK_ROW_LENGTH,
@@ -26,7 +26,7 @@ const UNPACK: [u32; 8] = [
 /// defined.
 ///
 /// # Panics
-/// If `pixels` are not as many as that.
+/// If `pixels` has another length.
 pub fn define(target: u32, with_alpha: bool, (width, height): (u32, u32), pixels: &[u8]) {
     let (format, components) = format(with_alpha);
     assert_eq!(pixels.len(), width as usize * height as usize * components);
@@ -114,7 +114,7 @@ fn format(with_alpha: bool) -> (u32, usize) {
     }
 }
 
-/// What the client knows, so that it costs no round trip; 0 where the context has no such state.
+/// The client's value, which costs no round trip; 0 if the context has no such state.
 fn integer(name: u32) -> i32 {
     let mut value = 0;
     // SAFETY: our own entry point; one integer is written.

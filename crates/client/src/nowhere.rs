@@ -1,9 +1,9 @@
-//! Where commands are written that go nowhere.
+//! Memory for commands that are not sent.
 
 use mgn_wire::{Encoder, RECORD_MAX};
 use std::cell::UnsafeCell;
 
-/// Where commands that go nowhere are written. Nobody reads it.
+/// Memory for commands that go nowhere. It is never read.
 #[repr(align(64))]
 struct Scratch(UnsafeCell<[u8; RECORD_MAX]>);
 

@@ -1,4 +1,4 @@
-//! What `mgn run` tells the library through the environment.
+//! The settings that `mgn run` passes to the library through the environment.
 
 use mgn_barrier::Choice;
 use mgn_composite::Recipe;
@@ -17,21 +17,21 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Read once, when the program first needs a server.
 #[derive(Debug)]
 pub struct Options {
-    /// One for all tiles of the wall, or one for each. Where commands are thrown away or recorded,
-    /// one that nobody is.
+    /// One for all tiles of the wall, or one for each. If commands are thrown away or recorded, a
+    /// placeholder.
     pub servers: Vec<Server>,
     pub wall: Option<Wall>,
-    /// Of servers that have no other.
+    /// The token of servers that have no other.
     pub token_file: Option<PathBuf>,
     /// Whether pictures go into the program's windows.
     pub present: bool,
     pub save: Option<Save>,
-    /// Ends the program after so many frames.
+    /// Ends the program after this number of frames.
     pub frames: Option<u64>,
     pub run_dir: Option<PathBuf>,
-    /// Whether somebody wants to know how many commands are sent, which costs a look at each.
+    /// Whether to count the commands that are sent, which costs a look at each.
     pub count_commands: bool,
-    /// What happens when the server is lost: the program goes on blank, or ends.
+    /// Whether the program goes on, without drawing, when the server is lost, or ends.
     pub continue_on_loss: bool,
     pub weld: Weld,
     /// The window that this program draws into together with others.
@@ -65,7 +65,7 @@ pub struct Composite {
 pub struct Server {
     pub address: Address,
     pub transport: Transport,
-    /// Nobody has chosen the transport, so another may take its place.
+    /// The user has not chosen the transport, so another may take its place.
     pub is_any_transport: bool,
     /// Where its token is, if it has one of its own.
     pub token_file: Option<PathBuf>,
@@ -95,7 +95,7 @@ pub struct Save {
     pub format: String,
 }
 
-/// Whether the program goes on without its server. For when the other options may make no sense.
+/// Whether the program goes on without its server. Use this if the other options may be invalid.
 pub fn continues_on_loss() -> bool {
     std::env::var("MGN_ON_LOSS").is_ok_and(|wish| wish == "continue")
 }
@@ -120,7 +120,7 @@ impl Options {
             .pop()
     }
 
-    /// Who is to draw a tile now. None without servers.
+    /// The server that shall draw a tile now. None without servers.
     pub fn server_of(&self, tile: usize) -> Option<Server> {
         let first = || self.servers.get(tile).or(self.servers.first()).cloned();
         self.successor(tile).or_else(first)
@@ -134,7 +134,7 @@ impl Options {
         let told =
             written.and_then(|()| std::fs::rename(&new, folder.join(format!("unfit-{tile}"))));
         if let Err(error) = told {
-            tracing::debug!(%error, "nobody hears of a server that will not do");
+            tracing::debug!(%error, "the mothership is not told of an unfit server");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is left of the context of a thread that forks, in the child.
+//! The rest of the context of a thread that forks, in the child.
 
 use crate::blank;
 use crate::context::{Context, Request};
@@ -38,7 +38,7 @@ pub fn prepare_orphan() {
         // SAFETY: the handler is a function of this library, which is never unloaded
         // (`-z nodelete`). It takes no lock and allocates nothing.
         Ok(_) => unsafe { fork::call_in_children(orphan_current) },
-        // SAFETY: not stored, so nobody else knows it.
+        // SAFETY: not stored, so no other thread knows it.
         Err(_) => drop(unsafe { Box::from_raw(orphan) }),
     }
 }

@@ -23,7 +23,7 @@ impl PixmapTarget {
     }
 
     /// Puts the rows in pieces that a request carries; the last answer says that the X server has
-    /// them. A freed pixmap is nobody's error.
+    /// them. A freed pixmap is no error.
     fn put(&self, picture: &Picture<'_>, depth: u8) -> Option<()> {
         let connection = self.watch.connection();
         let gc = x11rb::connection::Connection::generate_id(connection).ok()?;

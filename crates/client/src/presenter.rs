@@ -1,9 +1,10 @@
-//! The threads that read frames connections, one a renderer, and hand pictures to where they go.
+//! The threads that read frames connections, one for each renderer, and pass pictures on to their
+//! targets.
 //!
 //! On a wall each renderer sends its part of a frame. The parts are shown together when the last
-//! has come and all servers have shown the frame before, so that a frame is never seen in pieces
-//! (swap barrier): those that the client shows by itself, and those that servers show when they are
-//! told. Where a renderer is lost, its part is a hole.
+//! one has arrived and all servers have shown the frame before, so that a frame is never seen in
+//! pieces (swap barrier). The client shows some parts itself, and tells servers to show theirs. The
+//! part of a lost renderer is a hole.
 
 use crate::barrier::{Barrier, Step};
 use crate::compositing::{Layer, Outcome};
@@ -138,7 +139,7 @@ fn lock(presenter: &Mutex<Presenter>) -> MutexGuard<'_, Presenter> {
 /// No frame has more.
 const PIXELS_MAX: u64 = 1 << 28;
 
-/// What a renderer has sent of a frame.
+/// The part of a frame that a renderer has sent.
 struct Part {
     header: Header,
     picture: Option<Message>,
@@ -150,11 +151,11 @@ struct Pictured {
     message: Message,
 }
 
-/// What is known of a tile's renderer.
+/// The state of a tile's renderer.
 enum Seat {
     Lost,
-    /// Frames come from it, but for the first of some surfaces up to the one that is named, which
-    /// it may not have been told of.
+    /// Frames come from it, except the first frames of some surfaces up to the given one, about
+    /// which it may not know.
     There(HashMap<u32, u32>),
 }
 
@@ -185,7 +186,7 @@ struct Presenter {
     displays: HashMap<String, Arc<XDisplay>>,
     /// By surface.
     targets: HashMap<u32, Box<dyn Target>>,
-    /// What has come of frames that are not complete, by tile.
+    /// The parts of incomplete frames that have arrived, by tile.
     parts: BTreeMap<Release, Vec<Option<Part>>>,
     /// Those that are.
     barrier: Barrier<Vec<Option<Part>>>,
@@ -202,7 +203,7 @@ impl Presenter {
         let finished = surface.map(|surface| surface.finished.load(Ordering::Acquire));
         let is_finished = finished.is_some_and(|finished| !is_later(frame.frame, finished));
         if is_finished || self.barrier.holds(frame) {
-            // Nobody has waited for it.
+            // Nothing has waited for it.
             return;
         }
         let tiles = self.seats.len();
@@ -212,12 +213,12 @@ impl Presenter {
         self.complete(frame);
     }
 
-    /// The renderer of `tile` is lost: nobody waits for its parts any more.
+    /// The renderer of `tile` is lost: frames no longer wait for its parts.
     fn leave(&mut self, tile: usize) {
         self.seats[tile] = Seat::Lost;
         self.barrier.lose(tile);
         for parts in self.parts.values_mut() {
-            // What its server was to show is lost with it.
+            // The parts that its server should have shown are lost with it.
             parts[tile].take_if(|part| part.header.kept);
         }
         let begun: Vec<_> = self.parts.keys().copied().collect();
@@ -268,7 +269,8 @@ impl Presenter {
                     } else if self.show_here(frame, parts, &heads) {
                         self.release(frame, &heads);
                     } else {
-                        // Servers have only the share of this program, which nobody is to see.
+                        // Servers have only this program's share of the picture, which must not be
+                        // shown.
                         for head in heads {
                             self.barrier.shown(head.tile, frame);
                         }
@@ -550,7 +552,7 @@ fn rect(header: &Header) -> Rect {
 fn header(message: &Message, at: usize) -> Option<Header> {
     let rest = message.len().checked_sub(at + HEADER)?;
     let mut bytes = [0; HEADER];
-    // SAFETY: the message has so many bytes at least; they are copied before they are looked at.
+    // SAFETY: the message has at least that number of bytes; they are copied before they are read.
     unsafe { std::ptr::copy_nonoverlapping(message.as_ptr().add(at), bytes.as_mut_ptr(), HEADER) };
     Header::decode(&bytes).filter(|h| h.payload as usize <= rest)
 }

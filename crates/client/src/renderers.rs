@@ -1,4 +1,5 @@
-//! The render servers of a session: one, or one for each tile of a wall, which are told the same.
+//! The render servers of a session: one, or one for each tile of a wall, which all get the same
+//! commands.
 
 mod several;
 
@@ -25,24 +26,24 @@ pub struct Renderer {
     sender: Sender,
     /// Set if it reads what is written once for several.
     member: Option<Member>,
-    /// None where nobody answers: commands that are thrown away or recorded.
+    /// None if nothing answers, because commands are thrown away or recorded.
     replies: Option<Replies>,
     /// Tells apart the keys that program binaries are sealed with.
     binary_key: [u8; 16],
-    /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came
-    /// later was told others before.
+    /// The offset of its message numbers from those used here, modulo 2^32: a renderer that came
+    /// later has got other messages before.
     ahead: u32,
     /// The last message before it came, if it came later.
     since: Option<u32>,
-    /// Nobody waits for it any more.
+    /// Threads no longer wait for it.
     is_lost: AtomicBool,
 }
 
-/// What became of a message.
+/// The outcome of sending a message.
 pub struct Sent {
     /// How many bytes were sent, to all renderers together.
     pub bytes: usize,
-    /// Its number, where several renderers are told the same.
+    /// Its number, if several renderers get the same messages.
     pub number: u32,
 }
 
@@ -87,7 +88,8 @@ impl Renderers {
     /// Opens a session with each server that `options` name, or begins a recording.
     ///
     /// # Errors
-    /// One sentence on who could not be reached and what to do, or on what makes renderers no wall.
+    /// One sentence that says which server could not be reached and what to do, or why the
+    /// renderers cannot form a wall.
     pub fn reach(options: &Options) -> Result<Reached, String> {
         match &options.servers[..] {
             [nobody] if matches!(nobody.transport, Transport::Null | Transport::File(_)) => {
@@ -162,8 +164,8 @@ impl Renderers {
         }
     }
 
-    /// The same where each has an answer of its own, in the order of their tiles. Of those that are
-    /// lost there is none, of all together one at least.
+    /// The same for commands to which each renderer has an answer of its own, in the order of their
+    /// tiles. None for lost ones, but at least one in all.
     pub fn answers(
         &self,
         context: u32,
@@ -188,8 +190,9 @@ impl Renderers {
     }
 
     /// Opens another session at the server of `tile`, whose renderer is lost, unless one is
-    /// `opened` already, and fills it from one that is left. `info` is what all of them can do,
-    /// and `accepted` which binaries they accept. The connection for frames.
+    /// `opened` already, and fills it from one of the remaining renderers. `info` is what all of
+    /// them can do, and `accepted` are the binaries that they accept. Returns the connection for
+    /// frames.
     pub fn succeed(
         &self,
         options: &Options,
@@ -292,7 +295,7 @@ pub fn message(
     encoder.cur as usize - start as usize
 }
 
-/// What a connection begins with, and a recording.
+/// The beginning of a connection, and of a recording.
 fn opening(role: Role) -> Result<Vec<u8>, String> {
     let hello = Hello {
         version: hello::VERSION,
@@ -418,7 +421,7 @@ fn token(options: &Options, server: &Server) -> Result<Option<Token>, String> {
     Ok(token.map(|token| token.vouched(server.key)))
 }
 
-/// What a session is opened with: the server's welcome, the connection for commands, and that for
+/// The result of opening a session: the server's welcome, the connection for commands, and that for
 /// frames.
 type Opened = (Welcome, Connection, (Sender, Receiver));
 

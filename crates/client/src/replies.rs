@@ -1,7 +1,7 @@
 //! Answers of the server, handed to the threads that wait for them.
 //!
-//! There is no thread for this: whoever waits reads the connection, keeps answers to others, and
-//! wakes them. So a round trip costs no switch of threads.
+//! There is no thread for this: a thread that waits reads the connection, keeps answers for others,
+//! and wakes them. So a round trip costs no switch of threads.
 
 use mgn_fabric::{Error, Receiver};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -24,7 +24,8 @@ struct State {
     receiver: Option<Receiver>,
     /// Whole and partial answers.
     answers: Vec<Partial>,
-    /// Threads that wait for the one that reads. Waking nobody is a system call, too.
+    /// Threads that wait for the one that reads. Without this count, each answer would cost a
+    /// system call to wake threads.
     waiting: usize,
 }
 

@@ -112,11 +112,11 @@ impl Session {
         }
     }
 
-    /// Has all commands pass the stages that the options name, if they name any. `number` is the
-    /// session's at its server.
+    /// Sends all commands through the stages that the options name, if they name any. `number` is
+    /// the session's at its server.
     ///
     /// # Errors
-    /// One sentence on a stage that cannot be.
+    /// One sentence on a stage that cannot be built.
     pub fn begin_stages(&'static self, number: u64) -> Result<(), String> {
         if self.options.chain.has_stages() {
             let stages = Stages::begin(&self.options.chain, self, number)?;
@@ -125,7 +125,7 @@ impl Session {
         Ok(())
     }
 
-    /// What GLX says with the server's driver.
+    /// How GLX describes configs with the server's driver.
     pub fn dialect(&self) -> Dialect {
         Dialect::of(self.info.release)
     }
@@ -135,12 +135,12 @@ impl Session {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The server is gone, or nobody ever listened: there is nothing to wait for.
+    /// The server is lost, or there never was one: there is nothing to wait for.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// The program has a context that tells it of the loss, so it is to go on.
+    /// The program has a context that reports the loss, so it shall go on.
     pub fn outlive(&self) {
         self.outlived.store(true, Ordering::Relaxed);
     }
@@ -209,7 +209,7 @@ impl Session {
                 .add(Word::Commands, unsafe { records(reservation.ptr(), used) });
         }
         if let Some(stages) = self.stages.get() {
-            // SAFETY: so much was written there, in memory that nobody else writes to.
+            // SAFETY: `used` bytes were written there, in memory that no other thread writes to.
             stages.pass(unsafe { std::slice::from_raw_parts(reservation.ptr(), used) });
             return 0;
         }
@@ -268,7 +268,7 @@ impl Session {
     }
 
     /// Waits for the answer to what `context` has asked by command `op` in message `number`.
-    /// Nothing where nobody answers.
+    /// Nothing if the session has no server that answers.
     pub fn answer(&self, context: u32, op: u16, number: u32) -> Answered {
         if mgn_wire::everyone_answers(op) {
             let mut answers = self.answers(context, op, number).into_iter().flatten();
@@ -285,8 +285,8 @@ impl Session {
         answered
     }
 
-    /// The same of each renderer of a wall that has an answer of its own, in the order of their
-    /// tiles. None of those that are lost.
+    /// The same for each renderer of a wall that has an answer of its own, in the order of their
+    /// tiles. None for lost ones.
     pub fn answers(&self, context: u32, op: u16, number: u32) -> Vec<Option<Answered>> {
         let Asked { number, .. } = self.asked(context, number);
         let given_up = || self.is_lost();
@@ -298,7 +298,7 @@ impl Session {
         answers.unwrap_or_default()
     }
 
-    /// What was asked in message `number`, when it has passed the stages.
+    /// The question of message `number`, after the stages.
     fn asked(&self, context: u32, number: u32) -> Asked {
         match self.stages.get() {
             Some(stages) => stages.asked(context),
@@ -327,8 +327,8 @@ impl Session {
         None
     }
 
-    /// Another thread ends the process, if the program does not go on without its server: then it
-    /// must not end by itself before, as if all were well.
+    /// If the program does not continue without its server, another thread ends the process. Until
+    /// then this thread waits, so that the program does not end first, with a status of success.
     fn await_end(&self) {
         const MOMENT: Duration = Duration::from_secs(3);
         if self.is_lost() && !self.goes_on() {
@@ -341,8 +341,7 @@ impl Session {
         self.options.continue_on_loss || self.outlived.load(Ordering::Relaxed)
     }
 
-    /// The renderer of `tile` is lost. The others go on, or there is none and the session has come
-    /// to its end.
+    /// The renderer of `tile` is lost. The others go on, or there is none and the session ends.
     pub fn lose_renderer(&self, tile: usize, why: impl Display) {
         if self.is_lost() {
             return;
@@ -357,13 +356,13 @@ impl Session {
         ));
     }
 
-    /// Waits until the server of `tile`, whose renderer is lost, is there again, or another in its
-    /// place, and has it take the tile over. The connection for its frames; none if that can
-    /// never be.
+    /// Waits until the server of `tile`, whose renderer is lost, or another one in its place is
+    /// available, and lets it take over the tile. Returns the connection for its frames; none if no
+    /// server ever can.
     pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
         const PAUSE: Duration = Duration::from_millis(500);
-        /// As often nobody may be there before another server is asked for: one that is started
-        /// again takes a moment.
+        /// How often the server may be unavailable before another one is requested: a server that
+        /// is started again takes a moment.
         const TRIES: u32 = 6;
         /// Before it is looked again whether a server with another driver has the right one.
         const LONG: Duration = Duration::from_secs(10);
@@ -401,7 +400,7 @@ impl Session {
                 }
                 Err(NoSuccessor::Unfit(why)) => {
                     if said != why {
-                        line(format_args!("nobody takes over tile {name} yet: {why}"));
+                        line(format_args!("no server takes over tile {name} yet: {why}"));
                     }
                     if let Some(server) = &server {
                         self.options.say_unfit(tile, server);
@@ -421,7 +420,7 @@ impl Session {
                 }
                 Err(NoSuccessor::Never(why)) => {
                     self.stats.hole(tile, false);
-                    line(format_args!("nobody takes over tile {name}: {why}"));
+                    line(format_args!("no server takes over tile {name}: {why}"));
                     return None;
                 }
             };
@@ -447,7 +446,8 @@ impl Session {
             .surface(self.shared_window.load(Ordering::Acquire))
     }
 
-    /// The program ends by itself, which is not what others of its window need hear of.
+    /// Announces that the program ends normally, so that the other programs of its window do not
+    /// fail.
     pub fn take_leave(&self) {
         if self.options.window.is_some() && !self.is_lost() {
             // SAFETY: written to the control message's own encoder.
@@ -491,8 +491,8 @@ impl Session {
         self.lose(error);
     }
 
-    /// The session has come to its end. Says so once; then the program ends, or goes on blank if
-    /// that was asked for.
+    /// The session has ended. Says so once; then the program ends, or goes on blank if that was
+    /// asked for.
     pub fn lose(&self, why: impl Display) {
         let why = format!("the render server is lost: {why}");
         if let Some(composite) = self.composite.filter(|_| !self.is_lost()) {

@@ -1,8 +1,7 @@
-//! Stages in the program's own process: what is sent, to whomever, has passed them.
+//! Stages in the program's own process: all commands pass through them before they are sent.
 //!
-//! They have a thread of their own, which is given copies of messages and sends what comes out at
-//! the chain's end. So nothing that stages do is done in the program's threads, which wait for it
-//! only where they ask something.
+//! They have a thread of their own, which gets copies of messages and sends the output of the
+//! chain. So stages do not work in the program's threads, which wait for them only for answers.
 
 use crate::exit::end_process;
 use crate::signals::Signals;
@@ -19,7 +18,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Messages that may wait for the stages, before whoever sends another one waits too.
+/// Messages that may wait for the stages. A thread that sends another one blocks.
 const WAITING: usize = 64;
 /// How long the process waits at its end for what the stages have left to say.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -55,15 +54,15 @@ enum Given {
 pub struct Asked {
     /// The number of the message that it was sent in.
     pub number: u32,
-    /// What a stage has answered, in place of the renderer.
+    /// The answer of a stage, in place of the renderer's.
     pub answer: Option<Vec<u8>>,
 }
 
 impl Stages {
-    /// Builds the chain for the session of this number. What comes of it goes to `outlet`.
+    /// Builds the chain for the session of this number. Its output goes to `outlet`.
     ///
     /// # Errors
-    /// One sentence on a stage that cannot be, or on a thread that cannot.
+    /// One sentence on a stage that cannot be built, or on a thread that cannot be started.
     pub fn begin(
         chain: &'static Chain,
         outlet: &'static impl Outlet,
@@ -91,7 +90,7 @@ impl Stages {
         Ok(Stages { given, have_ended })
     }
 
-    /// Has a message pass the stages, and what comes of it sent.
+    /// Sends a message through the stages, and on to the renderers.
     pub fn pass(&self, message: &[u8]) {
         let words = message.chunks(8).map(|bytes| {
             let mut word = [0; 8];
@@ -101,14 +100,14 @@ impl Stages {
         self.give(Given::Message(words.collect(), message.len()));
     }
 
-    /// What became of the last question of `context`, when it has been sent.
+    /// The outcome of the last question of `context`, after it has been sent.
     pub fn asked(&self, context: u32) -> Asked {
         let (tell, told) = sync_channel(1);
         self.give(Given::Asked(context, tell));
         told.recv().unwrap_or_else(|_| end_process(1))
     }
 
-    /// The session has come to its end: has the stages say what they have left to say.
+    /// The session has ended: lets the stages send their last output.
     pub fn end(&self) {
         // Their own thread has had them do so before it ends the session.
         if self.have_ended.load(Ordering::Acquire) {
@@ -128,7 +127,7 @@ impl Stages {
     }
 }
 
-/// What the thread has: the chain, and what has come out of it.
+/// The state of the thread: the chain, and its output.
 struct Passage {
     decoder: Decoder,
     chain: Box<dyn Commands>,
@@ -214,7 +213,7 @@ impl Passage {
             answers,
             ..
         } = self;
-        // SAFETY: so many bytes lie in the words, which nobody else has.
+        // SAFETY: that number of bytes lies in the words, which no other code has.
         unsafe {
             decoder.message(
                 words.as_ptr().cast(),

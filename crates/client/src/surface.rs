@@ -1,4 +1,4 @@
-//! What contexts draw to: windows, pixmaps and pbuffers, and the names the program has for them.
+//! The surfaces of contexts: windows, pixmaps and pbuffers, and the program's names for them.
 
 use crate::config::Format;
 use crate::tiles::{Areas, Wholeness};
@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Frames of one surface that nobody sees which may be in flight while the first of them was handed
-/// over only a moment ago. Threads that take turns with short frames are woken once for several.
+/// The most invisible frames of one surface that may be in flight while the first of them was
+/// handed over only a moment ago. So threads that take turns with short frames are woken once for
+/// several.
 pub const UNSEEN: u32 = 64;
 
-/// What stands behind a surface on the client's side.
+/// The client's side of a surface.
 pub enum Kind {
     Window {
         watch: Arc<Watch>,
@@ -34,7 +35,7 @@ pub struct Texture {
     pub target: i32,
 }
 
-/// What the program knows of a surface; see the fields of [`Surface`].
+/// The properties of a surface that the program knows; see the fields of [`Surface`].
 #[derive(Clone, Copy)]
 pub struct Description {
     pub xid: u32,
@@ -42,7 +43,7 @@ pub struct Description {
     pub config_id: u32,
 }
 
-/// A default framebuffer. The server has one of the same id until the last user here lets go of it.
+/// A default framebuffer. The server has one of the same id until the last user here releases it.
 pub struct Surface {
     pub id: u32,
     /// The program's name: a GLX drawable, 0 for those of EGL.
@@ -56,14 +57,14 @@ pub struct Surface {
     size: AtomicU64,
     pub handed_over: AtomicU32,
     pub finished: AtomicU32,
-    /// When the last frames that nobody sees were handed over, by their numbers.
+    /// When the last invisible frames were handed over, by their numbers.
     pub unseen: [AtomicU64; UNSEEN as usize],
     pub event_mask: AtomicU64,
     areas: Areas,
     pub wholeness: Wholeness,
 }
 
-/// Whose surfaces they are.
+/// The owner of surfaces.
 pub trait Owner: Sync {
     /// The wall that they are divided for, if there is one.
     fn wall(&self) -> Option<&Wall>;
@@ -128,7 +129,7 @@ impl Surface {
         changed.then(|| self.size())
     }
 
-    /// What the renderers of the session's wall have of it; none if there is no wall.
+    /// The parts of it that the renderers of the session's wall have; none if there is no wall.
     pub fn areas(&self) -> Option<Arc<[Area]>> {
         let wall = self.owner?.wall()?;
         Some(self.areas.at(wall, self.size()))

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 /// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than
-/// [`IN_FLIGHT`] frames of the surface are under way, or some more that nobody sees.
+/// [`IN_FLIGHT`] frames of the surface are under way, or some more invisible ones.
 ///
 /// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
@@ -66,7 +66,8 @@ pub fn copy_sub_buffer(session: &'static Session, surface: &Arc<Surface>, part: 
     session.frames.wait(surface, IN_FLIGHT);
 }
 
-/// Sends what shows something of `surface`: behind all that the calling thread's context was told.
+/// Sends the command that shows something of `surface`, after all commands of the calling thread's
+/// context.
 fn ask(session: &'static Session, surface: &Arc<Surface>, write: impl FnOnce(&mut Encoder)) {
     let mut write = Some(write);
     with_current(|cx| {

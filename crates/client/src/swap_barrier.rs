@@ -1,8 +1,8 @@
 //! The barrier before swaps: no program shows a frame before all have handed over theirs.
 //!
 //! The programs are the ranks of a job, which they join at their first swap. A program that ends
-//! leaves the barrier, and the others go on without it. So they do without one that was lost: its
-//! launcher ends them if it should not have ended. One that hangs is an error after a time.
+//! leaves the barrier, and the others go on without it. They also go on without a lost one: its
+//! launcher ends them if it should not have ended. A program that hangs is an error after a time.
 
 use crate::job;
 use crate::log::line;
@@ -34,7 +34,7 @@ enum State {
     /// Nothing was swapped yet.
     Unopened,
     Open(Opened),
-    /// There is nobody to wait for, or this program has left.
+    /// There is no program to wait for, or this one has left.
     Over,
 }
 
@@ -47,8 +47,8 @@ struct Opened {
     window: Weak<Surface>,
 }
 
-/// The program cannot go on: what to tell the person, unless somebody else does, and the exit
-/// status.
+/// The program cannot go on: the message for the person, unless another process prints it, and the
+/// exit status.
 #[derive(Debug)]
 pub struct Failed(pub Option<String>, pub u8);
 
@@ -125,7 +125,7 @@ impl SwapBarrier {
             },
         );
         let barrier = opened.map_err(|error| match error {
-            // The first rank has found the same, and says it for all.
+            // The first rank has found the same, and reports it for all.
             OpenError::Gone { .. } | OpenError::TooLate { .. } if self.is_supervised => {
                 Failed(None, UNTOLD)
             }
@@ -187,7 +187,7 @@ impl SwapBarrier {
         }
     }
 
-    /// The program has come to its end, and the others go on without it.
+    /// The program has ended, and the others go on without it.
     pub fn leave(&self) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,

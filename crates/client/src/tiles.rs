@@ -9,7 +9,7 @@ use mgn_wire::Encoder;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a surface is made whole for.
+/// The purpose for which a surface is made whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Whole {
     /// A command reads this rectangle of the framebuffer that is bound for reading: x, y, width,
@@ -19,10 +19,10 @@ pub enum Whole {
     Drawing,
 }
 
-/// What the wall needs to know of the whole session.
+/// The wall's notes about the whole session.
 #[derive(Default)]
 pub struct Needs {
-    /// What was said that offset tiling cannot do, a bit each.
+    /// Limits of offset tiling that have been reported, a bit each.
     pub inexact: AtomicU32,
     /// A display list has been compiled with a command that needs whole surfaces.
     pub lists: AtomicBool,
@@ -134,13 +134,13 @@ impl Part {
     }
 }
 
-/// What renderers are asked for that are to answer with parts.
+/// The arguments of a question that renderers answer with parts.
 pub fn asked(parts: &[Part]) -> Vec<i32> {
     parts.iter().flat_map(Part::numbers).collect()
 }
 
-/// What each renderer has of the rectangle `[x, y, width, height]` of a surface that is `height`
-/// high, in the order of their tiles.
+/// The part that each renderer has of the rectangle `[x, y, width, height]` of a surface that is
+/// `height` high, in the order of their tiles.
 pub fn parts(areas: &[Area], [x, y, width, height]: [i32; 4], total: u32) -> Vec<Part> {
     let end = |from: i32, length: i32| {
         (i64::from(from) + i64::from(length)).clamp(0, i64::from(u32::MAX)) as u32

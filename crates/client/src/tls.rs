@@ -3,7 +3,7 @@
 //! `thread_local!` in a shared library goes through `__tls_get_addr`, which doubles the cost of a
 //! scalar command. An initial-exec word is one load from the library's global offset table and one
 //! from the thread's block. The price is that the library's whole TLS segment must fit the loader's
-//! surplus of static TLS, so it is kept small (`tests/exports.rs` looks).
+//! surplus of static TLS, so it is kept small (`tests/exports.rs` checks that).
 //!
 //! The word is never null: without a context it points at
 //! [`idle_context`], a context without room whose commands go nowhere.
@@ -13,8 +13,8 @@ use crate::nowhere;
 use mgn_wire::Encoder;
 use std::cell::UnsafeCell;
 
-/// What the thread's word points at without a context: an encoder without room, and memory for
-/// nobody's state.
+/// The target of the thread's word without a context: an encoder without room, and memory for a
+/// state that is not used.
 ///
 /// GLVND gives programs functions that do nothing while no context is current, so entry points do
 /// not run on this. It is there so that one that does finds mapped memory and not a null pointer.
@@ -29,7 +29,7 @@ struct IdleContext {
     rest: [u8; size_of::<Context>() - size_of::<Encoder>()],
 }
 
-// SAFETY: the encoder is never changed (its room stays empty), and the rest belongs to nobody.
+// SAFETY: the encoder is never changed (its room stays empty), and the rest is not used.
 unsafe impl Sync for Idle {}
 
 pub static IDLE: Idle = Idle {

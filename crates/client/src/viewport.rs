@@ -1,4 +1,4 @@
-//! glViewport, with which programs answer a window's new size.
+//! glViewport, which programs call when a window gets a new size.
 
 use crate::current::with_current;
 use crate::entry_points;
@@ -14,8 +14,8 @@ pub fn lookup(name: &[u8]) -> Option<*const c_void> {
     }
 }
 
-/// What is drawn next is drawn to a framebuffer of the window's size, not only what follows the
-/// next swap.
+/// The next draws, and not only those after the next swap, go to a framebuffer of the window's
+/// size.
 unsafe extern "C" fn viewport(x: i32, y: i32, width: i32, height: i32) {
     with_current(|cx| cx.follow_viewport((width.max(0) as u32, height.max(0) as u32)));
     // SAFETY: an entry point without pointers.

@@ -181,7 +181,7 @@ static void configs(void)
         CHECK((v != NULL) == (id != 0) && (drawable & GLX_PBUFFER_BIT));
         if (v) {
             CHECK((int)v->visualid == id && (type == GLX_TRUE_COLOR || type == GLX_DIRECT_COLOR) && (drawable & GLX_WINDOW_BIT));
-            /* What the visual says is what the config says, or where an X server has so few visuals that configs share one, another config. */
+            /* The visual has the properties of the config, or of another one if an X server has so few visuals that configs share one. */
             bool said = says_the_same(v, all[i]);
             for (int other = 0; other < count && !said; other++) {
                 int shared;

@@ -28,7 +28,7 @@ pub(crate) struct Pixel {
     pub depth: [u8; 4],
 }
 
-/// Which pixels of a picture have to be looked at: all others have one value.
+/// The pixels of a picture that must be read: all others have one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Covered {
     pub rectangle: Rectangle,

@@ -1,4 +1,4 @@
-//! What pictures consist of, and what is done with them.
+//! The formats of pictures, and the operations on them.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -23,7 +23,7 @@ pub enum Depth {
     Float,
 }
 
-/// What the pixels of a picture consist of.
+/// The format of a picture's pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Format {
     pub color: Color,
@@ -119,7 +119,7 @@ impl Format {
 }
 
 impl Color {
-    /// That of pictures before and after everything is merged.
+    /// The channel of pictures before and after everything is merged.
     pub const fn channel(self) -> Channel {
         match self {
             Color::Rgba8 => Channel::U8,
@@ -128,7 +128,7 @@ impl Color {
         }
     }
 
-    /// That of pictures between two rounds. Where an operation rounds, it is wider than the
+    /// The channel of pictures between two rounds. Where an operation rounds, it is wider than the
     /// picture's own, so that the result differs by at most 1 LSB from the exact one in any
     /// schedule.
     pub const fn partial(self, operation: Operation) -> Channel {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::plan::{Inbound, Plan, Share};
 
-/// What the owner of the connections and of the memory does next, in this order.
+/// The next action of the owner of the connections and of the memory, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Send these pixels of what this member has.
@@ -52,7 +52,7 @@ pub struct Misuse {
 pub struct Member {
     plan: Plan,
     round: usize,
-    /// What each round still has to receive, and last what is to be collected.
+    /// The pieces that each round must still receive, and last those to collect.
     awaited: Vec<Vec<Piece>>,
     events: VecDeque<Event>,
 }
@@ -81,7 +81,7 @@ impl Member {
         member
     }
 
-    /// What to do next; none until another piece has come.
+    /// The next action; none until another piece has come.
     pub fn poll(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

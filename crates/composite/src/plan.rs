@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::Schedule;
 
-/// Pieces of a picture begin at multiples of so many pixels, so that no two members write to one
-/// cache line.
+/// Pieces of a picture begin at multiples of this number of pixels, so that no two members write to
+/// the same cache line.
 const ALIGN: usize = 16;
 
 /// Where the merged picture goes.
@@ -14,7 +14,7 @@ const ALIGN: usize = 16;
 pub enum Outlet {
     /// All of it to one member.
     Member(usize),
-    /// All of it to somebody who has no picture: a [watcher](Plan::watcher).
+    /// All of it goes to a rank that has no picture: a [watcher](Plan::watcher).
     Watcher,
     /// Each member keeps what it has merged.
     Spread,
@@ -25,10 +25,10 @@ pub enum Outlet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub rounds: Vec<Round>,
-    /// What it has of the merged picture after the last round, and what of it goes elsewhere.
+    /// The part of the merged picture that it has after the last round, and the part that it sends.
     pub merged: Range<usize>,
     pub deliver: Option<Outbound>,
-    /// What it gets of the merged picture from others.
+    /// The parts of the merged picture that it gets from others.
     pub collect: Vec<Inbound>,
 }
 
@@ -65,7 +65,7 @@ pub struct Share {
 }
 
 impl Plan {
-    /// The plan of `member`, one of `members`, for a picture of so many pixels.
+    /// The plan of `member`, one of `members`, for a picture of this number of pixels.
     ///
     /// # Panics
     /// If `member`, or the one that the outlet names, is none of the `members`.
@@ -106,8 +106,8 @@ impl Plan {
         }
     }
 
-    /// The plan of somebody who has no picture, and gets the merged one. Members call it by the
-    /// number behind the last of theirs.
+    /// The plan of a rank that has no picture, and gets the merged one. To the members, its number
+    /// is the one after their last.
     pub fn watcher(schedule: Schedule, members: usize, pixels: usize) -> Plan {
         let steps = steps(schedule, members, pixels);
         Plan {
@@ -119,12 +119,12 @@ impl Plan {
     }
 }
 
-/// What happens in one round.
+/// One round.
 struct Step {
     /// Before and after it.
     blocks: Vec<Range<usize>>,
     joined: Vec<Range<usize>>,
-    /// What each member has before and after it.
+    /// The part that each member has before and after it.
     held: Vec<Range<usize>>,
     next: Vec<Range<usize>>,
 }
@@ -166,13 +166,13 @@ fn steps(schedule: Schedule, members: usize, pixels: usize) -> Vec<Step> {
     steps
 }
 
-/// What each member has after the last round.
+/// The part that each member has after the last round.
 fn last(steps: &[Step], members: usize, pixels: usize) -> Vec<Range<usize>> {
     let last = steps.last().map(|step| step.next.clone());
     last.unwrap_or_else(|| vec![0..pixels; members])
 }
 
-/// What all members have merged, but for one of them.
+/// The parts that all members but one have merged.
 fn collect(held: &[Range<usize>], but: Option<usize>) -> Vec<Inbound> {
     let others = held
         .iter()
@@ -198,8 +198,8 @@ fn concentrate(block: &Range<usize>, pixels: usize, held: &mut [Range<usize>]) {
     }
 }
 
-/// The members of the block get pieces of one size. Those that have neighbouring pieces get
-/// neighbouring ones, so that much of what they have stays.
+/// The members of the block get pieces of one size. Members with neighbouring pieces get
+/// neighbouring ones, so that they keep most of their pixels.
 fn share(block: &Range<usize>, pixels: usize, held: &[Range<usize>], next: &mut [Range<usize>]) {
     let mut members: Vec<usize> = block.clone().collect();
     members.sort_by_key(|member| (held[*member].start, *member));
@@ -218,7 +218,7 @@ pub(crate) fn stripe(pixels: usize, piece: usize, count: usize) -> Range<usize> 
     cut(piece)..cut(piece + 1)
 }
 
-/// What `member` does while the blocks `parts` join.
+/// The work of `member` while the blocks `parts` are joined.
 fn round(
     member: usize,
     parts: &[&Range<usize>],

@@ -16,10 +16,10 @@ pub struct Recipe {
     pub schedule: Option<Schedule>,
 }
 
-/// What is wrong with a recipe.
+/// An error in a recipe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadRecipe {
-    #[error("there is no way {word:?} to composite; {}", did_you_mean(.word))]
+    #[error("there is no way of compositing called {word:?}; {}", did_you_mean(.word))]
     Operation { word: String },
     #[error("{rank:?} in the order {order:?} is no rank: give all ranks, front to back, as in over:2,0,1")]
     Rank { rank: String, order: String },
@@ -54,7 +54,7 @@ impl Recipe {
         (0..WORDS.len()).filter(is_first).map(|at| WORDS[at].0)
     }
 
-    /// Whether the order, if there is one, has each rank of a job of so many.
+    /// Whether the order, if there is one, has each rank of a job of `size` ranks.
     ///
     /// # Errors
     /// [`BadRecipe::Missing`], [`BadRecipe::NoSuchRank`].
@@ -135,7 +135,7 @@ impl Display for Recipe {
     }
 }
 
-/// What was meant, if that is clear; else all that there is.
+/// The word that was probably meant, or else all words.
 fn did_you_mean(word: &str) -> String {
     let words = WORDS.map(|(known, _)| known);
     let plain = word.to_lowercase();

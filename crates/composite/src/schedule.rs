@@ -29,7 +29,7 @@ pub enum Schedule {
 pub struct UnknownSchedule(String);
 
 impl Schedule {
-    /// The blocks after each round, for so many members. One block after the last round.
+    /// The blocks after each round, for this number of members. One block after the last round.
     pub(crate) fn rounds(self, members: usize) -> Vec<Vec<Range<usize>>> {
         let mut blocks: Vec<Range<usize>> = (0..members).map(|member| member..member + 1).collect();
         let mut rounds = Vec::new();

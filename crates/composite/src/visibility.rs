@@ -130,8 +130,8 @@ fn hides(eye: Eye, first: &Brick, second: &Brick) -> Option<Hides> {
     found
 }
 
-/// What can hide what across the planes of an axis between the end of the lower brick and the start
-/// of the upper one.
+/// Which of two bricks can hide the other across the planes of an axis between the end of the lower
+/// brick and the start of the upper one.
 fn lower_hides(eye: Eye, axis: usize, end: f64, start: f64, lower: Hides, upper: Hides) -> Hides {
     match eye {
         Eye::At(place) if place[axis] < end => lower,

@@ -1,5 +1,5 @@
-//! Ranks that end, or stop, in each phase: all others get an error that says who it was, and give
-//! all memory back.
+//! Ranks that end, or stop, in each phase: all others get an error that names the rank, and free
+//! all memory.
 
 mod jobs;
 mod ways;
@@ -25,7 +25,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// How long ranks wait for one that has never been there.
 const WHILE: Duration = Duration::from_secs(5);
 
-/// What becomes of a rank.
+/// The end of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// Its links close.
@@ -44,7 +44,7 @@ impl Fate {
         }
     }
 
-    /// Stays as it is until all others have come to their end.
+    /// Does nothing more until all others have ended.
     fn befall(self, member: &Member, done: &AtomicUsize) {
         if self == Fate::Ends {
             member.endpoint().stop();
@@ -173,7 +173,7 @@ fn while_the_others_make_their_group() {
             let patience = fate.patience().min(WHILE);
             let other = |member: &Member| Group::new(member, 1, patience).map(drop);
             let what = format!("{fate:?}, has begun: {has_begun}");
-            // Who has no links yet cannot tell others why it gives up.
+            // A rank that has no links yet cannot tell others why it gives up.
             without_victim(fate, victim, other, !has_begun, &what);
         }
     }

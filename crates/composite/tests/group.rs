@@ -437,8 +437,8 @@ fn pictures_may_grow_while_the_receiver_is_slow() {
     }
 }
 
-/// A rank that has its turn only now and then is many frames ahead of a slow display. What it says
-/// of a frame stays until the display has read it.
+/// A rank that draws only some frames gets many frames ahead of a slow display. Its announcement of
+/// a frame stays until the display has read it.
 #[test]
 fn ranks_may_take_turns() {
     const TURNS: usize = 8;
@@ -471,7 +471,7 @@ fn ranks_may_take_turns() {
     }
 }
 
-/// What was drawn is composited once, on the terms that it was drawn for.
+/// A drawn picture is composited once, on the terms for which it was drawn.
 #[test]
 fn pictures_are_composited_as_they_were_drawn() {
     for by in WAYS {
@@ -508,7 +508,7 @@ fn pictures_are_composited_as_they_were_drawn() {
     }
 }
 
-/// What is outside of a rectangle that was drawn shows nothing, whatever the memory holds there.
+/// The area outside of a drawn rectangle shows nothing, whatever the memory holds there.
 #[test]
 fn rectangles_may_be_drawn() {
     let rectangle = |rank: usize| Rectangle {
@@ -603,7 +603,7 @@ fn ranks_that_disagree_are_an_error_for_all_that_wait() {
     }
 }
 
-/// Members that are on one host and send messages all the same hear of it from those that do not.
+/// Members on one host that nevertheless send messages learn of this from those that do not.
 #[test]
 fn a_schedule_that_only_one_rank_has_is_an_error_for_all() {
     let results = job(By::Memory, 3, |mut group| {

@@ -24,7 +24,7 @@ const SCHEDULES: [Schedule; 8] = [
     Schedule::Tree(8),
 ];
 
-/// Pixels that somebody has: which, how their colours are stored, and the bytes.
+/// A member's pixels: their range, how their colours are stored, and the bytes.
 #[derive(Clone)]
 struct Pixels {
     range: Range<usize>,
@@ -116,7 +116,7 @@ impl Case {
     }
 }
 
-/// What each member has at the end, in the picture's own format.
+/// The pixels that each member has at the end, in the picture's own format.
 fn composite(
     case: &Case,
     pictures: &[Pixels],

@@ -56,7 +56,7 @@ enum How {
     DrawnInPart,
 }
 
-/// What a rank does in a frame.
+/// A rank's part in a frame.
 #[derive(Clone, Debug)]
 struct Part {
     how: How,
@@ -143,7 +143,7 @@ impl Frame {
         rows.contains(&row) && columns.contains(&column)
     }
 
-    /// What a rank's picture is, whatever the memory holds outside of a rectangle.
+    /// A rank's picture, whatever the memory holds outside of a rectangle.
     fn picture(&self, rank: usize) -> Picture {
         let Part { how, seed, .. } = self.parts[rank];
         let format = self.terms.format;

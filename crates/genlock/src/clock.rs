@@ -26,7 +26,7 @@ const SETTLED: f64 = 1e6;
 /// The time in which an error is made good.
 const HORIZON: f64 = 0.5e9;
 
-/// The most by which the clock runs faster or slower to make a small error good.
+/// The most by which the clock runs faster or slower to correct a small error.
 const SLEW: f64 = 500e-6;
 
 /// A larger error than this, in ns, comes from a clock that has jumped: the common time jumps
@@ -97,7 +97,7 @@ pub struct Clock {
     points: VecDeque<Point>,
     course: Option<Course>,
     is_settled: bool,
-    /// The latest moment for which the common time was told.
+    /// The latest moment for which the common time was computed.
     now: i64,
 }
 
@@ -172,7 +172,7 @@ impl Clock {
     }
 
     fn keep(&mut self, point: Point) {
-        // After a jump of a clock, what was before says nothing any more.
+        // After a jump of a clock, earlier samples are useless.
         let jumped = self.line().is_some_and(|(offset, drift, at)| {
             let expected = offset + drift * (point.at - at);
             let reach = JUMP / 4.0 + point.round_trip;
@@ -230,7 +230,7 @@ impl Clock {
         let target = now as f64 + offset + drift * (now as f64 - at);
         let before = self.common(now).filter(|_| self.is_settled);
         let (common, correction, span) = match before {
-            // Nobody relies on it yet.
+            // The clock is not in use yet.
             None => (target as i64, 0.0, 0.0),
             Some(before) => {
                 let error = target - before as f64;

@@ -18,7 +18,7 @@ pub struct PhaseLock {
     small: u32,
 }
 
-/// An error below this, in ns, is small; after so many the display is in step.
+/// An error below this, in ns, is small. After `ENOUGH` small ones in a row the display is in step.
 const SMALL: i64 = 500_000;
 const ENOUGH: u32 = 60;
 

@@ -2,7 +2,7 @@
 
 use crate::Vblanks;
 
-/// What must be the same at each swap.
+/// The fields that must be the same at each swap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fields {
     #[default]
@@ -24,8 +24,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// What the reference announces, after an earlier announcement, if there was one. None before
-    /// its display has refreshed.
+    /// The reference's announcement, after an earlier one if there was one. None before its display
+    /// has refreshed.
     pub fn of_reference(vblanks: &Vblanks, before: Option<&Timing>) -> Option<Timing> {
         let time = vblanks.last()?;
         let number = before.map_or(0, |before| before.nearest(time));
@@ -36,7 +36,7 @@ impl Timing {
         })
     }
 
-    /// What came from another process: none if it makes no sense.
+    /// Checks a timing from another process: none if it makes no sense.
     pub fn checked(self) -> Option<Timing> {
         let is_period = self.period.is_finite() && self.period >= 1e5 && self.period <= 1e10;
         let is_far = self.number > 1 << 53 || self.time.unsigned_abs() > 1 << 62;

@@ -1,16 +1,17 @@
-//! When a display refreshes, from times that are taken a little late, and some of them not at all.
+//! Estimates when a display refreshes, from times that are measured a little late, and of which
+//! some are missing.
 
 /// How much of a difference from the prediction is believed at once. The filter of this kind
 /// (alpha-beta) with this gain averages over about ten refreshes.
 const ALPHA: f64 = 0.15;
 
-/// Likewise for the period.
+/// The same for the period.
 const BETA: f64 = ALPHA * ALPHA / 2.0;
 
 /// A time that is further off, as a part of the period, is ignored.
 const FAR: f64 = 0.25;
 
-/// After so many of these one after the other, the display has been started anew.
+/// After this number of these in a row, the display has been restarted.
 const FAR_MAX: u32 = 5;
 
 /// Predicts the vertical blanks of one display.

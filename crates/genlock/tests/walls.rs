@@ -4,7 +4,7 @@
 use mgn_fuzzing::Random;
 use mgn_genlock::{Clock, Fields, PhaseLock, Sample, Timing, Vblanks};
 
-/// What a network is like, in ns.
+/// The properties of a network, in ns.
 #[derive(Clone, Copy)]
 struct Network {
     least: f64,
@@ -83,7 +83,7 @@ impl Tile {
     }
 }
 
-/// What arrives at a tile.
+/// A message that arrives at a tile.
 enum Arrival {
     Answer(Sample),
     Timing(Timing),

@@ -106,7 +106,7 @@ pub(crate) mod param {
     pub(crate) const VALID_PIXELS_OFFSET: Enum = 0x099;
     pub(crate) const VALID_PIXELS_NUM: Enum = 0x09A;
 
-    /// Where parameters that begin a frame anew begin and end.
+    /// The range of parameters that are reset when a frame begins.
     pub(crate) const FRAME: std::ops::Range<Enum> = 0x080..0x0C0;
 
     pub(crate) const RENDER_TIME: Enum = 0x0C1;
@@ -120,7 +120,7 @@ pub(crate) mod param {
     pub(crate) const TOTAL_DRAW_TIME: Enum = 0x0C9;
     pub(crate) const BYTES_SENT: Enum = 0x0CA;
 
-    /// What `icetEnable` takes.
+    /// The values that `icetEnable` takes.
     pub(crate) const ENABLES: std::ops::Range<Enum> = 0x140..0x180;
     pub(crate) const FLOATING_VIEWPORT: Enum = 0x141;
     pub(crate) const ORDERED_COMPOSITE: Enum = 0x142;
@@ -134,8 +134,7 @@ pub(crate) mod param {
     pub(crate) const COUNT: Enum = 0x200;
 }
 
-/// What the program gives for its processes to talk to each other: functions, most of which are not
-/// called here.
+/// The program's functions for messages between its processes. Most of them are not called here.
 #[repr(C)]
 pub(crate) struct Communicator {
     pub(crate) duplicate: Option<unsafe extern "C" fn(*mut Communicator) -> *mut Communicator>,

@@ -126,7 +126,8 @@ pub unsafe extern "C" fn icetBoundingVertices(
     }
 }
 
-/// What of the display the data can cover, and its depths in normalized device coordinates.
+/// The part of the display that the data can cover, and its depths in normalized device
+/// coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Covered {
     pub(crate) area: Area,
@@ -168,8 +169,8 @@ pub(crate) fn covered(
     if seen.len().saturating_mul(behind.len()) > PAIRS_MAX || seen.is_empty() {
         return everywhere;
     }
-    // What is seen of a convex hull is that of its corners, and of where lines from those to the
-    // other corners meet the near plane.
+    // The visible part of a convex hull is the hull of its visible corners, and of the points where
+    // lines from these to the other corners meet the near plane.
     let mut all = seen.clone();
     for from in &seen {
         for to in &behind {

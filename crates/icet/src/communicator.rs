@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 use crate::abi::{Communicator, Enum, BYTE, INT};
 use crate::diagnostics::Problem;
 
-/// How long a process may make the others wait, unless `MGN_ICET_TIMEOUT` says so many seconds:
-/// some draw for minutes.
+/// How long a process may make the others wait, unless `MGN_ICET_TIMEOUT` gives other seconds: some
+/// draw for minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The processes of a context: a communicator of its own.
@@ -33,7 +33,7 @@ pub(crate) struct Members {
     pub(crate) group: Group<'static>,
 }
 
-/// What each process tells the others, behind its release.
+/// The message of each process to the others, after its release.
 #[derive(Clone)]
 struct Greeting {
     /// Tells processes apart.
@@ -108,7 +108,7 @@ impl Processes {
     }
 
     /// # Safety
-    /// `mine` are so many values, and there is room for those of all processes at `all`.
+    /// `mine` has that number of values, and `all` has room for those of all processes.
     unsafe fn allgather(
         &self,
         mine: *const c_void,
@@ -140,7 +140,7 @@ impl Processes {
         };
         let bytes = mine.to_bytes()?;
         let mut all = Zeroizing::new(vec![0_u8; GREETING * self.size]);
-        // SAFETY: the bytes of a greeting are there, and room for so many of each process.
+        // SAFETY: the bytes of a greeting are there, and room for one of each process.
         unsafe {
             self.allgather(
                 bytes.as_ptr().cast(),
@@ -246,7 +246,7 @@ impl Greeting {
         Ok(bytes)
     }
 
-    /// What the process with this rank says.
+    /// Decodes the greeting of the process with this rank.
     fn from_bytes(rank: usize, bytes: &[u8]) -> Result<Greeting, Problem> {
         let text = |bytes: &[u8]| {
             let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -317,7 +317,7 @@ mod tests {
         let mut wrong = bytes;
         wrong[RELEASE_ROOM + 16] = 0xFF;
         assert!(Greeting::from_bytes(1, &wrong).is_err());
-        // Of other releases, and of those whose greetings began with the nonce.
+        // Greetings of other releases, and of those in which they began with the nonce.
         for (release, named) in [
             (&b"Manganese 0.0.7"[..], "Manganese 0.0.7"),
             (&[7; 16], "another"),

@@ -1,5 +1,5 @@
-//! Contexts: what a program has set, and with whom it composites. One of them is current, for all
-//! threads.
+//! Contexts: a program's settings, and the processes with which it composites. One of them is
+//! current, for all threads.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,11 +27,11 @@ pub(crate) struct Context {
     pub(crate) processes: Processes,
     /// None until the first frame. An error ends compositing: the others are somewhere else.
     pub(crate) members: Option<Result<Members, String>>,
-    /// What the program draws into.
+    /// The image that the program draws into.
     pub(crate) drawn: Numbered,
     /// It lies in the group's memory.
     pub(crate) is_lent: bool,
-    /// What it gets.
+    /// The image that it gets.
     pub(crate) result: Numbered,
     /// Since when what is timed goes on.
     pub(crate) timers: HashMap<Enum, f64>,
@@ -94,7 +94,7 @@ impl Registry {
         })
     }
 
-    /// Who hears of errors.
+    /// Where errors are printed.
     pub(crate) fn listening(&self) -> Listening {
         match self.contexts.get(&self.current) {
             Some(context) => Listening {

@@ -27,7 +27,7 @@ pub(crate) enum Problem {
     Composite(#[from] CompositeError),
     #[error("the processes could not find each other: {0}")]
     Meeting(#[from] mgn_fabric::Error),
-    #[error("this is a mistake of Manganese: {0}")]
+    #[error("this is a bug in Manganese: {0}")]
     Internal(String),
 }
 
@@ -43,10 +43,10 @@ impl Problem {
     }
 }
 
-/// What `icetGetError` gives next, and how severe it is.
+/// The next error for `icetGetError`, and its severity.
 static FIRST: Mutex<(Enum, u32)> = Mutex::new((NO_ERROR, 0));
 
-/// Which messages are printed, and by whom.
+/// Which messages are printed, and by which processes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listening {
     pub(crate) mask: u32,
@@ -118,7 +118,7 @@ pub extern "C" fn icetGetError() -> Enum {
     std::mem::replace(&mut *first, (NO_ERROR, 0)).0
 }
 
-/// What IceT's own libraries report. `format` may ask for values that follow it, which are not
+/// A report of IceT's own libraries. `format` may ask for values that follow it, which are not
 /// read: it is printed as it is.
 ///
 /// # Safety

@@ -16,7 +16,7 @@ use crate::state::Value;
 use crate::tiles::{self, Tile};
 use crate::timing::{icetTimingRenderBegin, icetTimingRenderEnd, icetWallTime};
 
-/// What all processes do in a frame, and this one's part of it.
+/// The work of all processes in a frame, and this one's part of it.
 pub(crate) struct Frame {
     context: usize,
     start: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Frame {
     /// The depths are not wanted.
     pub(crate) is_one_buffer: bool,
     projection: Matrix,
-    /// What this process shows of each tile, as seen from the tile's corner.
+    /// The part of each tile that this process shows, relative to the tile's corner.
     pub(crate) shown: Vec<Area>,
 }
 
@@ -322,7 +322,7 @@ fn plan(
             modelview,
             whole,
         ),
-        // Nobody says from where the picture is seen.
+        // The view is not known.
         _ => {
             if !state.doubles(param::GEOMETRY_BOUNDS).is_empty() {
                 let text = "Bounds without matrices mean nothing. They are forgotten.";
@@ -398,7 +398,7 @@ fn share(area: Area, member: usize, members: usize) -> Area {
     }
 }
 
-/// What the program may ask for while it draws, and later.
+/// Sets the values that the program may read while it draws, and later.
 fn note(
     context: &mut Context,
     frame: &Frame,
@@ -457,7 +457,7 @@ const IDENTITY: Matrix = [
 ];
 
 impl Frame {
-    /// What the program is to draw on: nothing where the background is blended later.
+    /// The background on which the program draws: nothing if the background is blended later.
     fn asked_background(&self) -> [f32; 4] {
         match self.is_corrected {
             true => [0.0; 4],
@@ -471,8 +471,8 @@ impl Frame {
         (area.width as usize, area.height as usize)
     }
 
-    /// Where the picture of a tile goes: to a rank, or every process keeps a piece. None: nobody
-    /// shows it.
+    /// Where the picture of a tile goes: to a rank, or every process keeps a piece. None: it is not
+    /// shown.
     pub(crate) fn receiver(&self, tile: usize) -> Option<Option<usize>> {
         match (self.is_collected, self.tiles[tile].display) {
             (true, None) => None,
@@ -492,7 +492,7 @@ fn draw(frame: &Frame, tile: usize, callback: DrawCallback) {
     let shown = frame.shown[tile];
     let image = call(None, |registry| {
         let context = registry.context(frame.context)?;
-        // What an earlier frame that threw has left.
+        // Clears the state that an earlier frame left when it threw an exception.
         context.is_lent = false;
         context.drawn.image.prepare(Color::None, false, (0, 0));
         let is_asked = !shown.is_empty() || context.state.is_on(param::RENDER_EMPTY_IMAGES);

@@ -126,7 +126,7 @@ pub extern "C" fn icetIsEnabled(name: Enum) -> u8 {
     })
 }
 
-// What follows is for IceT's own libraries.
+// The following functions are for IceT's own libraries.
 
 #[no_mangle]
 pub extern "C" fn icetStateGetType(name: Enum) -> Enum {
@@ -174,7 +174,7 @@ pub extern "C" fn icetStateSetPointer(name: Enum, value: *const c_void) {
     set(name, Value::Pointer(value as usize));
 }
 
-/// Where whole numbers lie, until the parameter is set anew.
+/// The address of whole numbers, valid until the parameter is set again.
 #[no_mangle]
 pub extern "C" fn icetUnsafeStateGetInteger(name: Enum) -> *const i32 {
     let place = |registry: &mut crate::context::Registry| {

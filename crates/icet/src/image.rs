@@ -112,7 +112,7 @@ impl Image {
     }
 }
 
-/// What an image is asked for. A null one has nothing, and is no mistake to ask.
+/// Answers a query of an image. A null one is empty, and is not an error.
 fn ask<R>(image: ImageHandle, null: R, answer: impl FnOnce(&mut Image) -> R) -> R
 where
     R: Copy,

@@ -6,8 +6,8 @@
 //! find each other; pictures travel over the links of a job.
 //!
 //! Contexts and images are looked up where they are used, so that a wrong one is an error. No panic
-//! leaves a function. What the library refuses it says in IceT's way: a line on stderr, and an
-//! error that `icetGetError` gives.
+//! leaves a function. The library reports errors in IceT's way: a line on stderr, and an error that
+//! `icetGetError` gives.
 
 mod abi;
 mod bounds;

@@ -54,8 +54,8 @@ pub(crate) fn make_room(context: &mut Context, frame: &Frame, tile: usize) -> Re
             let parts = unsafe { (room.color.align_to_mut(), room.depth.align_to_mut()) };
             match parts {
                 (([], color, []), ([], depth, [])) => {
-                    // SAFETY: it is this process's until the picture is composited, and `tile` lets
-                    // go of it then.
+                    // SAFETY: it belongs to this process until the picture is composited, and
+                    // `tile` releases it then.
                     unsafe { image.lend(frame.color, size, color, depth) };
                     context.is_lent = true;
                 }
@@ -230,7 +230,7 @@ fn is_on_background(frame: &Frame, is_last: bool) -> bool {
     frame.is_on_background && is_last && frame.background != [0.0; 4]
 }
 
-/// What blending asks of a picture.
+/// The last steps of blending for a picture.
 fn finish_blend(frame: &Frame, color: &mut [u32], is_last: bool) {
     if pixels::has_glow(frame.color, color) {
         pixels::drop_glow(frame.color, color);

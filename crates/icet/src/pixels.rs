@@ -1,11 +1,11 @@
-//! What is done with pixels before and after they are composited.
+//! Operations on pixels before and after they are composited.
 
 use crate::abi::{
     Enum, COLOR_NONE, COLOR_RGBA_FLOAT, COLOR_RGBA_UBYTE, COLOR_RGB_FLOAT, DEPTH_FLOAT, DEPTH_NONE,
 };
 use crate::diagnostics::Problem;
 
-/// What the colours of a picture consist of.
+/// The format of a picture's colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Color {
     #[default]
@@ -52,7 +52,7 @@ impl Color {
         }
     }
 
-    /// Of four bytes each.
+    /// The number of words of four bytes in a pixel's colour.
     pub(crate) const fn words(self) -> usize {
         match self {
             Color::None => 0,
@@ -111,7 +111,7 @@ impl Area {
         }
     }
 
-    /// What both have. Ends are calculated in wide numbers: programs choose them.
+    /// The intersection of both. Ends are calculated in wide numbers, because programs choose them.
     pub(crate) fn common(self, other: Area) -> Area {
         let along = |start: i32, length: i32, other_start: i32, other_length: i32| {
             let from = i64::from(start.max(other_start));
@@ -138,7 +138,7 @@ impl Area {
 }
 
 impl Words {
-    /// Room for so many words of its own, with anything in it.
+    /// Changes to memory of its own, for this number of words of any value.
     pub(crate) fn resize(&mut self, words: usize) {
         self.lent = None;
         self.own.resize(words, 0);
@@ -147,7 +147,7 @@ impl Words {
     /// Uses other memory until it is told otherwise.
     ///
     /// # Safety
-    /// That memory is there until then, aligned for words, and nobody else uses it.
+    /// Until then the memory stays valid, aligned for words, and unused by other code.
     pub(crate) unsafe fn lend(&mut self, start: *mut u32, words: usize) {
         self.own.clear();
         self.lent = (words > 0).then_some((start as usize, words));
@@ -156,7 +156,7 @@ impl Words {
     pub(crate) fn words(&self) -> &[u32] {
         match self.lent {
             None => &self.own,
-            // SAFETY: as who has lent it promises.
+            // SAFETY: the caller of `lend` promises it.
             Some((start, words)) => unsafe {
                 std::slice::from_raw_parts(start as *const u32, words)
             },
@@ -166,7 +166,7 @@ impl Words {
     pub(crate) fn words_mut(&mut self) -> &mut [u32] {
         match self.lent {
             None => &mut self.own,
-            // SAFETY: as who has lent it promises.
+            // SAFETY: the caller of `lend` promises it.
             Some((start, words)) => unsafe {
                 std::slice::from_raw_parts_mut(start as *mut u32, words)
             },
@@ -265,7 +265,7 @@ pub(crate) fn has_glow(color: Color, words: &[u32]) -> bool {
     }
 }
 
-/// Takes the colours of pixels away whose alpha is 0.
+/// Clears the colours of pixels whose alpha is 0.
 pub(crate) fn drop_glow(color: Color, words: &mut [u32]) {
     match color {
         Color::RgbaBytes => {

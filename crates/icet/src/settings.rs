@@ -1,4 +1,4 @@
-//! What is composited, and how.
+//! Settings of what is composited, and how.
 
 use std::ffi::{c_char, CStr};
 
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn icetCompositeOrder(ranks: *const i32) {
 /// The ranks of the processes that have the same data as this one, which is one of them.
 ///
 /// # Safety
-/// So many are there.
+/// `processes` has `size` values.
 #[no_mangle]
 pub unsafe extern "C" fn icetDataReplicationGroup(size: i32, processes: *const i32) {
     call((), |registry| {

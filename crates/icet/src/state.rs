@@ -6,7 +6,7 @@ use crate::abi::{
 };
 use crate::diagnostics::Problem;
 
-/// What a parameter has. Pointers are those of the program, and used nowhere but as it says.
+/// The value of a parameter. Pointers are the program's, and are used only as it says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Value {
     #[default]
@@ -110,7 +110,7 @@ impl State {
         self.set_int(param::BYTES_SENT, 0);
     }
 
-    /// Takes what another context's program has set. What belongs to the processes stays.
+    /// Copies the program's settings from another context. State of the processes stays.
     pub(crate) fn copy(&mut self, from: &State) {
         for (number, (to, from)) in self.values.iter_mut().zip(&from.values).enumerate() {
             let is_own = matches!(
@@ -208,7 +208,7 @@ impl State {
         }
     }
 
-    /// Memory of at least so many bytes, with anything in it. It stays where it is until more is
+    /// Memory of at least `bytes` bytes, with anything in it. It stays where it is until more is
     /// wanted.
     pub(crate) fn memory(&mut self, name: Enum, bytes: usize) -> Result<*mut u8, Problem> {
         let words = bytes.div_ceil(8);

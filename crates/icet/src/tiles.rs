@@ -1,4 +1,4 @@
-//! Tiles of the display, and who shows them.
+//! Tiles of the display, and the ranks that show them.
 
 use crate::abi::{param, Size, DIAG_WARNINGS, INVALID_VALUE};
 use crate::context::Context;
@@ -95,7 +95,7 @@ pub extern "C" fn icetResetTiles() {
     });
 }
 
-/// Adds a tile, and gives its number, or -1. A negative rank: nobody shows it.
+/// Adds a tile, and returns its number, or -1. With a negative rank, it is not shown.
 #[no_mangle]
 pub extern "C" fn icetAddTile(x: i32, y: i32, width: Size, height: Size, display: i32) -> i32 {
     call(-1, |registry| {

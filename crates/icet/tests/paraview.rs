@@ -41,7 +41,7 @@ fn library() -> PathBuf {
     folder
 }
 
-/// What is missing, if something is.
+/// The missing program, if there is one.
 fn missing() -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has = |program: &str| std::env::split_paths(&path).any(|f| f.join(program).is_file());
@@ -59,7 +59,7 @@ fn missing() -> Option<String> {
     (!has_release).then(|| "the libraries of ParaView 5.11 (other releases will not do)".to_owned())
 }
 
-/// Who composites ParaView's pictures.
+/// The library that composites ParaView's pictures.
 #[derive(Clone, Copy)]
 enum By<'l> {
     Theirs,

@@ -69,7 +69,7 @@ fn compiled(name: &str, test: &str) -> PathBuf {
     program
 }
 
-/// So many processes of a program: what they print, and their errors.
+/// Runs `size` processes of a program, and returns their output and errors.
 fn forked(program: &Path, size: usize, words: &[&str]) -> Output {
     output(
         Command::new(program)

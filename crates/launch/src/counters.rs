@@ -1,8 +1,8 @@
-//! What the client library counts in the programs of a run.
+//! The client library's counters in the programs of a run.
 //!
 //! Each process that uses it keeps a file `stats-<pid>` in the run's directory: 64-bit words in the
 //! machine's own order, changed in place while the program runs. The first word says which layout
-//! this is; a file that says otherwise, or that is not all there yet, is passed over.
+//! this is; a file with another layout, or one that is not complete yet, is ignored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ pub struct Counters {
     /// Frames handed over by the program, and those whose picture was shown or saved.
     pub frames: u64,
     pub shown: u64,
-    /// Of the command stream.
+    /// Bytes of the command stream.
     pub bytes: u64,
     pub commands: u64,
     pub messages: u64,
@@ -95,7 +95,7 @@ impl Counters {
             return;
         }
         self.processes += 1;
-        // Who has ended misses nothing.
+        // A process that has ended misses no tiles.
         if lives {
             self.holes |= words[HOLES];
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::helper::Helper;
 use crate::Error;
 
-/// What the server's line on standard output begins with; the address it listens on follows.
+/// The beginning of the server's line on standard output. The address at which it listens follows.
 pub const READY: &str = "listening on ";
 
 /// Starting a driver on a loaded machine takes a while.
@@ -28,7 +28,7 @@ impl EmbeddedServer {
     /// [`READY`] and its address once it takes clients, and that ends when its standard input does.
     ///
     /// # Errors
-    /// [`Error::ServerFailed`] if it ends, says something else or says nothing.
+    /// [`Error::ServerFailed`] if it ends, prints another line, or prints none.
     pub fn start(executable: &Path, arguments: &[OsString]) -> Result<EmbeddedServer, Error> {
         StartingServer::spawn(executable, arguments, &[])?.ready()
     }
@@ -36,7 +36,7 @@ impl EmbeddedServer {
     /// As [`EmbeddedServer::start`], with variables added to its environment.
     ///
     /// # Errors
-    /// Likewise.
+    /// The same.
     pub fn start_with(
         executable: &Path,
         arguments: &[OsString],

@@ -1,5 +1,5 @@
-//! What a program's environment must say for its GL to reach us: which GLVND vendor to load, where
-//! it is, and our own settings.
+//! The environment that leads a program's GL to our library: which GLVND vendor to load, where it
+//! is, and our own settings.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,7 +18,7 @@ pub enum Present {
     None,
 }
 
-/// What the program sees when its server is lost.
+/// What happens to the program when its server is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnLoss {
     /// It ends.
@@ -38,7 +38,7 @@ pub enum Weld {
     Never,
 }
 
-/// What the client library is told, by environment variables.
+/// The client library's settings, in environment variables.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSettings {
     /// The servers' addresses, one for all tiles of the wall or one for each; none for transports
@@ -66,7 +66,7 @@ pub struct ClientSettings {
     pub chain: Vec<String>,
     /// Count commands, which costs a little for each.
     pub count_commands: bool,
-    /// What programs get when they ask for IceT.
+    /// The library that programs get when they load IceT.
     pub icet: Option<Icet>,
     /// The pictures of several programs become one.
     pub composite: Option<Composite>,
@@ -85,13 +85,13 @@ pub struct Icet {
 #[derive(Clone, Debug)]
 pub struct SharedWindow {
     pub name: String,
-    /// How many programs there are to be, if that is known.
+    /// The number of programs that will take part, if it is known.
     pub clients: Option<u32>,
     /// For how many seconds they wait for those that are not there.
     pub patience: u32,
 }
 
-/// How pictures are composited, and by whom.
+/// How pictures are composited, and by which processes.
 #[derive(Clone, Debug)]
 pub struct Composite {
     /// As `mgn-composite` reads it.
@@ -212,7 +212,7 @@ fn lines(texts: &[String]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// What a toolkit draws on, by its environment variable.
+/// The environment variable by which a toolkit chooses what it draws on.
 struct Toolkit {
     variable: &'static str,
     /// For X.
@@ -262,7 +262,7 @@ const TOOLKITS: [Toolkit; 7] = [
 
 const SDL: &[&str] = &["wayland", "kmsdrm", "directfb", "vivante", "rpi", "mir"];
 
-/// What becomes of a toolkit's variable.
+/// What to do with a toolkit's variable.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice {
     /// The user has not said anything.
@@ -297,7 +297,7 @@ impl Toolkit {
 }
 
 /// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into.
-/// What the user has set stays where it works.
+/// The user's own setting stays if it works.
 pub(crate) fn x11_toolkits() -> Vec<Change> {
     let mut changes = vec![
         remove("WAYLAND_DISPLAY"),

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// What can stand in the way of a run. Each message says what happened, to what, and what to do.
+/// The reasons why a run can fail. Each message says what happened, to what, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{program}: not found in PATH; check the spelling or give a path to it")]

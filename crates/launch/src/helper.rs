@@ -11,7 +11,7 @@ use rustix::process::{kill_process, Pid, Signal};
 
 use crate::Error;
 
-/// How long a helper may take to end by itself before it is killed.
+/// How long a helper may take to end before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The longest line a helper says it is ready with.
@@ -91,12 +91,12 @@ impl Helper {
         }
     }
 
-    /// Ends it at once. Who asks for its status learns of the end.
+    /// Ends it at once. Its status shows this.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Its standard input, to be closed by whoever takes it.
+    /// Its standard input, which the caller must close.
     pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
@@ -116,8 +116,8 @@ impl Helper {
 }
 
 impl Drop for Helper {
-    /// Closes its input, asks, and at last kills. A child that has not been waited for keeps its
-    /// process id, so the signals reach nobody else.
+    /// Closes its input, asks it to end, and finally kills it. A child that has not been waited for
+    /// keeps its process id, so the signals reach no other process.
     fn drop(&mut self) {
         let asked = self.child.stdin.take().is_some();
         if asked && self.ends_within(GRACE) || !self.alive() {

@@ -1,5 +1,5 @@
-//! What a program is, found out before it is started, so that one that cannot be given our OpenGL
-//! is refused with the reason.
+//! Inspects a program before it is started, so that one that cannot use our OpenGL is refused with
+//! the reason.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

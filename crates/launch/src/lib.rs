@@ -1,11 +1,11 @@
-//! Starting things: the program, the server it is rendered by, the X server it is shown on.
+//! Starts programs: the user's program, its render server, and its X server.
 //!
 //! A [`Session`] is one run of a program. It owns a private directory ([`RunDir`]) with the files
 //! that make GLVND pick our client library, and, when asked to, a render server and an X server of
 //! its own. Everything it starts ends with it, also when the process that holds it is killed: the
 //! server sees its standard input close and the X server sees its last client go.
 //!
-//! GLVND falls back to another driver without a word. So a program is looked at before it starts
+//! GLVND falls back to another driver silently. So a program is inspected before it starts
 //! ([`inspect`]) and watched while it runs ([`watch`]); the [`Report`] says whether its GL reached
 //! us.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Where the libraries are that programs are given: beside the `mgn` executable in a build tree, in
+//! The place of the libraries that programs load: beside the `mgn` executable in a build tree, in
 //! `../lib/manganese` when installed.
 
 use std::path::PathBuf;

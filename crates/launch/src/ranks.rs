@@ -27,14 +27,14 @@ pub struct Ranks {
     rules: Rules,
 }
 
-/// What ends of ranks mean.
+/// The meaning of ends of ranks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// What rank 0 shows, the others draw for it: they end with it.
+    /// The others draw for rank 0, which shows the picture: they end with it.
     pub are_led: bool,
     /// The exit status of a rank that has said itself what is wrong.
     pub told: Option<i32>,
-    /// That of one that has lost another, whose end says more.
+    /// The status of a rank that has lost another one, whose own end says more.
     pub untold: Option<i32>,
 }
 

@@ -1,4 +1,4 @@
-//! The private directory of one run, and the sweeping of those that killed runs left behind.
+//! The private directory of one run, and the removal of those that killed runs have left.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -29,8 +29,8 @@ impl RunDir {
     /// those of dead runs.
     ///
     /// # Errors
-    /// [`Error::UnsafeRunDir`] if the place belongs to somebody else, [`Error::File`] if nothing
-    /// can be made there.
+    /// [`Error::UnsafeRunDir`] if the place belongs to another user, [`Error::File`] if nothing can
+    /// be made there.
     pub fn create() -> Result<RunDir, Error> {
         Self::create_in(&base())
     }
@@ -161,7 +161,8 @@ fn make(base: &Path) -> Result<RunDir, Error> {
     unreachable!("an unbounded range ends in a return")
 }
 
-/// Removes runs nobody holds. What cannot be removed is left for the next one.
+/// Removes the folders of runs that have ended. Those that cannot be removed are left for the next
+/// one.
 fn sweep(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else {
         return;

@@ -21,7 +21,7 @@ use crate::{ClientSettings, EmbeddedServer, Error, RunDir, Xvfb};
 /// ours.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What to run, and with what.
+/// What to run, and with which settings.
 #[derive(Debug)]
 pub struct Plan {
     /// The file, as [`crate::inspect::inspect`] found it.
@@ -38,7 +38,7 @@ pub struct Plan {
     pub beside: Vec<u32>,
 }
 
-/// Who executes the program's OpenGL.
+/// The driver that executes the program's OpenGL.
 #[derive(Debug)]
 pub enum Driver {
     /// The system's own, as without us.
@@ -70,10 +70,10 @@ pub enum Display {
     Headless,
 }
 
-/// Who renders.
+/// The server that renders.
 #[derive(Clone, Debug)]
 pub enum Server {
-    /// Nobody, or the one that the settings name.
+    /// None, or the one that the settings name.
     Elsewhere,
     /// One that this run starts; see [`EmbeddedServer::start`].
     Embedded {
@@ -251,7 +251,7 @@ impl Session {
                 .status()
                 .map_err(Error::system("waiting for the program"))?;
             self.status = status.map(|status| (status, Instant::now()));
-            // What it leaves behind is looked at now.
+            // Looks now for the files that it leaves behind.
             self.watch.look_now();
         }
         Ok(())
@@ -281,7 +281,7 @@ impl Session {
     }
 }
 
-/// What to change in the program's environment for its OpenGL to go where it should.
+/// The changes to the program's environment that lead its OpenGL to the right library.
 fn changes(
     run: &RunDir,
     driver: Driver,

@@ -1,4 +1,4 @@
-//! Signals that we are sent go on to the program, or to the ranks of a job.
+//! Passes signals to this process on to the program, or to the ranks of a job.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -75,7 +75,7 @@ impl Shared {
     fn pass_on(&self, origin: &Origin) {
         let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         self.last.store(origin.signal, Ordering::SeqCst);
-        // What the kernel sends comes from the terminal, which has sent it to the program too.
+        // Signals from the kernel come from the terminal, which has sent them to the program too.
         if origin.cause != Cause::Kernel {
             programs.iter().for_each(|pidfd| send(pidfd, origin.signal));
         }

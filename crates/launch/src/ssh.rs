@@ -1,10 +1,10 @@
-//! Another host, by ssh: one connection that all else shares, what `mgn` holds there for as long as
-//! this process lives, and sockets that are forwarded.
+//! Another host, by ssh: one shared connection, the processes that `mgn` runs there as long as this
+//! process lives, and forwarded sockets.
 //!
 //! The connection is made once, in the foreground, where ssh may ask for a password. It then stays
-//! in the background (`ControlMaster`), and everything that follows goes through it. What `mgn`
-//! holds there ends when its standard input does, and also when nothing comes by it for a while: so
-//! nothing is left there when this process, its host, or the network goes.
+//! in the background (`ControlMaster`), and everything that follows goes through it. The processes
+//! that `mgn` runs at the other end stop when its standard input closes, and also when nothing
+//! arrives there for a while. So none is left when this process, its host, or the network fails.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,7 +22,7 @@ use rustix::fs::{flock, FlockOperation};
 use crate::helper::Helper;
 use crate::{Error, RunDir};
 
-/// What the line begins with by which `mgn ssh-hold` says that it is ready; its run directory
+/// The beginning of the line by which `mgn ssh-hold` says that it is ready. Its run directory
 /// follows.
 pub const HOLDS: &str = "mgn-holds ";
 
@@ -42,13 +42,13 @@ const LINES_MAX: usize = 200;
 /// How long what is held there may take to end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Who is connected to, and how.
+/// The host to connect to, and how.
 #[derive(Clone, Debug)]
 pub struct SshOptions {
     /// The command for ssh, and arguments of its own.
     pub command: Vec<String>,
     pub host: String,
-    /// What `mgn` is called there.
+    /// The `mgn` command there.
     pub mgn: String,
     /// Whether a render server is held there.
     pub serves: bool,
@@ -56,7 +56,7 @@ pub struct SshOptions {
     pub silence: Duration,
 }
 
-/// What is held at the other end. It ends when this is dropped, or when this process does.
+/// The processes at the other end. They stop when this is dropped, or when this process ends.
 #[derive(Debug)]
 pub struct Remote {
     ssh: Ssh,
@@ -78,7 +78,7 @@ impl Remote {
     /// Connects, and has `mgn` there hold what is wanted.
     ///
     /// # Errors
-    /// [`Error::Ssh`], with what happened to whom and what to do.
+    /// [`Error::Ssh`], with what happened, on which host, and what to do.
     pub fn begin(options: SshOptions) -> Result<Remote, Error> {
         if options.host.is_empty() || options.host.starts_with('-') {
             return Err(Error::Ssh(format!(
@@ -210,8 +210,8 @@ impl Remote {
     }
 }
 
-/// The name of a server's socket in the run directory of who has it, and of the one here that leads
-/// there.
+/// The name of a server's socket in the run directory on its host, and of the socket here that
+/// leads to it.
 pub const SERVER: &str = "server";
 /// The name of the socket there that leads to the server here.
 const RENDERER: &str = "renderer";
@@ -322,7 +322,7 @@ fn last_line(output: &Output) -> String {
 
 /// `mgn` and its arguments as the shell there reads them.
 fn there(mgn: &str, words: &[&OsStr]) -> std::ffi::OsString {
-    // The shell there knows whose home it is.
+    // The shell there knows the home directory.
     let mut line = match mgn.strip_prefix("~/") {
         Some(rest) => {
             let mut line = std::ffi::OsString::from("~/");

@@ -19,7 +19,7 @@ const DENSE_FOR: Duration = Duration::from_millis(600);
 /// … and later this often.
 const SPARSE: Duration = Duration::from_millis(500);
 
-/// What one process had mapped at any time.
+/// The libraries that one process had mapped at any time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapped {
     /// Our client library.
@@ -132,7 +132,8 @@ pub struct Seen {
 #[derive(Debug)]
 pub(crate) struct Watch {
     helpers: Vec<u32>,
-    /// What was seen below the helpers. It may be left to us when a helper dies.
+    /// The processes that were seen below the helpers. They may become our children when a helper
+    /// dies.
     helped: BTreeSet<Identity>,
     seen: BTreeMap<Identity, Seen>,
     next: Instant,
@@ -142,7 +143,7 @@ pub(crate) struct Watch {
 /// Process ids are used again; with the time of its start one is unique.
 type Identity = (u32, u64);
 
-/// What lives below us at the moment.
+/// The processes that live below us at the moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Alive {
     pub(crate) any: bool,
@@ -342,8 +343,8 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     let mut fields = after.split_ascii_whitespace();
     let zombie = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
-    // That was the fourth field; processor times are the fourteenth and on, the start time the
-    // twenty-second.
+    // The last one was the fourth field. Processor times begin at the fourteenth, and the start
+    // time is the twenty-second.
     let mut times = fields
         .by_ref()
         .skip(9)

@@ -15,14 +15,14 @@ use crate::helper::Helper;
 use crate::{inspect, Error, RunDir};
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Between looks whether it is there, at first and at most.
+/// The first and the longest pause between checks whether it is there.
 const STEPS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(10)];
 
-/// Display numbers from here on are tried. X servers that are told no number take the lowest ones,
-/// and those in other networks take them from each other: they see no sockets there but in files,
-/// which they replace.
+/// Display numbers from here on are tried. X servers without a given number take the lowest ones,
+/// and those in other network namespaces take them from each other: they see only the sockets in
+/// files, which they replace.
 const FIRST: u32 = 100;
-/// So far from there different processes begin.
+/// The range of numbers at which different processes begin.
 const SPREAD: u32 = 1000;
 const TRIES: u32 = 10;
 
@@ -60,7 +60,7 @@ impl Xvfb {
     /// As [`Xvfb::start`], with more arguments.
     ///
     /// # Errors
-    /// Likewise.
+    /// The same.
     pub fn start_with(run: &RunDir, arguments: &[&str]) -> Result<Xvfb, Error> {
         let executable = find_xvfb().ok_or(Error::NoXvfb)?;
         let cookie = cookie()?;
@@ -154,7 +154,7 @@ fn serve(
     let [mut step, longest] = STEPS;
     loop {
         let is_there = helper.alive();
-        // Whoever takes the cookie is ours.
+        // The server that accepts the cookie is ours.
         let why = match connect(number, cookie) {
             Ok(client) => return Ok((helper, client)),
             Err(_) if is_there && Instant::now() < deadline => {
@@ -245,7 +245,8 @@ mod tests {
             connect(number, b"0123456789abcdef").is_err(),
             "a wrong cookie gets in"
         );
-        // Its number is taken for everybody who shares /tmp, and nobody gets it who comes late.
+        // Its number is in use for all processes that share /tmp, and a later server does not get
+        // it.
         assert!(free(number) > number);
         let (executable, authority) = (find_xvfb().unwrap(), server.authority());
         let (log, now) = (run.join("other.log"), Instant::now());

@@ -1,4 +1,4 @@
-//! Asking for somebody to draw for a program.
+//! Asking the mothership for servers that draw for a program.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use crate::Error;
 /// Between attempts to find a mothership that has gone.
 pub(crate) const RETRY: Duration = Duration::from_secs(1);
 
-/// Who draws for a program. The mothership knows that the program runs until this is dropped.
+/// The servers that draw for a program. The mothership considers the program running until this is
+/// dropped.
 #[derive(Debug)]
 pub struct Match {
     pub wall: Wall,
     /// One for each of the wall's tiles.
     pub tiles: Vec<TileServer>,
-    /// Stream processing units that whoever configures the wall wants in the program's own
-    /// process.
+    /// Stream processing units that the wall's configuration puts into the program's own process.
     pub client_chain: Vec<String>,
     shared: Arc<Shared>,
 }
@@ -38,7 +38,7 @@ pub struct TileServer {
     pub server: String,
     pub address: Address,
     pub transport: Transport,
-    /// What to prove, where the server wants that.
+    /// The token to prove, if the server requires one.
     pub token_file: Option<PathBuf>,
     /// The key that it shows, if it encrypts.
     pub key: Option<PublicKey>,
@@ -112,13 +112,14 @@ impl Request {
     }
 }
 
-/// Asks the mothership at `address`, and waits for up to `patience` until somebody is there;
-/// `on_wait` is told for what, whenever that changes. `token_file` is for the mothership, and for
-/// the servers too, but for those that have a token of their own: its file lies in the same folder.
+/// Asks the mothership at `address`, and waits for up to `patience` until servers are available.
+/// `on_wait` is called with what the wait is for, whenever that changes. `token_file` is for the
+/// mothership and for the servers, except those with a token of their own, whose file lies in the
+/// same folder.
 ///
 /// # Errors
-/// [`Error::NotThere`]; [`Error::Forbidden`]; [`Error::Refused`] for what nobody can do, with what
-/// is missing; [`Error::Patience`].
+/// [`Error::NotThere`]; [`Error::Forbidden`]; [`Error::Refused`] for a request that no server can
+/// fulfil, with what is missing; [`Error::Patience`].
 pub fn ask(
     address: &Address,
     token_file: Option<&Path>,

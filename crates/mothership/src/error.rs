@@ -1,4 +1,4 @@
-//! What can go wrong between the mothership and those it knows, one sentence each.
+//! Errors between the mothership and the processes that it knows, one sentence each.
 
 use std::io;
 

@@ -1,9 +1,9 @@
-//! The mothership: who renders, who wants to be rendered, and who is matched with whom. It never
-//! touches the data path.
+//! The mothership: it knows the servers that render and the clients that want to be rendered, and
+//! matches them. It never touches the data path.
 //!
-//! A [`Config`] says what a wall is made of. [`core`] decides, [`run`] is the process around it.
-//! Servers have a [`Registration`]; whoever starts a program [`ask`]s who draws for it; [`find`] is
-//! for relays, [`status`] and [`stop`] are for people.
+//! A [`Config`] describes walls. [`core`] decides, [`run`] is the process around it. Servers have a
+//! [`Registration`]. A process that starts a program [`ask`]s for servers for it. [`find`] is for
+//! relays, [`status`] and [`stop`] are for people.
 #![forbid(unsafe_code)]
 
 mod ask;
@@ -31,7 +31,7 @@ pub use whereabouts::free_memory;
 
 use mgn_fabric::Address;
 
-/// Where the mothership is if nobody says otherwise.
+/// The default address of the mothership.
 pub fn default_address() -> Address {
     Address::Abstract("manganese-mothership".into())
 }

@@ -1,4 +1,4 @@
-//! A connection to the mothership, as those who need it have it.
+//! A connection to the mothership, for servers, programs' starters and people.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::protocol::{self, FromMothership, Opening, ToMothership, Where, Wherea
 use crate::report::Status;
 use crate::Error;
 
-/// How long the mothership may take to let somebody in, and to answer a question.
+/// How long the mothership may take to admit a connection, and to answer a question.
 pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 pub(crate) struct Link {
@@ -38,7 +38,7 @@ impl Link {
     /// The next message; none if none comes in time.
     ///
     /// # Errors
-    /// [`Error::Forbidden`], [`Error::Release`], and what the connection says.
+    /// [`Error::Forbidden`], [`Error::Release`], and the connection's errors.
     pub fn hear(&mut self, timeout: Duration) -> Result<Option<FromMothership>, Error> {
         let Some(message) = self.receiver.recv(Some(timeout))? else {
             return Ok(None);
@@ -67,7 +67,7 @@ pub(crate) fn sizes() -> Config {
 ///
 /// # Errors
 /// [`Error::NotThere`]; [`Error::Refused`] where there is no such server, or none that can be
-/// reached; and what the connection says.
+/// reached; and the connection's errors.
 pub fn find(
     address: &Address,
     token: Option<&Token>,
@@ -91,10 +91,10 @@ pub fn find(
     Err(Error::NoAnswer)
 }
 
-/// Who is there.
+/// The servers and clients that are connected.
 ///
 /// # Errors
-/// [`Error::NotThere`], and what the connection says.
+/// [`Error::NotThere`], and the connection's errors.
 pub fn status(address: &Address, token: Option<&Token>) -> Result<Status, Error> {
     let mut link = Link::open(address, token)?;
     link.say(&ToMothership::Status)?;
@@ -110,7 +110,7 @@ pub fn status(address: &Address, token: Option<&Token>) -> Result<Status, Error>
 /// Ends the mothership and what it has started, and waits until that has happened.
 ///
 /// # Errors
-/// [`Error::NotThere`], [`Error::StillThere`], and what the connection says.
+/// [`Error::NotThere`], [`Error::StillThere`], and the connection's errors.
 pub fn stop(address: &Address, token: Option<&Token>) -> Result<(), Error> {
     const STOPPING_TIME: Duration = Duration::from_secs(30);
     let mut link = Link::open(address, token)?;

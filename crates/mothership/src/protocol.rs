@@ -1,5 +1,5 @@
-//! What servers, programs' starters and people say to the mothership, and it to them: postcard of
-//! these types, one a message of a `fabric` connection.
+//! The messages between the mothership and servers, programs' starters and people: one of these
+//! types, as postcard, in each message of a `fabric` connection.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -16,25 +16,25 @@ pub const VERSION: u32 = 7;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
-/// What a connection to the mothership is opened with.
+/// The opening of a connection to the mothership.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
     /// Always first, so that other versions can be told.
     pub version: u32,
 }
 
-/// To the mothership. The first message says who it is.
+/// A message to the mothership. The first one identifies the sender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ToMothership {
     Server(Box<Hello>),
     Client(Box<Request>),
     Status,
-    /// It shall end, and what it has started with it.
+    /// It shall end, and so shall the servers that it has started.
     Stop,
     Alive,
     Sessions(Vec<Session>),
     Drawn(Drawn),
-    /// A relay asks where a server is that it is to carry somebody to.
+    /// A relay asks for the address of a server to which it shall connect a client.
     Where(Box<Where>),
     /// The tiles of a client's wall that have no renderer now, a bit each.
     Holes(u64),
@@ -65,7 +65,7 @@ pub enum FromMothership {
     Back {
         server: String,
     },
-    /// Who is to draw a tile that has no renderer.
+    /// The server that shall draw a tile that has no renderer.
     Instead {
         tile: u32,
         end: End,
@@ -77,13 +77,13 @@ pub enum FromMothership {
     Status(Box<Status>),
     /// It ends.
     Stopping,
-    /// The token of whoever asked has a role that does not permit it. Nothing follows.
+    /// The role of the sender's token does not permit the request. No message follows.
     Forbidden(String),
 }
 
 impl ToMothership {
-    /// The role that this takes, and what it is, in words. None for what only those can say who
-    /// have come with one of these.
+    /// The role that this takes, and what it is, in words. None for messages that only follow one
+    /// of those that need a role.
     pub fn needs(&self) -> Option<(Role, &'static str)> {
         Some(match self {
             ToMothership::Server(_) => (Role::Server, "register a server with the mothership"),
@@ -100,11 +100,11 @@ impl ToMothership {
     }
 }
 
-/// Which server, for whom.
+/// A relay's question about a server, and the client that it is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Where {
     pub server: String,
-    /// Whether the address is to be an encrypted one.
+    /// Whether the address must be an encrypted one.
     pub encrypted: bool,
     pub whereabouts: Whereabouts,
 }
@@ -140,7 +140,7 @@ pub struct Whereabouts {
     pub host_name: String,
 }
 
-/// What a server can do.
+/// A server's abilities.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
     pub renderer: String,
@@ -180,7 +180,7 @@ impl std::fmt::Display for Api {
     }
 }
 
-/// What a client wants to be rendered by.
+/// What a client asks of its renderers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     pub wanted: Wanted,
@@ -191,7 +191,7 @@ pub struct Request {
     /// For people.
     pub program: String,
     pub pid: u32,
-    /// What an earlier mothership has answered, which stays so.
+    /// The answer of an earlier mothership, which remains valid.
     pub held: Option<Box<Matched>>,
 }
 
@@ -199,8 +199,8 @@ pub struct Request {
 pub enum Wanted {
     /// Walls of the configuration, which show the same.
     Walls(Vec<String>),
-    /// So many columns and rows of tiles, by whoever renders them, for each of several walls that
-    /// show the same.
+    /// Columns and rows of tiles, rendered by any servers, for each of several walls that show the
+    /// same.
     Grids(Vec<(u32, u32)>),
     /// One renderer, this one or any.
     Single(Option<String>),
@@ -221,7 +221,7 @@ impl std::fmt::Display for Wanted {
     }
 }
 
-/// What a program cannot do without.
+/// A program's requirements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
     /// None where any will do.
@@ -232,16 +232,16 @@ pub struct Needs {
     pub limits: BTreeMap<String, u64>,
 }
 
-/// What limits of theirs servers tell.
+/// The limits that servers report.
 pub const LIMITS: [&str; 3] = [
     "max_texture_size",
     "max_viewport_size",
     "max_renderbuffer_size",
 ];
 
-/// What is no list of needs.
+/// Text that is not a list of needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is no need; one is gl=4.5, core=3.3, es=3.2 or es1=1.1, or GL_EXTENSION, or one of {limits} with =N", limits = LIMITS.join(", "))]
+#[error("{word:?} is not a need; needs are gl=4.5, core=3.3, es=3.2 or es1=1.1, or GL_EXTENSION, or one of {limits} with =N", limits = LIMITS.join(", "))]
 pub struct NoNeed {
     word: String,
 }
@@ -262,7 +262,7 @@ impl FromStr for Needs {
 }
 
 impl Needs {
-    /// None for what is no need.
+    /// None for text that is not a need.
     fn add(&mut self, word: &str) -> Option<()> {
         if word.starts_with("GL_") {
             self.extensions.push(word.into());
@@ -295,7 +295,7 @@ pub enum Way {
     Tcp,
 }
 
-/// Who draws for a client.
+/// The servers that draw for a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Matched {
     pub wall: Wall,
@@ -303,7 +303,7 @@ pub struct Matched {
     pub ends: Vec<End>,
     /// Stream processing units for the program's own process.
     pub client_chain: Vec<String>,
-    /// What all of them render with.
+    /// The renderer of all of them.
     pub renderer: String,
     pub version: String,
 }
@@ -339,7 +339,7 @@ pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
     postcard::to_allocvec(message).expect("these types have a serialised form")
 }
 
-/// None for whatever no encoder of this version has written, and for what is longer than a message.
+/// None for bytes that no encoder of this version has written, and for more than a message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     if bytes.len() > MESSAGE_MAX {
         return None;

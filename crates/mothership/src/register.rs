@@ -14,8 +14,8 @@ use crate::link::Link;
 use crate::protocol::{FromMothership, Hello, Session, ToMothership};
 use crate::Error;
 
-/// A server that the mothership has started does not outlive it longer, unless it draws for
-/// somebody.
+/// A server that the mothership has started does not outlive it longer, unless it draws for a
+/// client.
 const ORPHAN: Duration = Duration::from_secs(60);
 
 /// A server's place with the mothership, kept by a thread, also when another mothership takes the
@@ -32,7 +32,7 @@ struct Shared(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     sessions: Vec<Session>,
-    /// Since the mothership was told.
+    /// Whether this has changed since the last report to the mothership.
     is_news: bool,
     failure: Option<String>,
 }
@@ -103,7 +103,7 @@ struct Keeper {
     was_taken: bool,
 }
 
-/// What comes after a connection.
+/// The next step after a connection.
 enum Next {
     Again,
     End,

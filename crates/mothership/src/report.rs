@@ -1,4 +1,5 @@
-//! Who is there, who is matched and who waits.
+//! The mothership's status: the servers and clients that are connected, which are matched and which
+//! wait.
 
 use comfy_table::{presets, Table};
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ pub struct ClientStatus {
     pub program: String,
     pub pid: u32,
     pub host: String,
-    /// What it has asked for.
+    /// The servers that it has asked for.
     pub wants: String,
     /// Why it waits; none if it is matched.
     pub waits_for: Option<String>,
@@ -71,7 +72,8 @@ pub struct TileStatus {
 }
 
 impl Status {
-    /// For people: who is there, what each connection does, and who draws for whom.
+    /// The status for people: which servers and clients are connected, what each does, and which
+    /// servers draw for which client.
     pub fn describe(&self) -> String {
         let mut text = format!("mothership: {}\n", self.listening.join(", "));
         text += &table(
@@ -265,7 +267,7 @@ mod tests {
         has("left gears, process 7, tile 1 60.0 1.23");
         has("gears 7 desk 10 min 2x1 60.0 1.23");
         has("0,0 left by tcp at tcp:wall1:7611, which has gone");
-        // What stands in a column stands below its title.
+        // The text of each column begins below its title.
         let column = |word: &str| text.lines().find_map(|line| line.find(word)).unwrap();
         assert_eq!(column("SESSION OF"), column("gears, process 7"));
         let empty = Status::default().describe();

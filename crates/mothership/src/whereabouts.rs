@@ -5,7 +5,7 @@ use std::fs;
 use crate::protocol::Whereabouts;
 
 impl Whereabouts {
-    /// Of this process.
+    /// The whereabouts of this process.
     pub fn here() -> Whereabouts {
         let host_name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Whereabouts {

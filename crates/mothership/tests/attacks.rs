@@ -1,5 +1,5 @@
-//! Connections that do not say who they are, or ask for what they may not have, and whoever asks
-//! the mothership nevertheless.
+//! Connections that do not identify themselves, or request what they may not have, and connections
+//! that the mothership serves nevertheless.
 
 #[path = "../../fabric/tests/support/attack.rs"]
 mod attack;

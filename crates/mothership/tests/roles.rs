@@ -1,5 +1,5 @@
-//! What tokens of each role may ask of a mothership: whoever asks for more is refused, with the
-//! typed error.
+//! Tokens of each role at a mothership: a request that the role does not permit is refused, with
+//! the typed error.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ fn each_role_may_do_its_own() {
         status(&address, Some(&admin)).unwrap();
     }
 
-    // What each may do, it can; and the client learns the server's key.
+    // Each can do what its role permits; and the client learns the server's key.
     let its_key = ServerKey::read_or_create(&folder.path().join("gpu.key")).unwrap();
     let shown = its_key.public().to_string();
     let hello = hello(Some(shown));

@@ -7,7 +7,7 @@ use mgn_composite::{PictureRef, Terms};
 
 use crate::{Direction, Outlet, OutletError, Shot};
 
-/// Shows the composited pictures that come to this process. Once nobody else has the outlet,
+/// Shows the composited pictures that come to this process. Once no other code has the outlet,
 /// nothing is shown.
 #[derive(Clone, Debug)]
 pub struct Attached {

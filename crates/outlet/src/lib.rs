@@ -1,5 +1,5 @@
-//! Where the pictures of a program go that renders itself: into a window, into image files, or
-//! to a viewer that shows them in browsers.
+//! Targets for the pictures of a program that renders itself: a window, image files, or a viewer
+//! that shows them in browsers.
 //!
 //! An [`Outlet`] is one such place. It takes one [`Shot`] after another. [`Attached`] shows each
 //! picture in an outlet that a process gets from its compositor. The libraries for C and Python

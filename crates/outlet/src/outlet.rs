@@ -13,7 +13,7 @@ pub struct Outlet {
     place: Place,
     /// Pictures so far.
     frame: u64,
-    /// What has failed, if something has.
+    /// The failure, if there was one.
     failed: Option<String>,
     /// The picture in the format of `mgn-present`.
     converted: Vec<u8>,
@@ -55,8 +55,8 @@ impl Outlet {
     /// `tls:` address, `token` is the file of a token with the role server; none: the one that
     /// `MGN_TOKEN_FILE` names.
     ///
-    /// The viewer need not run yet, and may be started again. It gets the newest picture whenever
-    /// somebody looks at it, so it may miss some. Several processes can show the tiles of one wall
+    /// The viewer need not run yet, and may be started again. It gets the newest picture while a
+    /// page shows the tile, so it may miss some. Several processes can show the tiles of one wall
     /// if they show the same number of pictures.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Outlet {
         }
     }
 
-    /// Whether there is no window any more: somebody has closed it, and pictures are dropped; or
+    /// Whether there is no window any more: the user has closed it, and pictures are dropped; or
     /// its X server has ended, and pictures are errors.
     pub fn is_closed(&mut self) -> bool {
         match &mut self.place {

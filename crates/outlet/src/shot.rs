@@ -1,4 +1,4 @@
-//! A picture as programs have it, made into one as `mgn-present` takes it.
+//! Converts a program's picture to one for `mgn-present`.
 
 use mgn_composite::Color;
 use mgn_present::PIXEL;

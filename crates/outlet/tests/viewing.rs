@@ -72,7 +72,7 @@ fn pictures_are_seen_as_they_are() {
     until(&mut watcher, "tile 0", |shown| {
         shown.tile == 0 && shown.size == (160, 80) && are_like(colours(shown), [RED, BLUE])
     });
-    // It may have come with the other one, so that it is to be seen again.
+    // It may have come with the other one, so it must be shown again.
     show(one, 160, 80, Direction::TopDown);
     show(other, 120, 60, Direction::BottomUp);
     until(&mut watcher, "tile 1", |shown| {

@@ -49,7 +49,7 @@ struct Attachment {
     used: u64,
 }
 
-/// What an X server can do, for people to read.
+/// The abilities of an X server, for people.
 #[derive(Clone, Debug)]
 pub struct DisplayInfo {
     /// Its maker's name and release number.

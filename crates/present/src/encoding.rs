@@ -1,6 +1,6 @@
 //! Pictures on their way through a network, as they are or compressed as one LZ4 block.
 //!
-//! Both directions stand here so that they are tested against each other.
+//! Both directions are in this file, so that they are tested against each other.
 
 use mgn_wire::frames::Encoding;
 

@@ -108,9 +108,9 @@ impl Target for Saver {
     }
 }
 
-/// What a file is called while it is written: half a picture is worse than none, whoever is killed
-/// or looks meanwhile. Each process has a name of its own, so that two that save to one folder do
-/// not publish each other's halves.
+/// The name of a file while it is written: nobody should see half a picture, even if this process
+/// is killed meanwhile. Each process uses its own name, so that two that save to one folder do not
+/// publish each other's halves.
 fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));

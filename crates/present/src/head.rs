@@ -95,7 +95,7 @@ impl Target for Head {
 
     fn is_exposed(&mut self) -> bool {
         let mut is_exposed = false;
-        // That the connection is lost is said by the next picture.
+        // The next picture reports that the connection is lost.
         while let Ok(Some(event)) = self.display.connection.poll_for_event() {
             is_exposed |= matches!(event, Event::Expose(_));
         }

@@ -1,4 +1,4 @@
-//! Pictures made small.
+//! Pictures compressed as JPEG.
 
 use std::io;
 

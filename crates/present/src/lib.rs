@@ -35,8 +35,8 @@ pub trait Target: Send {
     /// Shows or keeps `picture` and returns when its memory is no longer needed.
     ///
     /// # Errors
-    /// If the target is out of order. It stays usable: it will have said so once and takes further
-    /// pictures in silence.
+    /// If the target has failed. It stays usable: it reports this once, and drops further pictures
+    /// silently.
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error>;
 
     /// Whether the last picture has to be shown again, because some of it is not there any more.

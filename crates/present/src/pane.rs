@@ -17,11 +17,11 @@ use crate::error::HEAD_MAX;
 use crate::{Error, Picture, Target, Window, XDisplay};
 
 /// A window for the pictures of one program. It opens with the first picture, in its size, and
-/// takes the size of each picture that has another one. If somebody makes it larger or smaller,
-/// the picture stays at the upper left as it is.
+/// takes the size of each picture that has another one. If the user makes it larger or smaller, the
+/// picture stays at the upper left as it is.
 ///
 /// The X server keeps the picture, and draws it again where it was covered, also while the program
-/// computes. Once somebody has closed the window, pictures are dropped. An X server that ends is an
+/// computes. Once the user has closed the window, pictures are dropped. An X server that ends is an
 /// error, also in programs whose writes to broken connections would end them.
 #[derive(Debug)]
 pub struct Pane {
@@ -81,7 +81,7 @@ impl Pane {
         })
     }
 
-    /// Whether somebody has closed the window. It goes away with the first call that sees so.
+    /// Whether the user has closed the window. The first call that notices this destroys it.
     pub fn is_closed(&mut self) -> bool {
         let _guard = NoPipeSignal::block();
         loop {

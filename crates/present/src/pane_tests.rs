@@ -33,7 +33,7 @@ impl Desk {
         (geometry.width, geometry.height)
     }
 
-    /// What is seen of the window.
+    /// The visible pixels of the window.
     fn seen(&self, window: u32) -> Vec<u8> {
         let (width, height) = self.size(window);
         let x11 = &self.program.connection;
@@ -53,7 +53,7 @@ impl Desk {
             .unwrap();
     }
 
-    /// What window managers send when somebody closes a window.
+    /// Sends what window managers send when the user closes a window.
     fn ask_to_close(&self, window: u32) {
         let protocols = self.program.atom(b"WM_PROTOCOLS").unwrap();
         let delete = self.program.atom(b"WM_DELETE_WINDOW").unwrap();
@@ -117,7 +117,7 @@ fn a_pane_keeps_its_picture_without_the_program() {
     assert!(differs(&desk.seen(window), &bytes).is_some());
     desk.destroy(cover);
     assert_eq!(differs(&desk.seen(window), &bytes), None);
-    // Somebody makes it larger: the rest is black.
+    // The user makes it larger: the rest is black.
     desk.resize(window, 80, 50);
     let wanted: Vec<u8> = (0..50 * 80)
         .flat_map(|at| match (at % 80, at / 80) {

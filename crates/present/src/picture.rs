@@ -1,4 +1,4 @@
-//! What a target is given.
+//! A picture for a target.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +45,7 @@ pub trait Rows {
     /// Copies `into.len()` bytes from `offset` on, which the caller has checked to be inside.
     fn read(&self, offset: usize, into: &mut [u8]);
 
-    /// The bytes themselves, where nobody else can write to them.
+    /// The bytes themselves, if no other process can write to them.
     fn private(&self) -> Option<&[u8]> {
         None
     }

@@ -1,4 +1,4 @@
-//! Pictures put into a window that belongs to somebody else, the program.
+//! Pictures put into a window that belongs to the program.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ struct OwnMemory {
     size: usize,
 }
 
-/// What came of putting a picture.
+/// The result of putting a picture.
 enum Put {
     Done,
     /// Not this way.
@@ -206,7 +206,7 @@ impl Window {
         }
     }
 
-    /// Has the X server draw from memory that it shares with us.
+    /// Lets the X server draw from memory that it shares with us.
     fn put_shared(
         &mut self,
         to: Ready,
@@ -379,7 +379,7 @@ impl Target for Window {
 impl Drop for Window {
     fn drop(&mut self) {
         if let Some(ready) = self.ready {
-            // Nobody is left to tell if it fails.
+            // There is no one to report a failure to.
             let _ = self
                 .display
                 .connection

@@ -25,7 +25,7 @@ impl BinaryKey {
         BinaryKey(bytes)
     }
 
-    /// A key that nobody else has.
+    /// A random key.
     ///
     /// # Panics
     /// If the kernel gives no random bytes.
@@ -43,7 +43,7 @@ impl BinaryKey {
         BinaryKey(hasher.finalize().into())
     }
 
-    /// A number that tells keys apart and says nothing else about them.
+    /// A number that tells keys apart and reveals nothing else about them.
     pub fn id(&self) -> [u8; 16] {
         let hash = blake3::derive_key("manganese, the name of a key for program binaries", &self.0);
         let mut id = [0; 16];

@@ -1,12 +1,12 @@
-//! Numbers of clients that drivers calculate with before they look whether they are in order.
+//! Numbers from clients with which drivers calculate before they check them.
 //!
 //! Mesa adds a place and a size, or a first index and a count, and compares the sum. A sum that is
 //! too large for its type passes the comparison. So every command gets numbers whose sums fit
-//! (`xtask/src/emit/bounds.rs` says which): those beyond are taken for others that are just as
-//! wrong, with the same error.
+//! (`xtask/src/emit/bounds.rs` says which): those beyond are replaced by others that are just as
+//! wrong, and raise the same error.
 
-/// A side that no driver allows an image. Longer ones are taken for this: they have more levels
-/// than drivers have room for when they find that out.
+/// A side that no driver allows an image. Longer ones are replaced by this one, because they have
+/// more levels than drivers have room for when they check the length.
 pub(crate) const TOO_LONG: i32 = (1 << 15) + 1;
 
 /// A place or size in bytes that is in no buffer.

@@ -1,5 +1,5 @@
-//! What a context answers without ever changing: limits, ranges and lists, fetched once when it is
-//! made, so that the client need not ask again.
+//! The constant answers of a context: limits, ranges and lists, fetched once when it is made, so
+//! that the client need not ask again.
 
 use mgn_wire::gl::*;
 

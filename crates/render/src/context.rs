@@ -1,4 +1,4 @@
-//! A context as the renderer knows it: the driver's, and what has to be remembered beside it.
+//! A context of the renderer: the driver's, and the state that must be kept beside it.
 
 use crate::counts::{Counts, Results};
 use crate::debug::Debug;
@@ -60,7 +60,7 @@ pub(crate) struct Context {
     pub id: u32,
     pub egl: egl::Context,
     pub api: Api,
-    /// What it was asked to be, and of which configuration.
+    /// The requested properties and configuration.
     pub request: Request,
     pub config: u32,
     /// The share group, named after its first context.
@@ -69,9 +69,9 @@ pub(crate) struct Context {
     pub own: Box<Own>,
     pub draw: Option<SharedSurface>,
     pub read: Option<SharedSurface>,
-    /// What it is to read after a command that reads something in its place.
+    /// The surface that it reads again after a command that reads another one.
     pub lender: Option<SharedSurface>,
-    /// What it got for its last glSemaphorePCR; 0 if that raised an error.
+    /// The ticket of its last glSemaphorePCR; 0 if that raised an error.
     pub ticket: u64,
     /// The first error that was not yet reported, the client's or the driver's; 0 for none.
     pub error: u32,
@@ -85,7 +85,7 @@ pub(crate) struct Context {
     /// Whether a display list is being compiled without being executed.
     pub only_compiles: bool,
     pub compiling: Option<Compiling>,
-    /// The list under compilation, if it is to be executed too, and not at the same time.
+    /// The list under compilation, if it must also be executed, after it has ended.
     pub called_when_ended: Option<u32>,
     /// Set when a primitive is begun, or a display list is called, which may begin one. Reset when
     /// it is ended, or the driver says that there is none.
@@ -102,7 +102,7 @@ pub(crate) struct Context {
     pub default_vertex_array: u32,
     /// The driver's name of the buffer bound to `GL_ARRAY_BUFFER`, once it was asked.
     pub array_buffer: Option<u32>,
-    /// What glArrayElement may read until the primitive ends.
+    /// The elements that glArrayElement may read until the primitive ends.
     pub elements: Elements,
     /// State of the driver's vertex array object 0.
     pub arrays: OwnArrays,

@@ -1,10 +1,10 @@
-//! Occlusion queries on a wall, and rendering on condition of them.
+//! Occlusion queries on a wall, and conditional rendering.
 //!
-//! What a renderer draws of its tile is its *share*: all renderers' shares together are what one
-//! renderer would count, because the client begins such queries only where tiles do not overlap.
-//! What it draws as a whole, such as framebuffer objects, it counts as everyone does. So a query is
-//! made of *pieces*, queries of the driver's that have counted the one or the other, and the client
-//! adds up.
+//! A renderer counts what it draws of its tile, its *share*. The shares of all renderers add up to
+//! what one renderer would count, because the client begins such queries only where tiles do not
+//! overlap. All renderers count alike what each of them draws as a whole, such as into framebuffer
+//! objects. So a query is made of *pieces*, queries of the driver's that have counted the one or
+//! the other, and the client adds them up.
 
 use crate::hand::split_lists::Step;
 use crate::names::Class;
@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, HashMap};
 /// Pieces that a query may be made of before their results are waited for and added up.
 const MOST_PIECES: usize = 64;
 
-/// Of one context.
+/// The queries of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     /// By the client's names of queries.
     tallies: HashMap<u32, Tally>,
-    /// What all renderers have counted together, as far as the client has said so.
+    /// The totals of all renderers, as far as the client has sent them.
     sums: BTreeMap<u32, u64>,
     /// Targets and queries that count now.
     active: Vec<(u32, u32)>,
@@ -30,12 +30,12 @@ pub(crate) struct Counts {
     nothing: u32,
 }
 
-/// Who decides whether what comes is drawn.
+/// The condition that decides whether the following commands draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Condition {
     /// The driver, by a query and a mode.
     Driver(u32, u32),
-    /// What all renderers have counted: whether it is drawn.
+    /// The total of all renderers: whether they draw.
     Imposed(bool),
 }
 
@@ -88,7 +88,7 @@ impl Counts {
         self.condition.is_some()
     }
 
-    /// What all renderers have counted together, by the client's names of queries.
+    /// The totals of all renderers, by the client's names of queries.
     pub fn sums(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.sums.iter().map(|(id, sum)| (*id, *sum))
     }
@@ -319,7 +319,7 @@ impl Renderer {
         self.delete_queries(&done);
     }
 
-    /// What the pieces of a query have counted, once they are done.
+    /// The results of a query's pieces, once they are done.
     fn sums(&self, tally: &Tally, kind: Results) -> Sums {
         let mut sums = tally.added;
         for piece in &tally.pieces {
@@ -390,7 +390,8 @@ impl Renderer {
             return Ok(());
         };
         let counts = match cx.counts.tallies.get(&id) {
-            // This renderer has taken the place of one that counted; nobody waits for that.
+            // This renderer has taken the place of the one that counted, so there is no result to
+            // wait for.
             None if pname == GL_QUERY_RESULT_AVAILABLE => [1, 0, 0],
             None => [0, read.into(), 0],
             Some(tally) if pname == GL_QUERY_RESULT_AVAILABLE => {
@@ -448,7 +449,8 @@ impl Renderer {
         };
         let write = |r: &mut Renderer, target| {
             let (offset, from) = (offset as i64, bytes.as_ptr().cast());
-            // SAFETY: so many bytes lie there; the driver has found that they fit into the buffer.
+            // SAFETY: that number of bytes lies there; the driver has found that they fit into the
+            // buffer.
             unsafe { (r.gl.glBufferSubData)(target, offset, size, from) };
             Ok(())
         };
@@ -458,8 +460,8 @@ impl Renderer {
         }
     }
 
-    /// What all renderers have counted together for a query decides from now on whether is drawn
-    /// what depends on it.
+    /// Sets a query's total over all renderers. From now on it decides about conditional rendering
+    /// that depends on this query.
     pub(crate) fn hand_mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
         self.needs_context()?;
         self.cx()?.counts.sums.insert(id, value);
@@ -529,7 +531,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Has the driver draw only what the condition says.
+    /// Makes the driver draw only if the condition is met.
     pub(crate) fn impose_condition(&self) {
         if let Some((query, mode)) = self.drivers_condition() {
             // SAFETY: the context is current.
@@ -537,7 +539,7 @@ impl Renderer {
         }
     }
 
-    /// Has the driver draw until the condition is imposed again.
+    /// Lets the driver draw until the condition is imposed again.
     pub(crate) fn lift_condition(&self) {
         if self.drivers_condition().is_some() {
             // SAFETY: the context is current.

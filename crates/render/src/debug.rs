@@ -1,5 +1,5 @@
-//! Debug output: what the driver says of a context, and the errors that are found in its place, on
-//! their way to the program.
+//! Debug output: the driver's messages about a context, and the errors that are found in its place,
+//! on their way to the program.
 //!
 //! The driver filters its messages as the program has told it to. It cannot filter ours, which are
 //! all of one kind, so whether those pass is followed here.
@@ -36,8 +36,8 @@ struct State {
     errors_hidden: bool,
 }
 
-/// What Mesa and others call all errors of OpenGL; each process may have another number. 0 before
-/// there was one.
+/// The id that Mesa and others use for all errors of OpenGL; each process may have another one. 0
+/// before there was one.
 static ERROR_ID: OnceLock<u32> = OnceLock::new();
 
 impl Debug {
@@ -116,7 +116,7 @@ impl Debug {
         }
     }
 
-    /// Whether something waits to be told.
+    /// Whether messages are waiting for the client.
     pub fn has_messages(&self) -> bool {
         !self.state().for_callback.is_empty()
     }

@@ -1,17 +1,17 @@
-//! A context's error, which both sides of the stream raise and the driver as well.
+//! A context's error, which the client, the renderer and the driver raise.
 
 use crate::debug::Debug;
 use mgn_wire::gl::GL_NO_ERROR;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// The error of the context that is current: the first that nobody has asked for yet. OpenGL
-/// remembers one until it is asked, and forgets those between.
+/// The error of the current context: the first one that has not been read yet. OpenGL keeps one
+/// until it is read, and drops those in between.
 pub struct Errors {
     get_error: unsafe extern "C" fn() -> u32,
     pending: Cell<u32>,
     current: Cell<bool>,
-    /// Of the context that is current.
+    /// The debug messages of the current context.
     debug: RefCell<Option<Arc<Debug>>>,
 }
 
@@ -61,7 +61,7 @@ impl Errors {
         self.keep(code);
     }
 
-    /// An error that was taken from the driver, and is still to be asked for.
+    /// An error that was taken from the driver, and has not been read yet.
     pub(crate) fn keep(&self, code: u32) {
         if self.peek() == GL_NO_ERROR && self.current.get() {
             self.pending.set(code);
@@ -87,7 +87,7 @@ impl Errors {
         self.debug.replace(Some(debug));
     }
 
-    /// What the context remembers until it is entered again; the driver remembers its own.
+    /// The error that the context keeps until it is entered again; the driver keeps its own.
     pub(crate) fn leave(&self) -> u32 {
         self.current.set(false);
         self.debug.replace(None);

@@ -1,9 +1,9 @@
-//! What is added to shaders so that they draw to the pixels of a tile: they know where the pixels
-//! begin, and place vertices in a part of the viewport.
+//! Code that is added to shaders so that they draw to the pixels of a tile: they know where the
+//! pixels begin, and place vertices in a part of the viewport.
 //!
-//! The function `main` gets another name, and one is added that calls it and moves what it has
-//! placed. Names that begin with `mgn_` are ours. Where nothing is to be moved the uniforms are
-//! zero, as they are in the beginning, and nothing is changed.
+//! The function `main` gets another name, and one is added that calls it and moves its vertices.
+//! Names that begin with `mgn_` are ours. If nothing must be moved, the uniforms are zero, which is
+//! their initial value.
 
 use mgn_wire::gl::*;
 use std::ffi::CStr;
@@ -48,7 +48,7 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
             false => "mgn_origin.xy",
         };
         let renamed = renamed(&source, &words, |at, word, before| {
-            // Where it is declared again, it is not used.
+            // A redeclaration is no use of it.
             (word == b"gl_FragCoord" && !before.ends_with(b"vec4")).then_some((at, "mgn_FragCoord"))
         });
         let define = format!("#define mgn_FragCoord (gl_FragCoord + vec4({y}, 0.0, 0.0))\n");
@@ -61,7 +61,7 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
         GL_GEOMETRY_SHADER => "mgn_place_geom",
         _ => return None,
     };
-    // Else an object of the same program places the vertices, or nobody does.
+    // Otherwise another object of the same program places the vertices, or none does.
     if !has("gl_Position") {
         return None;
     }

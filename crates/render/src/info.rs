@@ -1,4 +1,4 @@
-//! What the driver and its contexts can do, asked once.
+//! The abilities of the driver and its contexts, queried once.
 
 use crate::configs::usual;
 use crate::constants::{FLOATS, INDEXED, INTEGERS, LISTS};
@@ -10,7 +10,7 @@ use mgn_wire::gl::*;
 use mgn_wire::hello::{self, ContextInfo, ServerInfo};
 use mgn_wire::sizes::fresh;
 
-/// What a context is to be: as `mgnCreateContext` says it.
+/// The requested properties of a context, as in `mgnCreateContext`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Request {
     pub api: Api,
@@ -244,7 +244,7 @@ impl Renderer {
     /// Takes all errors; says whether there were any.
     fn drain(&self) -> bool {
         let mut any = false;
-        // A lost context reports errors for ever.
+        // A lost context reports errors forever.
         for _ in 0..16 {
             // SAFETY: no arguments.
             if unsafe { (self.gl.glGetError)() } == GL_NO_ERROR {

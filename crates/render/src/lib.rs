@@ -2,9 +2,9 @@
 //! OpenGL driver.
 //!
 //! [`Renderer`] is the last stage of the stream: it implements [`mgn_wire::Commands`]. Client ids
-//! and names are mapped to the driver's, everything the driver would trust is checked first, and
-//! what a program cannot tell from a window is a window's default framebuffer although it is an EGL
-//! pbuffer. Where finished pictures go is decided by whoever implements [`Pictures`].
+//! and names are mapped to the driver's, everything the driver would trust is checked first, and an
+//! EGL pbuffer serves as a window's default framebuffer, in a way that programs cannot distinguish.
+//! The implementation of [`Pictures`] decides where finished pictures go.
 
 mod binaries;
 mod bounds;

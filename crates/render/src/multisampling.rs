@@ -39,7 +39,7 @@ pub(crate) fn recall(folder: &Path, driver: &str) -> Option<Works> {
     Some(found.0)
 }
 
-/// Keeps the answer. Where that fails, the next renderer finds out by itself.
+/// Keeps the answer. If that fails, the next renderer finds out again.
 pub(crate) fn remember(folder: &Path, driver: &str, works: Works) {
     let Some((_, word)) = WORDS.iter().find(|(known, _)| *known == works) else {
         return;

@@ -37,15 +37,15 @@ pub enum Class {
 const SHARED: usize = 7;
 const OWN: usize = 5;
 
-/// What a driver refuses as a name it never gave.
+/// A name that the driver never gave, and refuses.
 pub const UNKNOWN: u32 = u32::MAX;
 
 /// The most objects of one class that a program may name; far above any program, and below what
 /// would fill memory with the tables alone.
 pub const MOST: usize = 1 << 24;
 
-/// Of more deleted objects the names are forgotten. Drivers give names again, so that there are
-/// seldom more than ever lived at a time.
+/// The most deleted objects whose names are remembered. Drivers reuse names, so there are seldom
+/// more than ever existed at one time.
 const MOST_DELETED: usize = 1 << 13;
 
 /// Names below this live in a vector that grows with the highest of them.
@@ -138,8 +138,8 @@ impl Table {
         })
     }
 
-    /// What a program is told of a driver's name: the client's name of the object, which may be
-    /// deleted and still attached to another.
+    /// A driver's name as a program sees it: the client's name of the object, which may be deleted
+    /// and still attached to another.
     pub fn shown(&self, driver: u32) -> Option<u32> {
         let deleted = || self.deleted.get(&driver).copied();
         self.client(driver).or_else(deleted)
@@ -155,7 +155,7 @@ pub struct Shared {
     /// Whether one was compiled that may set scissor boxes.
     pub lists_scissor: bool,
     pub split_lists: SplitLists,
-    /// What display lists are made of, on a wall.
+    /// The parts of display lists, on a wall.
     pub lists: Lists,
     /// Textures that are views, with the driver's names of the textures that they were made of.
     pub views: HashMap<u32, u32>,

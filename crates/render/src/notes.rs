@@ -1,8 +1,7 @@
-//! What the renderer notes of a context, compared with what the driver says of it.
+//! Compares the renderer's notes about a context with the driver's state.
 //!
 //! A wrong note is dangerous: the driver would take an offset for an address, or read or write an
-//! image with a layout that nobody has checked. Tests that send random commands look for one after
-//! each command.
+//! image with an unchecked layout. Tests that send random commands look for one after each command.
 
 use crate::context::Api;
 use crate::hand::buffer_parts::{self, State};
@@ -24,7 +23,7 @@ impl Renderer {
         self.unheard(|r| {
             r.error();
             let compared = r.compare();
-            // SAFETY: a context is current. What an API lacks was asked for too.
+            // SAFETY: a context is current. Queries that an API lacks were made too.
             unsafe { (r.gl.glGetError)() };
             compared
         })

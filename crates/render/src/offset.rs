@@ -1,14 +1,13 @@
 //! Offset tiling: a surface whose buffers hold the pixels of one tile of a wall.
 //!
-//! What the program says of window coordinates holds for the whole window. Before something is
-//! drawn to such a surface, the driver is given what means the same for the tile: scissor boxes and
-//! viewports that are moved, and where a viewport is larger than the driver's largest, a part of
-//! it, with clip coordinates that are stretched to match; by the projection, or by what is added to
-//! shaders (`glsl`). Before a command that sets or reads any of that, the program's own is put
-//! back.
+//! The program's window coordinates refer to the whole window. Before anything is drawn to such a
+//! surface, the driver gets state that means the same for the tile: moved scissor boxes and
+//! viewports. If a viewport is larger than the driver's largest, it gets a part of it, and clip
+//! coordinates are stretched to match, by the projection, or by code that is added to shaders
+//! (`glsl`). Before a command that sets or reads any of this state, the program's own is restored.
 //!
-//! A driver would cut viewports that are too large for it. So they are known by what it has in
-//! their place.
+//! A driver would cut viewports that are too large for it. So such a viewport is identified by the
+//! one that the driver has in its place.
 
 use crate::context::{Api, Context};
 use crate::glsl;
@@ -27,7 +26,7 @@ const GRAIN: i32 = 64;
 /// Pixels beside a tile in which points are that reach into it.
 const MARGIN: f64 = 512.0;
 
-/// Viewports that are remembered; no program has so many.
+/// The most viewports that are remembered, more than any program has.
 const MOST_LARGE: usize = 4096;
 
 /// Viewports that the driver would cut, by those that it has in their place.
@@ -35,7 +34,7 @@ const MOST_LARGE: usize = 4096;
 pub(crate) struct Large(HashMap<[u32; 4], [f32; 4]>);
 
 impl Large {
-    /// What the program asked for where the driver has this viewport.
+    /// The program's viewport in whose place the driver has this one.
     pub(crate) fn asked(&self, own: [f32; 4]) -> [f32; 4] {
         self.0.get(&own.map(f32::to_bits)).copied().unwrap_or(own)
     }
@@ -46,7 +45,7 @@ impl Large {
     }
 }
 
-/// What the driver has in place of the program's own.
+/// The state that the driver has in place of the program's own.
 #[derive(Debug)]
 pub(crate) struct Moved {
     origin: [i32; 2],
@@ -57,7 +56,7 @@ pub(crate) struct Moved {
     raster: bool,
 }
 
-/// What is done to clip coordinates: x, y = x, y * scale + w * shift.
+/// The change of clip coordinates: x, y = x, y * scale + w * shift.
 #[derive(Clone, Copy, PartialEq)]
 struct Stretch {
     scale: [f64; 2],
@@ -136,7 +135,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Takes viewports of more than so many pixels for too large, whatever the driver can do. For
+    /// Treats viewports of more than `most` pixels as too large, whatever the driver can do. For
     /// tests.
     pub fn limit_viewports(&mut self, most: i32) {
         self.largest = self.largest.map(|side| side.min(most));
@@ -191,7 +190,8 @@ impl Renderer {
         }
     }
 
-    /// Has the driver draw to the pixels of a tile, in a window of which the buffers hold `pixels`.
+    /// Makes the driver draw to the pixels of a tile, in a window of which the buffers hold
+    /// `pixels`.
     pub(crate) fn offset(&self, pixels: Rect, window_height: i32, count: usize) -> Moved {
         let viewports = self.viewports(count);
         let mut stretch = NONE;
@@ -343,7 +343,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// What the driver has for a viewport of the program's: another, if it would cut this one.
+    /// The driver's viewport for one of the program's: another one, if the driver would cut this
+    /// one.
     fn in_place_of(&mut self, asked: [f32; 4]) -> [f32; 4] {
         /// As far as every driver that has bounds goes.
         const FARTHEST: f32 = 32768.0;
@@ -526,7 +527,7 @@ impl Renderer {
         self.where_is(x, y, false)
     }
 
-    /// Likewise of what is drawn to.
+    /// The same for the draw surface.
     pub(crate) fn where_drawn(&mut self, x: i32, y: i32) -> (i32, i32) {
         self.where_is(x, y, true)
     }

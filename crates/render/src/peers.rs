@@ -2,8 +2,8 @@
 //! semaphores of GL_CR_synchronization that they share. No I/O, and no clock.
 //!
 //! A program waits in one place at most: its stream is not read on. Semaphores go to those that
-//! wait in the order in which they came. Where a wait can never end, because another program has
-//! died, the one that waits *fails*, and whoever executes its stream is told so.
+//! wait in the order in which they came. If a wait can never end because another program has died,
+//! the waiting program *fails*, and the code that executes its stream learns this.
 
 use mgn_wire::gl::{GL_INVALID_OPERATION, GL_INVALID_VALUE, GL_OUT_OF_MEMORY};
 use std::collections::BTreeMap;
@@ -16,13 +16,13 @@ const MOST_NAMES: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Peers {
     seats: BTreeMap<u32, Seat>,
-    /// How many programs there are to be, if that is known.
+    /// The number of programs that will take part, if it is known.
     clients: Option<u32>,
     /// How many have come so far.
     came: u32,
     /// How many of them have gone again.
     left: u32,
-    /// The first that died, which nobody can wait for any more.
+    /// The first program that died. No other program can wait for it any more.
     dead: Option<String>,
     barriers: BTreeMap<u32, Barrier>,
     semaphores: BTreeMap<u32, Semaphore>,
@@ -32,10 +32,10 @@ pub struct Peers {
 
 #[derive(Debug)]
 struct Seat {
-    /// What people call the program.
+    /// The name of the program for people.
     name: String,
     waits: Option<Wait>,
-    /// Whether it ends by itself.
+    /// Whether it has announced that it ends.
     takes_leave: bool,
     /// Why it cannot go on.
     failure: Option<String>,
@@ -58,7 +58,7 @@ struct Barrier {
 struct Semaphore {
     initial: u32,
     value: u32,
-    /// Tickets count from 1 on: the last that was given out here, and the last whose turn has come.
+    /// Tickets count from 1: the last one that was given out, and the last one whose turn has come.
     given_out: u64,
     passed: u64,
     /// The programs that wait, by ticket.
@@ -66,8 +66,8 @@ struct Semaphore {
 }
 
 impl Semaphore {
-    /// Takes one for this ticket, if there is one and it is the ticket's turn. Of those given out
-    /// here, the first that waits is the next.
+    /// Takes one for this ticket, if there is one and it is the ticket's turn. Of the tickets given
+    /// out here, the first that waits is the next.
     fn pass(&mut self, ticket: u64) -> bool {
         let is_next = ticket <= self.given_out || self.passed.checked_add(1) == Some(ticket);
         if self.value == 0 || !is_next {
@@ -99,7 +99,7 @@ pub enum Refusal {
 }
 
 impl Peers {
-    /// For so many programs, if that is known.
+    /// For this number of programs, if it is known.
     pub fn new(clients: Option<u32>) -> Peers {
         Peers {
             clients,
@@ -180,7 +180,7 @@ impl Peers {
         }
     }
 
-    /// Everybody who waits fails, because nobody can end that.
+    /// All waiting programs fail, because no program can end their waits.
     pub fn give_up(&mut self, why: &str) {
         self.fail(why, |_| true);
     }
@@ -228,7 +228,7 @@ impl Peers {
         self.seats.is_empty()
     }
 
-    /// How many have come so far, and how many there are to be.
+    /// How many have come so far, and how many are expected.
     pub fn came(&self) -> (u32, Option<u32>) {
         (self.came, self.clients)
     }
@@ -238,7 +238,7 @@ impl Peers {
         self.clients.is_none_or(|clients| self.came < clients)
     }
 
-    /// Where everybody is, for people.
+    /// Where each program is, for people.
     pub fn describe(&self) -> String {
         let place = |seat: &Seat| match seat.waits {
             Some(wait) => format!("{} waits at {wait}", seat.name),
@@ -486,7 +486,7 @@ mod tests {
             [0, 1, 2].map(|seat| peers.may_run(seat)),
             [false, true, false]
         );
-        // What need not be waited for is done.
+        // Operations that need not wait are done.
         peers.take(1, 1).unwrap();
         for waits in [peers.take(1, 1).map(drop), peers.exec_barrier(1, 1)] {
             assert!(matches!(waits, Err(Refusal::Fails(why)) if why.contains("display list")));
@@ -617,7 +617,7 @@ mod tests {
         let later = peers.exec_barrier(2, 1);
         assert!(matches!(later, Err(Refusal::Fails(why)) if why.contains("has died")));
         peers.leave(0);
-        // What can be done without waiting is still done.
+        // Operations that need not wait are still done.
         peers.take(3, 2).unwrap();
         assert!(matches!(peers.take(3, 2), Err(Refusal::Fails(why)) if why.contains("has died")));
     }

@@ -1,4 +1,4 @@
-//! From a finished frame to a picture on its way to the client.
+//! Makes a picture for the client from a finished frame.
 
 use crate::configs::{usual, Choice};
 use crate::egl::{self, attr, ApiKind, Egl};
@@ -13,8 +13,9 @@ use std::ffi::CStr;
 
 /// Where pictures go.
 pub trait Pictures {
-    /// Room for a picture of `bytes` bytes that is wanted for what the bits of `frames::want` say;
-    /// waits until enough of those before has been taken. None if nobody here wants it.
+    /// Room for a picture of `bytes` bytes that is wanted for the purposes in `want`, bits of
+    /// `frames::want`. Waits until enough of the pictures before have been taken. None if it is not
+    /// wanted here.
     fn room(&mut self, want: u32, bytes: usize) -> Result<Option<Room>, Fault>;
 
     /// Sends what was written to `room` with `header` before it, or keeps it to be shown. `window`
@@ -44,11 +45,11 @@ pub enum Room {
 #[derive(Clone)]
 pub(crate) struct Keeper {
     pub context: egl::Context,
-    /// What is current in place of a surface that a context lacks.
+    /// The surface that is current in place of one that a context lacks.
     pub stand_in: egl::Surface,
     /// Whether rows are read from the top down by the driver itself.
     inverts: bool,
-    /// What the driver calls itself and its release.
+    /// The driver's name and release.
     pub driver: String,
 }
 
@@ -205,7 +206,7 @@ impl Renderer {
 
     fn surface(&mut self, id: u32) -> Result<SharedSurface, Fault> {
         self.beat();
-        let missing = || Fault::refused("a picture was asked of a surface that does not exist");
+        let missing = || Fault::refused("a picture was requested of a surface that does not exist");
         self.surfaces.get(&id).cloned().ok_or_else(missing)
     }
 
@@ -312,7 +313,7 @@ impl Renderer {
     }
 }
 
-/// Puts rows of so many bytes in the opposite order.
+/// Reverses the order of `count` rows of `row` bytes.
 ///
 /// # Safety
 /// They lie at `rows`.

@@ -74,7 +74,7 @@ pub struct Renderer {
     pub(crate) accepts_spirv: bool,
     /// Parts of a snapshot that the client has not asked for yet.
     pub(crate) taken: VecDeque<Vec<u8>>,
-    /// Counts commands, so that somebody else can see whether there is progress.
+    /// Counts commands, so that another thread can see whether there is progress.
     pulse: Arc<AtomicU64>,
     /// The renderers of this process that draw into one window, and which of them this is.
     pub(crate) seats: Rc<Seats>,
@@ -92,10 +92,10 @@ impl Renderer {
         Renderer::complete(Renderer::on(Egl::open()?, pictures)?)
     }
 
-    /// A renderer on whatever driver the environment leads to, which may be Manganese itself.
+    /// A renderer on the driver to which the environment leads, which may be Manganese itself.
     ///
     /// # Errors
-    /// Likewise.
+    /// As for [`Renderer::new`].
     pub fn of_environment(pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
         Renderer::complete(Renderer::on(Egl::of_environment()?, pictures)?)
     }
@@ -201,7 +201,7 @@ impl Renderer {
     }
 
     /// Another renderer in this process, of the number `seat`, that draws into the same window. It
-    /// has contexts, objects and surfaces of its own but for that one. All of them work on one
+    /// has contexts, objects and surfaces of its own except that window. All of them work on one
     /// thread, and take turns message by message.
     pub fn beside(&self, seat: u32, pictures: Box<dyn Pictures>) -> Renderer {
         Renderer {
@@ -236,8 +236,7 @@ impl Renderer {
         }
     }
 
-    /// From now on program binaries are sealed with this key, and not with one that nobody else
-    /// has.
+    /// From now on program binaries are sealed with this key, and not with a random one.
     pub fn seal_binaries(&mut self, key: BinaryKey) {
         self.binary_key = key;
     }
@@ -248,7 +247,7 @@ impl Renderer {
         self.accepts_spirv = true;
     }
 
-    /// What the driver can do.
+    /// The driver's abilities.
     pub fn info(&self) -> &ServerInfo {
         &self.info
     }
@@ -263,13 +262,14 @@ impl Renderer {
         format!("{}, {} platform", self.egl.description, self.egl.platform)
     }
 
-    /// A number that grows with every command; one that stands still while a message is executed
-    /// means that a command hangs.
+    /// A number that grows with every command; if it does not change while a message is executed, a
+    /// command hangs.
     pub fn pulse(&self) -> Arc<AtomicU64> {
         self.pulse.clone()
     }
 
-    /// What is stored from now on may take so many bytes; for more there is GL_OUT_OF_MEMORY.
+    /// Limits the bytes that are stored from now on. A command that needs more raises
+    /// GL_OUT_OF_MEMORY.
     pub fn limit_storage(&mut self, bytes: u64) {
         self.storage.limit(bytes);
     }
@@ -464,7 +464,8 @@ impl Renderer {
             .map_or(std::ptr::null_mut(), |s| s.0.cast_mut())
     }
 
-    /// The current context's error, without taking it: the first that nobody has asked for yet.
+    /// The current context's error, without taking it: the first one that has not been reported
+    /// yet.
     pub(crate) fn error(&self) -> u32 {
         self.errors.peek()
     }
@@ -484,7 +485,7 @@ impl Renderer {
         self.errors.keep(code);
     }
 
-    /// For who answers the client, who tells it of errors and messages with every answer.
+    /// For the code that answers the client, which reports errors and messages with every answer.
     pub fn errors(&self) -> Rc<Errors> {
         self.errors.clone()
     }
@@ -508,7 +509,7 @@ impl Renderer {
     }
 }
 
-/// Of a renderer that another has replaced.
+/// The pictures of a renderer that another one has replaced.
 struct Nowhere;
 
 impl Pictures for Nowhere {
@@ -549,8 +550,8 @@ pub fn perform<C: Commands + ?Sized>(
     unsafe { decoder.message(message.as_ptr(), message.len(), to, reply, answer) }
 }
 
-/// Room for what a query writes: as much as the client asked for, and at least as much as the
-/// driver may write whatever was asked.
+/// Room for a query's result: as much as the client asked for, and at least as much as the driver
+/// may write for any query.
 pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     /// The longest answer that a program can want of a query (a program's binary, a shader's
     /// source), in elements.
@@ -566,8 +567,8 @@ pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     Ok(vec![T::default(); count.max(least).max(ANY)])
 }
 
-/// How many elements of its answer the driver has written, which told `length` but for `more`: not
-/// more than the client has room for.
+/// How many elements of its answer the driver has written: the `length` that it reported and
+/// `more`, but not more than the client has room for.
 pub(crate) fn written(length: i32, more: u32, room: u32) -> u32 {
     u32::try_from(length).map_or(room, |length| length.saturating_add(more).min(room))
 }
@@ -581,8 +582,8 @@ fn address(egl: &Egl, name: &str) -> *const () {
     }
 }
 
-/// Stands for functions that the driver lacks. What needs them is not advertised, so only a client
-/// that ignores that gets here.
+/// Stands for functions that the driver lacks. The features that need them are not advertised, so
+/// only a client that ignores that gets here.
 extern "C" fn missing() -> usize {
     0
 }

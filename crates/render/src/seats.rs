@@ -1,7 +1,7 @@
 //! Several renderers of one process that draw into one window, each for a client of its own.
 //!
-//! They work on one thread and take turns message by message. What EGL has current is one for all
-//! of them, and so are the window and the [`Peers`] that order their clients' streams.
+//! They work on one thread and take turns message by message. They share EGL's current context and
+//! surfaces, the window, and the [`Peers`] that order their clients' streams.
 
 use crate::egl;
 use crate::peers::{Peers, Refusal};
@@ -15,9 +15,9 @@ use std::rc::{Rc, Weak};
 pub(crate) const SOLE: u32 = 0;
 
 pub(crate) struct Seats {
-    /// What is current in EGL: context, draw and read surface.
+    /// The current objects of EGL: context, draw and read surface.
     pub bound: Cell<(egl::Context, egl::Surface, egl::Surface)>,
-    /// Who has worked last.
+    /// The renderer that has worked last.
     pub turn: Cell<u32>,
     pub peers: Rc<RefCell<Peers>>,
     /// Whether others may come.
@@ -27,7 +27,7 @@ pub(crate) struct Seats {
 }
 
 impl Seats {
-    /// Of a renderer that is alone so far.
+    /// The seats of a renderer that is alone so far.
     pub fn sole() -> Seats {
         let mut peers = Peers::new(Some(1));
         peers.join(SOLE, "this program");
@@ -50,9 +50,9 @@ impl Seats {
 }
 
 impl Renderer {
-    /// From now on this is one of several renderers, of the number 0. Who executes their messages
-    /// looks at the peers after each: the client of a renderer that waits is not to be heard.
-    /// They are empty at first; whoever calls this has them join.
+    /// From now on this is one of several renderers, of the number 0. The code that executes their
+    /// messages checks the peers after each one: messages for a renderer that waits must not be
+    /// executed. The peers are empty at first; the caller must let them join.
     pub fn share_window(&mut self, clients: Option<u32>) -> Rc<RefCell<Peers>> {
         self.seats.is_shared.set(true);
         self.seats.peers.replace(Peers::new(clients));
@@ -169,7 +169,7 @@ impl Renderer {
             Ok(()) => {}
         }
         match waits {
-            // Nobody hears of it again.
+            // It would wait forever.
             Some(wait) => Err(Fault::peers(format!(
                 "it waits at {wait} for others, but shares no window with any"
             ))),

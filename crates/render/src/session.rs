@@ -12,8 +12,7 @@ use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The most contexts and the most surfaces of a session. No program has so many; each costs
-/// megabytes.
+/// The most contexts and the most surfaces of a session. No program has more; each costs megabytes.
 const MOST_CONTEXTS: usize = 1024;
 const MOST_SURFACES: usize = 4096;
 
@@ -94,7 +93,7 @@ impl Renderer {
         cx.note(version(&info.version), &info.extensions);
         if request.api.has_client_arrays() {
             cx.default_vertex_array = self.stand_in_for_array_zero();
-            // OpenGL ES 1 has one vertex array object, whose state is all the client's to remember.
+            // OpenGL ES 1 has one vertex array object, and the client keeps all of its state.
             if cx.default_vertex_array == 0 && request.api != Api::Es1 {
                 let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
                 self.egl.destroy_context(context);
@@ -258,7 +257,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// What a context gets from the first default framebuffer it is made current with.
+    /// Sets the state that a context gets from the first default framebuffer it is made current
+    /// with.
     fn first_state(&mut self, width: i32, height: i32) {
         self.view([0, 0, width, height]);
         let Some(cx) = self.cx.as_deref() else { return };
@@ -327,9 +327,9 @@ impl Renderer {
     pub(crate) fn clear_away(&mut self) {
         self.close_list();
         self.leave();
-        // Nobody's context is current now, not even that of who has worked last.
+        // No context is current now, not even that of the renderer that has worked last.
         self.seats.turn.set(self.seat);
-        // What fails here fails the others when they try the same.
+        // If this fails, it also fails for the other renderers when they try it.
         let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
         for (_, mut cx) in std::mem::take(&mut self.contexts) {
             self.egl.destroy_context(cx.egl);

@@ -30,7 +30,7 @@ const MOST: u32 = 0x3f7f_ffff;
 pub(crate) fn from_linear(value: f32) -> u8 {
     static LINES: LazyLock<[Line; 104]> = LazyLock::new(|| from_fn(Line::nearest));
     let (least, most) = (f32::from_bits(LEAST), f32::from_bits(MOST));
-    // What is no number is black too.
+    // NaN is black too.
     let value = if value > least {
         value.min(most)
     } else {

@@ -1,5 +1,5 @@
-//! Memory for what a program stores. Where its session may have no more of it the driver is refused
-//! some, and says GL_OUT_OF_MEMORY.
+//! Memory for what a program stores. If its session has reached its limit, the driver gets no
+//! memory, and raises GL_OUT_OF_MEMORY.
 
 use rustix::process::{getrlimit, prlimit, Resource, Rlimit};
 
@@ -14,8 +14,8 @@ pub(crate) struct Storage {
     own: Rlimit,
 }
 
-/// While this lives, the process gets no memory beyond the limit. Short of it are the commands that
-/// make storage only: whatever else the driver does may not have been written for that.
+/// While this lives, the process gets no memory beyond the limit. It is only used for commands that
+/// make storage: other parts of the driver may not be able to handle a lack of memory.
 pub(crate) struct Refusing(Rlimit);
 
 impl Default for Storage {

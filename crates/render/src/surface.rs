@@ -1,10 +1,9 @@
-//! Default framebuffers: what a program takes for a window's or a pbuffer's is an EGL pbuffer, or
-//! two.
+//! Default framebuffers: those of a program's window or pbuffer are one EGL pbuffer, or two.
 //!
 //! A pbuffer has one colour buffer, which answers to GL_BACK and GL_FRONT alike. It is the back
 //! buffer of a double-buffered surface and the only one of a single-buffered one. A double-buffered
 //! surface gets a second pbuffer for its front as soon as a program draws to the front or reads it;
-//! until then nobody can tell.
+//! until then there is no visible difference.
 
 use crate::configs::Choice;
 use crate::context::Api;
@@ -22,7 +21,7 @@ pub(crate) type SharedSurface = Rc<RefCell<Surface>>;
 
 /// The largest width or height; beyond every driver's viewport.
 const MOST: u32 = 32_768;
-/// The same of surfaces whose buffers hold a part of them.
+/// The same for surfaces whose buffers hold a part of them.
 const MOST_OFFSET: u32 = 1 << 20;
 /// The most pixels: a surface of all 16k x 8k.
 const MOST_PIXELS: i64 = 1 << 27;
@@ -45,7 +44,7 @@ pub(crate) struct Surface {
     pub accumulation: Option<Accumulation>,
     /// The part that is drawn here, where several renderers draw one picture.
     pub tile: Option<Rect>,
-    /// What each of them draws.
+    /// The tiles that each of them draws.
     pub tiles: Vec<i32>,
     /// Whether its buffers hold the pixels of its tile only.
     pub is_offset: bool,
@@ -143,8 +142,8 @@ impl Renderer {
         })
     }
 
-    /// Replaces a surface's buffers by ones of another size. What was in them is lost, as it is
-    /// with a window that the driver draws itself.
+    /// Replaces a surface's buffers by ones of another size. Their contents are lost, as with a
+    /// window that the driver draws itself.
     pub(crate) fn resize(
         &mut self,
         surface: &SharedSurface,

@@ -1,9 +1,9 @@
 //! Walls: each renderer draws its tile of a surface that several have (sort-first).
 //!
 //! Every renderer has the whole surface, so that all coordinates are those of the window and a
-//! pixel is the same whoever draws it. Scissor boxes keep a renderer from drawing what others show.
-//! That only saves work: whatever lies outside of the tile is never looked at. So where it would be
-//! hard to tell what a command does to the boxes, the program's own are put back before it.
+//! pixel is the same on every renderer. Scissor boxes keep a renderer from drawing what others
+//! show. That only saves work: pixels outside of the tile are never read. So before a command whose
+//! effect on the boxes would be hard to tell, the program's own are restored.
 
 use crate::context::Context;
 use crate::generated::driver::Gl;
@@ -16,13 +16,13 @@ use std::rc::Rc;
 /// A part of a surface: x, y, width and height, counted from the lower left corner.
 pub(crate) type Rect = [i32; 4];
 
-/// What the boxes in the driver are cut to.
+/// The rectangle to which the boxes in the driver are cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cut {
     tile: Rect,
     /// Clears are kept to the buffers' pixels only.
     clears: bool,
-    /// What the buffers hold of the window, and the window's height, if that is not all.
+    /// The part of the window that the buffers hold, and the window's height, if that is not all.
     offset: Option<(Rect, i32)>,
 }
 
@@ -85,7 +85,7 @@ impl Renderer {
         let surface = self.known_surface(surface)?;
         let all = {
             let mut surface = surface.borrow_mut();
-            // Others of the window have said it before.
+            // Other programs of the window have set it before.
             if self.is_shared() && !surface.tiles.is_empty() && surface.tiles != tiles {
                 return Err(Fault::peers(
                     "it draws on a wall with other tiles than the others; all have to name the same wall",
@@ -162,10 +162,10 @@ impl Renderer {
         }
     }
 
-    /// What boxes are to be cut to now.
+    /// The rectangle to which boxes must be cut now.
     fn cut(&self, clears: bool) -> Option<Cut> {
         let cx = self.cx.as_deref()?;
-        // What is drawn while a list is compiled may go into it, and so would the boxes.
+        // While a list is compiled, draws may go into it, and so would the boxes.
         let surface = cx.draw.as_ref()?.borrow();
         if cx.draw_framebuffer != 0
             || cx.compiling.is_some()
@@ -275,7 +275,7 @@ fn set_boxes(gl: &Gl, boxes: &[Rect]) {
     }
 }
 
-/// What two rectangles have in common; zeros if nothing.
+/// The intersection of two rectangles; zeros if there is none.
 pub(crate) fn common(a: Rect, b: Rect) -> Rect {
     let along = |n: usize| {
         let start = a[n].max(b[n]);

@@ -1,9 +1,9 @@
 //! Surfaces of a wall made whole: what each renderer has of a surface goes to all the others.
 //!
 //! Commands that read a default framebuffer into something else, such as glCopyTexImage, need all
-//! of it. So do those whose effects other fragments see, such as shaders that write to images.
-//! Before them the client takes every tile and gives it to every renderer; from then on each draws
-//! all of the surface, until the client finds that it need not.
+//! of it. So do commands with effects that other fragments see, such as shaders that write to
+//! images. Before them the client takes every tile and gives it to every renderer; from then on
+//! each draws all of the surface, until the client finds that it need not.
 
 use crate::configs::Choice;
 use crate::context::Api;
@@ -26,7 +26,7 @@ struct Format {
     format: u32,
     type_: u32,
     bytes: usize,
-    /// What a blit of it copies.
+    /// The buffers that a blit of it copies.
     mask: u32,
     attachment: u32,
 }
@@ -161,7 +161,7 @@ impl Renderer {
         self.bind()
     }
 
-    /// Before a command that reads pixels: has it read those that were lent.
+    /// Before a command that reads pixels: lets it read the lent ones.
     #[inline]
     pub(crate) fn read_lent(&mut self) -> Result<(), Fault> {
         if !self.is_offset {
@@ -430,7 +430,7 @@ impl Renderer {
             true => read(),
             false => self.keeper.upright(gl, read),
         }
-        // SAFETY: so many rows were written there.
+        // SAFETY: that number of rows was written there.
         unsafe { turn_over(to, width as usize * 4, height as usize) };
         self.leave_depth(aside)
     }

@@ -13,7 +13,7 @@ use mgn_wire::hello::api;
 use mgn_wire::{Encoder, Fault};
 use support::Session;
 
-/// What an attacker looks for in the renderer's memory.
+/// The data that an attacker looks for in the renderer's memory.
 static SECRET: [f32; 64] = [1234.5; 64];
 
 fn address() -> u64 {

@@ -1,4 +1,4 @@
-//! Attacks by parts of buffers: a client that has shaders, or the driver itself, read and write
+//! Attacks by parts of buffers: a client that lets shaders, or the driver itself, read and write
 //! beside its buffers. The tests run in the renderer's process and look for memory of their own.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
@@ -12,7 +12,7 @@ use mgn_wire::hello::api;
 use mgn_wire::Encoder;
 use support::{Session, CONFIG};
 
-/// What the tests leave in their own memory, beside the driver's buffers.
+/// The mark that the tests leave in their own memory, beside the driver's buffers.
 const MARK: u32 = 0x5ec4_e75a;
 
 /// The driver's names do not matter here: the client's of the attacked buffer, and of the one that
@@ -679,7 +679,7 @@ fn arguments_of_draws_lie_in_their_buffers() {
     }
     for (n, draw) in beside.into_iter().enumerate() {
         let mut error = 0;
-        // One that draws elsewhere may crash the driver, and is to be known then.
+        // One that draws elsewhere may crash the driver, and must be known then.
         println!("draw {n}");
         s.encode(|e| unsafe {
             error = draw(e);

@@ -2,9 +2,9 @@
 //! that wants the renderer's memory read or overwritten. The tests run in the renderer's process,
 //! so they can offer it addresses that exist.
 //!
-//! What else goes into lists and takes images: uncompressed images, pixels to draw and stipple
-//! patterns are copied by Mesa only after it has compared the range with the bound buffer;
-//! programs' strings, uniforms and names of lists are no images, and are in the message.
+//! Other images in lists are safe: Mesa copies uncompressed images, pixels to draw and stipple
+//! patterns only after it has compared the range with the bound buffer. Programs' strings, uniforms
+//! and names of lists are no images, and are in the message.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -17,7 +17,7 @@ use mgn_wire::hello::api;
 use mgn_wire::Encoder;
 use support::Session;
 
-/// What an attacker looks for in the renderer's memory.
+/// The data that an attacker looks for in the renderer's memory.
 static SECRET: [f32; 256] = [0.75; 256];
 
 /// A command with an image.

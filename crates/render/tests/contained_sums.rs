@@ -1,5 +1,5 @@
-//! Attacks with numbers that the driver adds up or multiplies before it looks whether they are in
-//! order: the result is too large for its type, and passes for one that is in order.
+//! Attacks with numbers that the driver adds up or multiplies before it checks them: the result is
+//! too large for its type, and looks valid.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]

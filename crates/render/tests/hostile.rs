@@ -1,6 +1,5 @@
-//! Commands whose arguments no client sends: whatever they are, they end the session or leave an
-//! error, and the renderer stays in order. `support/fuzz.rs` says which settings of the
-//! environment it knows.
+//! Commands with arguments that no client sends: all of them end the session or leave an error, and
+//! the renderer stays in order. `support/fuzz.rs` lists the environment variables that it knows.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -117,7 +116,7 @@ fn attack(api: u32, seed: u64, traces: bool) {
     let mut s = furnished(api, with_buffers);
     let mut refused = 0;
     for op in (ops::FIRST..).take(ops::NAMES.len()) {
-        // What one command has left behind is not to hide what another does.
+        // The state that one command leaves must not hide the effect of another.
         if op % 16 == 0 {
             with_buffers = !with_buffers;
             drop(s);

@@ -1,4 +1,4 @@
-//! Objects and their names, images, and what is asked of them.
+//! Objects and their names, images, and queries of them.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

@@ -1,4 +1,4 @@
-//! Offset tiling: what is drawn to the pixels of a tile is what the whole window has there.
+//! Offset tiling: the pixels of a tile are the same as those of the whole window there.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -14,7 +14,7 @@ use support::{Session, CONFIG};
 const WIDTH: i32 = 700;
 const HEIGHT: i32 = 100;
 
-/// What of the window is drawn, and how.
+/// The part of the window that is drawn, and how.
 #[derive(Clone, Copy)]
 struct Way {
     tile: [i32; 4],

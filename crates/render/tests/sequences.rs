@@ -1,8 +1,8 @@
-//! Random sequences of commands, after each of which what the renderer has noted is compared with
-//! what the driver says. Most commands are in order; some are what no client sends, or come where
-//! the driver refuses them.
+//! Random sequences of commands. After each command, the renderer's notes are compared with the
+//! driver's state. Most commands are valid; some are such as no client sends, or come where the
+//! driver refuses them.
 //!
-//! `support/fuzz.rs` says which settings of the environment it knows.
+//! `support/fuzz.rs` lists the environment variables that it knows.
 
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -76,7 +76,7 @@ const CONTEXTS: [[Version; 2]; 12] = [
     [ES1, ES3],
 ];
 
-/// What a program of shaders begins with, if the API has any.
+/// The beginning of a shader, if the API has shaders.
 fn glsl(version: Version) -> Option<&'static str> {
     match version {
         (api::CORE, ..) => Some("#version 330\nin"),
@@ -198,7 +198,7 @@ unsafe fn command(r: &mut Random, e: &mut Encoder, api: u32, compiles: bool) -> 
                 "glEnd"
             }
             5 => {
-                // With a vertex out of place, Mesa 22.3 waits for itself for ever once it looks at
+                // With a vertex out of place, Mesa 22.3 waits for itself forever once it looks at
                 // a framebuffer object, for any program.
                 e.gl_color4f(1.0, 0.5, 0.0, 1.0);
                 "glColor"
@@ -699,7 +699,7 @@ fn run(s: &mut Session, seed: u64, has_es1: bool, settings: &Settings) -> Result
     };
     fresh(s, versions);
     let mut done = Vec::new();
-    // Of each context.
+    // For each context.
     let mut compiles = [false; 2];
     for number in 0..LENGTH as u64 {
         if r.below(16) == 0 {

@@ -1,5 +1,5 @@
-//! Snapshots: a new renderer that executes one stands where the first stands, and the first stands
-//! there still.
+//! Snapshots: a new renderer that executes one has the state of the first, and the first one's
+//! state does not change.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
@@ -54,7 +54,7 @@ fn furnish(e: &mut Encoder) {
     }
 }
 
-/// What a program draws and asks afterwards.
+/// A program's draws and queries afterwards.
 fn proceed(s: &mut Session) -> (Vec<u8>, Vec<u32>, Vec<u8>) {
     s.encode(|e| unsafe {
         e.mgn_get_error(1);

@@ -118,7 +118,7 @@ impl Answers {
     }
 }
 
-/// What a connection that fails means to the session.
+/// The fault of a session whose connection fails.
 pub(crate) fn gone(error: &Error) -> Fault {
     match error {
         Error::Closed(_) => Fault::Gone,

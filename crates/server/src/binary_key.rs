@@ -9,7 +9,7 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The key of this user's servers, made by the first that asks for it. Without a folder to keep it
-/// in, a key that nobody else has.
+/// in, a random key.
 ///
 /// # Errors
 /// If there is a file, and it is not a key that only its owner can read.

@@ -1,8 +1,8 @@
 //! Connections to viewers, which a worker may not make: its server makes them, and hands them over.
 //!
-//! Which viewers these are, the server knows from the client's first message, and whether the
-//! client may have pictures shown there. So a client that has taken over a worker cannot have it
-//! connect anywhere else, and finds no token there.
+//! The server knows from the client's first message which viewers these are, and whether the client
+//! may show pictures there. So a client that has taken over a worker cannot make it connect
+//! anywhere else, and finds no token in it.
 
 use crate::control::{tell, FromWorker};
 use mgn_fabric::{take_over, Address, Connection, Handover};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A viewer: the session, and the place of the viewer among those where its tile is shown.
 type Key = (u64, u16);
-/// What [`take_over`] makes a connection of, or why there is none.
+/// The parts from which [`take_over`] makes a connection, or why there is none.
 pub(crate) type Outcome = Result<(OwnedFd, Handover), NoViewer>;
 
 /// The worker's end.

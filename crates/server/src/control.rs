@@ -1,5 +1,5 @@
-//! What the parent and a worker say to each other over a socket pair: postcard of these types
-//! behind their length, with a descriptor where one belongs.
+//! The messages between the parent and a worker over a socket pair: their length, then one of these
+//! types as postcard, with a descriptor where one belongs.
 
 use crate::probe::Abilities;
 use crate::sandbox::{Confined, Profile};
@@ -24,7 +24,7 @@ use zeroize::{Zeroize, Zeroizing};
 /// From the parent. A socket comes with `Session`, `Frames` and a `Connected` that succeeded.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
-    /// What the worker confines itself to before it opens the driver.
+    /// The sandbox that the worker enters before it opens the driver.
     Start(Profile),
     /// The command connection of the session that the worker is to serve, or of another one that
     /// draws into the same window.
@@ -46,7 +46,7 @@ pub(crate) enum ToWorker {
 pub(crate) struct Session {
     pub id: u64,
     pub key: [u8; 16],
-    /// Whose it is, for people.
+    /// The name of the program, for people.
     pub program: String,
     /// If it draws into a window with others.
     pub window: Option<SharedWindow>,
@@ -54,14 +54,14 @@ pub(crate) struct Session {
     pub tile: Option<u32>,
     /// If its tile is shown here.
     pub shown: Option<Shown>,
-    /// What programs elsewhere may have shown here.
+    /// Where programs on other hosts may have their pictures shown.
     pub present: Vec<Target>,
-    /// What `Incoming::from_handoff` needs besides the socket.
+    /// The data that `Incoming::from_handoff` needs besides the socket.
     pub client: Handover,
     pub chain: Chain,
     pub memory_limit: u64,
     pub watchdog: Duration,
-    /// What this client's program binaries are sealed with.
+    /// The key with which this client's program binaries are sealed.
     pub binary_key: BinaryKey,
     /// Whether the client may make shaders of SPIR-V.
     pub spirv: bool,
@@ -78,7 +78,7 @@ pub(crate) enum FromWorker {
     /// The worker needs a connection to the viewer in this place among those where the session's
     /// tile is shown.
     Connect { session: u64, target: u16 },
-    /// What the session has done so far: frames, and bytes of commands.
+    /// The session's work so far: frames, and bytes of commands.
     Drawn { frames: u64, bytes: u64 },
     /// Why the session ends, if not because its client has gone; of a window, all its sessions.
     Ended(Cause),
@@ -94,7 +94,7 @@ pub(crate) enum FromWorker {
 /// Why a session ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cause {
-    /// What the client is told.
+    /// The message to the client.
     pub end: End,
     /// The limit that was exceeded, if one was.
     pub limit: Option<Limit>,
@@ -119,13 +119,13 @@ impl From<End> for Cause {
 /// The limits that end sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Limit {
-    /// Of the time that a command may take.
+    /// The time that a command may take.
     Watchdog,
-    /// Of the time in which the client sends nothing.
+    /// The time in which the client sends nothing.
     Idle,
-    /// Of the memory of one session.
+    /// The memory of one session.
     Memory,
-    /// Of the memory of all sessions.
+    /// The memory of all sessions.
     MemoryTotal,
 }
 
@@ -150,14 +150,15 @@ pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T) -> io::Result<(
     Ok(())
 }
 
-/// Tells the server. One that has ended does not hear it, and shows that by its closed socket.
+/// Sends a message to the server. If that fails, the server has ended, and the closed socket shows
+/// this elsewhere.
 pub(crate) fn tell(control: &UnixStream, message: &FromWorker) {
     if let Err(error) = send(control, message) {
         tracing::debug!("the server does not listen: {error}");
     }
 }
 
-/// A message as it is sent. Messages to workers contain keys, so their bytes are wiped.
+/// Encodes a message. Messages to workers contain keys, so their bytes are wiped.
 pub(crate) fn encode<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>> {
     let length = postcard::serialize_with_flavor(message, Size::default());
     let length = length.map_err(io::Error::other)?;
@@ -250,7 +251,7 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Keeps at most so many descriptors that nobody has taken.
+    /// Keeps at most `most_fds` descriptors that have not been taken.
     pub fn new(most_fds: usize) -> Inbox {
         Inbox {
             bytes: Zeroizing::new(Vec::with_capacity(MOST + 4 + PART)),

@@ -3,7 +3,7 @@
 //! The parent never touches OpenGL. It hands each client's sockets to a worker that has the driver
 //! open already, so a client waits for no driver, and a worker that crashes, hangs or takes too
 //! much memory ends one session and no other. One more worker than there are sessions is kept
-//! ready, but in the first moment of a session, which wants the processors.
+//! ready, except in the first moment of a session, which needs the processors.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -5,11 +5,11 @@ use rustix::system::sysinfo;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a session counts for at least: one that has just begun uses little, and soon uses more.
+/// The least that a session counts for: one that has just begun uses little, and soon uses more.
 pub(crate) const RESERVE: u64 = 64 << 20;
 
-/// What sessions may use together unless the options say otherwise: three quarters of the memory of
-/// this machine, or of the control group of this process if that has less.
+/// The memory that all sessions may use together by default: three quarters of the memory of this
+/// machine, or of the control group of this process if that has less.
 pub fn memory_total() -> u64 {
     let info = sysinfo();
     let machine = info.totalram as u64 * u64::from(info.mem_unit.max(1));
@@ -33,23 +33,23 @@ fn group_limit(root: &Path, own: &str) -> Option<u64> {
     within.filter_map(limit).min()
 }
 
-/// What a session that uses so much counts for.
+/// The memory that a session counts for if it uses `used`.
 pub(crate) fn counted(used: u64) -> u64 {
     used.max(RESERVE)
 }
 
-/// What a session has, and whose it is.
+/// A session's memory, and its owner.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
-    /// The client, as it is called in later sessions too.
+    /// The client's name, which is the same in later sessions.
     pub client: String,
     pub source: Source,
     pub memory: u64,
 }
 
-/// Which session has to end for the others to have room: one of the client that has the most in
-/// all. A token may be that of many people, so of its sessions it is one of those from where the
-/// most is used, and of these the largest; the last of those that are equal.
+/// Which session must end so that the others have room: one of the client that uses the most in
+/// all. Many people may share a token. So among its sessions it is one from the source that uses
+/// the most, and among these the largest; the last one if several are equal.
 pub(crate) fn too_much(shares: &[Share]) -> Option<usize> {
     let sum = |is_counted: &dyn Fn(&Share) -> bool| -> u64 {
         let counted = shares.iter().filter(|share| is_counted(share));
@@ -89,7 +89,7 @@ mod tests {
             ("bob", 4, 20),
         ];
         assert_eq!(shares(one_and_many), Some(2));
-        // Of those who share a token, too.
+        // Also those of clients that share a token.
         let shared = [
             ("all", 1, 50),
             ("all", 2, 30),
@@ -97,7 +97,7 @@ mod tests {
             ("bob", 2, 1),
         ];
         assert_eq!(shares(shared), Some(2));
-        // Of equals, the last is the one that has just come.
+        // If they are equal, the last one has just come.
         assert_eq!(shares([("a", 1, 10), ("b", 2, 10)]), Some(1));
         assert_eq!(shares([("a", 1, 11), ("b", 2, 10)]), Some(0));
     }

@@ -1,4 +1,4 @@
-//! What a server is to do.
+//! The settings of a server.
 
 use crate::memory::memory_total;
 use crate::probe::Abilities;
@@ -18,9 +18,9 @@ pub struct Options {
     pub inherited: Vec<Inherited>,
     /// The tokens that are admitted over TCP; clients need the role client.
     pub access: Access,
-    /// What the server proves to viewers that `present` names.
+    /// The token by which the server proves itself to viewers that `present` names.
     pub token: Option<Token>,
-    /// What commands pass on their way to the renderer.
+    /// The stages that commands pass on their way to the renderer.
     pub chain: Chain,
     /// Where programs that come by network may have tiles shown; those of the server's own user
     /// may anywhere.
@@ -50,7 +50,7 @@ pub struct Options {
     pub once: bool,
     /// Print `listening on ADDRESS` for each address when clients can come.
     pub announce: bool,
-    /// Who is told what the server does.
+    /// The object that is notified of what the server does.
     pub follower: Option<Arc<dyn Follower>>,
     pub worker: WorkerCommand,
 }
@@ -66,7 +66,7 @@ pub enum Sandbox {
     Required,
 }
 
-/// Somebody who follows what a server does, and may end it.
+/// An observer of a server's work, which may end it.
 pub trait Follower: std::fmt::Debug + Send + Sync {
     /// Clients can come, and are offered this.
     fn listening(&self, abilities: &Abilities, addresses: &[Address]);
@@ -83,7 +83,7 @@ pub struct SessionReport {
     /// The program and its process, for people.
     pub program: String,
     pub frames: u64,
-    /// Of commands.
+    /// Bytes of commands.
     pub bytes: u64,
 }
 

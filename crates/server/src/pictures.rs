@@ -22,8 +22,8 @@ const MOMENT: Duration = Duration::from_millis(300);
 /// Pictures being compressed at once, besides the one being read.
 const IN_FLIGHT: usize = 1;
 
-/// How often the client is told of frames without pictures while there is more to do, and of how
-/// many together at most.
+/// How often the client is notified of frames without pictures while there is more to do, and of
+/// how many at once at most.
 const OFTEN: Duration = Duration::from_micros(100);
 const TOGETHER: usize = 32;
 
@@ -32,7 +32,7 @@ const TOGETHER: usize = 32;
 pub(crate) struct FramesSlot {
     state: Mutex<State>,
     changed: Condvar,
-    /// Headers of frames that the client has yet to be told of.
+    /// Headers of frames of which the client has not been notified yet.
     untold: Mutex<Vec<u8>>,
     /// Set before the session begins, if its pictures are shown here.
     shown: OnceLock<Shown>,
@@ -125,7 +125,7 @@ impl FramesSlot {
     /// Shows what the client's end of the frames connection has shown, if anything is shown here.
     pub fn follow(&self, releases: mgn_fabric::Receiver) {
         let Some(shown) = self.shown.get() else {
-            // The client says nothing, but may take a closed receiver for the end.
+            // The client sends nothing, but may treat a closed receiver as the end.
             return std::mem::forget(releases);
         };
         let screens = shown.screens.clone();
@@ -143,7 +143,7 @@ impl FramesSlot {
             .spawn(move || Screens::run(&screens, session, &kept, releases, tell, &activity));
     }
 
-    /// The client has gone: what it had shown last is still to be shown.
+    /// The client has gone: its last frame must still be shown.
     pub fn settle(&self) {
         if let Some(shown) = self.shown.get() {
             shown.kept.settle();
@@ -157,8 +157,7 @@ impl FramesSlot {
         }
     }
 
-    /// Tells the client of all that is done. That is for whoever is about to wait for something
-    /// else.
+    /// Notifies the client of all finished frames. Call this before you wait for something else.
     pub fn tell(&self) -> Result<(), Fault> {
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
         if untold.is_empty() {
@@ -170,14 +169,14 @@ impl FramesSlot {
         told.map_err(|e| gone(&e))
     }
 
-    /// Puts off telling the client of a frame, and says how many it has yet to be told of.
+    /// Delays the notification of a frame, and returns how many notifications are pending.
     fn put_off(&self, header: &Header) -> usize {
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
         untold.extend(header.encode());
         untold.len() / HEADER
     }
 
-    /// Ends the connection, whoever waits for the client to take something.
+    /// Ends the connection, even if a thread waits for the client to read something.
     pub fn hang_up(&self) {
         if let Some(way) = self.lock().way.clone() {
             way.sender.hang_up();
@@ -189,7 +188,7 @@ impl FramesSlot {
 
     /// Tells the client why its session ends.
     pub fn farewell(&self, end: &End) {
-        // A client that does not hear of that hears of nothing.
+        // If this fails, the client can receive nothing more.
         let _ = self.tell();
         let mut state = self.lock();
         if std::mem::replace(&mut state.ended, true) {
@@ -341,7 +340,7 @@ impl Pictures for FramesEnd {
             kept: part.is_some(),
             ..*header
         };
-        // Before the client hears of it, which has it shown then.
+        // Before the client is notified, because it then requests to show it.
         if let (Some(shown), Some(part)) = (shown, part) {
             self.activity.wait(|| shown.kept.keep(part))?;
         }

@@ -1,4 +1,4 @@
-//! What this machine can render, without a server.
+//! Finds what this machine can render, without a server.
 
 use crate::error::ServerError;
 use mgn_render::{Pictures, Renderer, Room};
@@ -7,7 +7,7 @@ use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::Fault;
 use serde::{Deserialize, Serialize};
 
-/// What a server here would offer.
+/// The abilities of a server on this machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Abilities {
     pub info: ServerInfo,

@@ -25,7 +25,7 @@ pub trait Viewer {
     fn show(&mut self, header: &Header, pixels: Vec<u8>) -> Result<(), String>;
 }
 
-/// What was played.
+/// The result of playing a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Played {
     pub frames: u64,
@@ -54,7 +54,7 @@ pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Playe
     Ok(played)
 }
 
-/// What becomes of a session in the middle of a recording.
+/// What to do with the session in the middle of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Middle {
     /// Nothing.
@@ -65,13 +65,13 @@ pub enum Middle {
     Succeed,
 }
 
-/// What came of that.
+/// The result of that.
 #[derive(Debug, Clone)]
 pub struct Crossed {
     pub played: Played,
     /// The message before which the snapshot was taken; none if it was not.
     pub at: Option<u64>,
-    /// Why it was not, or what the last attempt before that came to.
+    /// Why it was not, or the result of the last attempt before that.
     pub why: Option<String>,
     /// The commands that were answered from message `from` on, with checksums of their answers.
     pub answers: Vec<(&'static str, u64)>,
@@ -116,7 +116,7 @@ pub fn play_across(
     })
 }
 
-/// A recording that is to be played, and who sees its pictures.
+/// A recording to play, and the receiver of its pictures.
 struct Recording<'a> {
     file: &'a Path,
     player: Player,
@@ -172,7 +172,8 @@ impl<'a> Recording<'a> {
                 return Err(ServerError::Viewer(why));
             }
             done.map_err(|fault| match &lacking {
-                // Whoever recorded it could not ask this driver, and went on with the context.
+                // The program that was recorded could not ask this driver, and continued with the
+                // context.
                 Some(why) => refused(self.file, format!("needs what this driver lacks: {why}")),
                 None => refused(
                     self.file,

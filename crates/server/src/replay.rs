@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// parent waits for its workers.
 const WRITING: Duration = Duration::from_secs(1);
 
-/// That the server ends, for sessions that have something to write before they end too.
+/// Whether the server ends, for sessions that must write something before they end too.
 #[derive(Debug, Default)]
 pub(crate) struct Ending(AtomicBool);
 

@@ -1,5 +1,5 @@
-//! What a tile of a wall shows where its server is: pictures are kept until the client says that
-//! all tiles have theirs, and then shown at once.
+//! Showing a wall's tile at its server: pictures are kept until the client says that all tiles have
+//! theirs, and are then shown at once.
 
 use crate::answers::gone;
 use crate::broker::{Broker, Connector};
@@ -30,11 +30,11 @@ const FIGURES_EVERY: Duration = Duration::from_secs(1);
 /// How soon a window is seen to have lost some of its picture, if nothing new is shown meanwhile.
 const EXPOSED_EVERY: Duration = Duration::from_millis(100);
 
-/// Who asks for something to be shown, and what they may ask for.
+/// The client that asks to show pictures here, and where it may show them.
 pub(crate) struct Permission<'a> {
-    /// None for the server's own user on this host, who may all that the server may.
+    /// None for the server's own user on this host, who may use all that the server may.
     pub from: Option<IpAddr>,
-    /// What others may.
+    /// The places that other clients may use.
     pub allowed: &'a [Target],
 }
 
@@ -126,8 +126,8 @@ impl Kept {
         room
     }
 
-    /// Keeps a picture until its frame is shown. Waits while so many are kept that the client must
-    /// have some shown first.
+    /// Keeps a picture until its frame is shown. Waits while the number of kept pictures is at its
+    /// limit, until the client has some of them shown.
     pub fn keep(&self, part: Part) -> Result<(), Fault> {
         let state = self.lock();
         let full = |state: &mut State| state.parts.len() >= KEPT_MAX && state.over.is_none();
@@ -202,7 +202,7 @@ pub(crate) struct OpenScreens {
     open: Mutex<Option<(Shown, Weak<SharedScreens>)>>,
 }
 
-/// Screens, and what is known of all sessions that have them in common.
+/// Screens, and the state that is common to all sessions that share them.
 pub(crate) struct SharedScreens {
     screens: Mutex<Screens>,
     /// How many pictures all of them have drawn.
@@ -237,7 +237,7 @@ impl OpenScreens {
         }
     }
 
-    /// Opens what a session's tile is to be shown on, if no other session has.
+    /// Opens the screens of a session's tile, if no other session has.
     ///
     /// # Errors
     /// Those of [`Screens::open`], or that others of the window are shown elsewhere.
@@ -285,14 +285,14 @@ impl OpenScreens {
     }
 }
 
-/// What shows a tile.
+/// The windows and viewers that show a tile.
 pub(crate) struct Screens {
     /// With this tile alone.
     wall: Wall,
     /// Windows and files.
     targets: Vec<Box<dyn mgn_present::Target>>,
     feeds: Vec<Feed>,
-    /// What the tile shows now of the window, and which part of what that is.
+    /// The pixels that the tile shows now, and the part of the window that they cover.
     canvas: Vec<u8>,
     shown: Rect,
     /// Whether several sessions show one window, whose frames are numbered together.
@@ -309,7 +309,7 @@ pub(crate) struct Screens {
 }
 
 impl Screens {
-    /// Opens what a tile is to be shown on.
+    /// Opens the screens of a tile.
     ///
     /// # Errors
     /// One sentence for the program's user, on what cannot be opened or is not allowed.
@@ -380,7 +380,7 @@ impl Screens {
         self.wall.tiles[0].is_in_program()
     }
 
-    /// Whether somebody is told how long the session works and waits.
+    /// Whether a viewer wants to know how long the session works and waits.
     pub fn are_counted(&self) -> bool {
         !self.feeds.is_empty()
     }

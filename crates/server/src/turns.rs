@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Between looks at a wait.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Whose turn it is.
+/// The session whose turn it is.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<Option<Turn>>);
 

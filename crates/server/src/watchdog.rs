@@ -1,5 +1,5 @@
-//! What the session's thread does, as seen by a thread that ends the process when a command hangs
-//! or memory runs out.
+//! The activity of the session's thread, for a thread that ends the process when a command hangs or
+//! memory runs out.
 
 use crate::control::{Cause, Limit};
 use rustix::process::{getpid, kill_process, Signal};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Between looks.
 const STEP: Duration = Duration::from_millis(200);
 
-/// What the session's thread is doing now, and has done so far.
+/// The current work of the session's thread, and its work so far.
 #[derive(Debug)]
 pub(crate) struct Activity {
     now: AtomicU8,
@@ -19,15 +19,15 @@ pub(crate) struct Activity {
     bytes: AtomicU64,
     /// How often it has begun to wait for its client.
     waits: AtomicU64,
-    /// Whether somebody wants to know for how long: it turns to something else with every message,
-    /// and a look at the clock is not free.
+    /// Whether times are measured: the activity changes with every message, and a look at the clock
+    /// is not free.
     is_timed: AtomicBool,
     began: Instant,
     /// Nanoseconds from then to when it began with what it does now, and of all that it did
     /// before, by what that was.
     since: AtomicU64,
     spent: [AtomicU64; 3],
-    /// What this is a part of: one session of several.
+    /// The activity of the whole window, if this is one of several sessions.
     whole: Option<Arc<Activity>>,
 }
 
@@ -54,8 +54,8 @@ const WORKING: u8 = 1;
 const WAITING: u8 = 2;
 
 impl Activity {
-    /// Of one session of several that a thread serves. It counts what that does, and the thread's
-    /// is the whole's.
+    /// The activity of one session of several that a thread serves. It counts this session's work;
+    /// `whole` has the thread's current work.
     pub fn part_of(whole: &Arc<Activity>) -> Activity {
         Activity {
             whole: Some(whole.clone()),
@@ -156,8 +156,8 @@ pub(crate) struct Limits {
     pub idle: Option<Duration>,
 }
 
-/// Watches the process from a thread of its own. `farewell` is told why, and has a moment to pass
-/// that on before the process is killed: threads of the driver's may be in any state.
+/// Watches the process from a thread of its own. `farewell` gets the reason, and has a moment to
+/// send it before the process is killed: threads of the driver's may be in any state.
 pub(crate) fn watch(
     activity: Arc<Activity>,
     pulse: Arc<AtomicU64>,
@@ -227,9 +227,9 @@ fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> 
     }
 }
 
-/// What a session may store of the memory that it may use: beyond it the driver is told that there
-/// is none, and there must be some left for the rest of its work, since a session that uses more
-/// than it may is ended.
+/// The part of a session's memory limit that its objects may use. Beyond it, the driver is told
+/// that there is no memory. Some must be left for the rest of its work, because a session that
+/// exceeds its limit is ended.
 pub(crate) fn left_for_storage(limit: u64) -> u64 {
     (limit - limit / 8).saturating_sub(used_memory().unwrap_or(0))
 }

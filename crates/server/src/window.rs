@@ -64,7 +64,7 @@ impl Slots {
     }
 }
 
-/// Where the thread that executes is told what has come.
+/// The news for the thread that executes.
 #[derive(Default)]
 pub(crate) struct Desk {
     news: Mutex<VecDeque<News>>,
@@ -82,7 +82,7 @@ enum News {
 }
 
 impl Desk {
-    /// Another session is to be served.
+    /// Adds a session to serve.
     pub fn seat(&self, session: Box<Session>, socket: OwnedFd, slot: Arc<FramesSlot>) {
         self.put(News::Seat(session, socket, slot));
     }
@@ -102,7 +102,7 @@ impl Desk {
     fn wait(&self, most: Option<Duration>) {
         let all = self.lock();
         let none = |all: &mut VecDeque<News>| all.is_empty();
-        // Whatever has come is found by who takes it.
+        // The caller then takes what has come.
         match most {
             Some(most) => drop(self.came.wait_timeout_while(all, most, none)),
             None => drop(self.came.wait_while(all, none)),
@@ -129,7 +129,7 @@ pub(crate) struct Table {
     seats: BTreeMap<u64, Seat>,
     /// The number of the next renderer.
     next: u32,
-    /// Who was served last.
+    /// The session that was served last.
     last: u64,
     patience: Duration,
     /// Since when all have waited.
@@ -140,7 +140,7 @@ pub(crate) struct Table {
     held_up: Option<Instant>,
 }
 
-/// A session as it is served.
+/// A session that is served.
 struct Seat {
     number: u32,
     chain: Box<dyn Commands>,
@@ -152,7 +152,7 @@ struct Seat {
     messages: VecDeque<Message>,
     slot: Arc<FramesSlot>,
     activity: Arc<Activity>,
-    /// Set when it is to be heard no more.
+    /// Set when its messages must not be executed any more.
     ended: Arc<AtomicBool>,
     /// Why no more messages come.
     gone: Option<Fault>,
@@ -292,7 +292,7 @@ impl Table {
                     seat.answers = Some(Answers::new(sender, errors, speaks, activity));
                 }
             }
-            // Of a session that has been ended here nothing is executed any more.
+            // No message of a session that has been ended here is executed.
             News::Message(id, message) => {
                 let seat = self.seats.get_mut(&id);
                 if let Some(seat) = seat.filter(|seat| !seat.ended.load(Ordering::Relaxed)) {
@@ -307,7 +307,7 @@ impl Table {
         }
     }
 
-    /// Whose turn it is, of those that have sent something and may be executed.
+    /// The next session, of those that have sent something and may be executed.
     fn next(&self) -> Option<u64> {
         let peers = self.peers.borrow();
         let can =
@@ -369,9 +369,9 @@ impl Table {
         self.see_off();
     }
 
-    /// Ends the sessions of clients that have gone, also in the middle of a wait, and of those that
-    /// wait for what can never be. While a session compiles a list, the others stay: no context is
-    /// taken away inside it.
+    /// Ends the sessions of clients that have gone, also in the middle of a wait, and of clients
+    /// that wait for something that can never happen. While a session compiles a list, the others
+    /// stay: no context is taken away inside it.
     fn see_off(&mut self) {
         loop {
             let peers = self.peers.borrow();

@@ -34,7 +34,7 @@ use std::time::Duration;
 const COMMAND_BYTES: usize = 16 * CHUNK;
 /// Memory for answers under way. Images are longer and come in parts.
 const ANSWER_BYTES: usize = 8 * CHUNK;
-/// What the client says on the frames connection is short.
+/// The client's messages on the frames connection are short.
 const RELEASE_BYTES: usize = 4096;
 /// Where the server shows a tile, the client may send the composited pixels of it in parts.
 const MERGED_BYTES: usize = 64 << 10;
@@ -47,7 +47,7 @@ const PICTURE_MAX: usize = 1 << 30;
 /// input. Returns when the session has ended.
 ///
 /// # Errors
-/// [`ServerError::NoParent`] if no server has started it. What goes wrong later, the server says.
+/// [`ServerError::NoParent`] if no server has started it. The server reports later errors.
 pub fn worker() -> Result<(), ServerError> {
     let control = io::stdin()
         .as_fd()
@@ -165,7 +165,7 @@ pub fn worker() -> Result<(), ServerError> {
     Ok(())
 }
 
-/// What the worker is to confine itself to; none if the server ends first.
+/// The sandbox that the worker shall enter; none if the server ends first.
 fn wait_for_profile(
     control: &UnixStream,
     inbox: &mut Inbox,
@@ -192,7 +192,7 @@ fn wait_for_session(
     }
 }
 
-/// What the server says next; none if it ends first.
+/// The server's next message; none if it ends first.
 fn wait_for_message(
     control: &UnixStream,
     inbox: &mut Inbox,
@@ -304,7 +304,7 @@ pub(crate) fn open_session(
 struct Parts {
     broker: Arc<Broker>,
     slots: Slots,
-    /// Of a window.
+    /// If the session belongs to a window.
     desk: Option<Arc<Desk>>,
 }
 

@@ -1,4 +1,4 @@
-//! Connections that do not say who they are, and the sessions that begin nevertheless.
+//! Connections that do not identify themselves, and the sessions that begin nevertheless.
 
 // The encoder copies what it is pointed at.
 #![allow(clippy::undocumented_unsafe_blocks)]
@@ -42,7 +42,7 @@ fn a_flood_keeps_no_session_from_beginning() {
     }
 }
 
-/// Whoever may be a server of a wall cannot use the others.
+/// A process with a server's token cannot use the servers of a wall.
 #[test]
 fn a_server_has_no_sessions() {
     let token = |role| Token::new("gpu", role).unwrap();

@@ -172,7 +172,7 @@ fn binaries_outlive_the_server_that_made_them() {
     let server = Server::start(false, &settings);
     let mut later = client(&server, Transport::Shm);
     assert_eq!(load(&mut later, format, &binary), LOADED);
-    // Whoever comes by another way is another client.
+    // A user who connects by another transport counts as another client.
     let server = Server::start(true, &settings);
     let mut other = client(&server, Transport::Tcp);
     assert_eq!(load(&mut other, format, &binary), REFUSED);

@@ -1,5 +1,5 @@
-//! A driver that needs more than a sandbox leaves it gets a weaker one, and no server where the
-//! sandbox is required.
+//! A driver that needs more than a sandbox permits gets a weaker one. If the sandbox is required,
+//! there is no server.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

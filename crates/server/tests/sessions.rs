@@ -117,7 +117,7 @@ fn frames_without_pictures_are_told_of_together() {
     }
     assert!(told.iter().copied().eq(1..=FRAMES), "{told:?}");
     assert!(messages <= FRAMES / 2, "{messages} messages");
-    // Who asks is told of all that is done before the answer comes.
+    // A client that asks is notified of all finished frames before the answer comes.
     client.encode(1, |e| unsafe {
         e.mgn_swap_buffers(1, FRAMES + 1, 0);
         e.mgn_swap_buffers(1, FRAMES + 2, 0);

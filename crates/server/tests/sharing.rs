@@ -1,5 +1,5 @@
-//! One server for several clients: who used it is in its log, and no client takes what belongs to
-//! others.
+//! One server for several clients: its log names the clients that used it, and no client takes
+//! resources of others.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
@@ -326,7 +326,7 @@ fn sessions_end_with_the_token_that_began_them() {
         let words = ["session-end", session, "reason=\"token-revoked\""];
         expect_line(&server, &words);
     }
-    // A new secret by the same name: whoever has the old one goes.
+    // A new secret with the same name: clients with the old one are disconnected.
     let new = Token::new("bob", mgn_fabric::Role::Client).unwrap();
     Store::revoke(&store, "bob").unwrap();
     Store::add(&store, &new).unwrap();
@@ -375,7 +375,7 @@ fn the_client_that_uses_the_most_loses_a_session() {
     assert_eq!(victim.swap(1).1.len(), 64 * 48 * 4);
 }
 
-/// What one client has taken does not keep the others out.
+/// The resources of one client do not keep the others out.
 #[test]
 fn the_client_that_uses_the_most_gets_no_other_session_and_others_do() {
     let total = (400 * MIB).to_string();

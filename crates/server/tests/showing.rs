@@ -31,7 +31,7 @@ fn swap(client: &Client, frame: u32) {
     });
 }
 
-/// Has a frame shown, if it is there to be shown, and waits until it is.
+/// Lets a frame be shown, if it was kept, and waits until it is.
 fn release(client: &mut Client, surface: u32, frame: u32) {
     let release = Release { surface, frame };
     client.frames_sender.send(&release.encode()).unwrap();
@@ -63,7 +63,7 @@ fn a_tile_is_shown_when_the_client_says_so() {
         assert_eq!((header.kind, header.frame), (Kind::Done, frame));
         assert!(header.kept && pixels.is_empty());
     }
-    // What nobody has kept is not shown.
+    // A picture that was not kept is not shown.
     release(&mut client, 9, 1);
     release(&mut client, 1, 9);
     assert!(names(&folder).is_empty());

@@ -1,4 +1,4 @@
-//! What a client can do that has taken over the worker that serves it: a driver obeys it.
+//! The abilities of a client that has taken over the worker that serves it: a driver obeys it.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
@@ -90,7 +90,7 @@ void *eglGetProcAddress(const char *name)
 }
 "#;
 
-/// What a worker says once its driver is open.
+/// A worker's message once its driver is open.
 fn ready() -> Vec<u8> {
     let abilities = Abilities {
         info: Default::default(),
@@ -125,7 +125,7 @@ fn tried(server: &Server) -> String {
     tried.map(|line| format!("{line}\n")).collect()
 }
 
-/// Has the driver try to open a file, to connect to this process, and to start a program.
+/// Lets the driver try to open a file, to connect to this process, and to start a program.
 fn reach_out(server: &Server) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -146,7 +146,7 @@ fn client(server: &Server) -> Client {
     client
 }
 
-/// Has the driver try what gets at the memory of another session's worker.
+/// Lets the driver try to read the memory of another session's worker.
 fn attack(server: &Server) -> String {
     let before = server.workers();
     let _victim = client(server);

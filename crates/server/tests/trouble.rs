@@ -1,4 +1,4 @@
-//! What goes wrong takes one session and no other.
+//! An error ends one session and no other.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
@@ -96,8 +96,8 @@ fn addresses_of_the_server_are_never_read() {
     assert!(!log.contains("signal"), "{log}");
 }
 
-/// Of each class of commands those whose sizes, names or places the client could not know to be
-/// wrong only if it did not look.
+/// Commands of each class with wrong sizes, names or places, which a client sends only if it does
+/// not check them.
 #[test]
 fn what_does_not_fit_ends_its_session_or_is_an_error() {
     const AWAY: u64 = 0x4000_0000;
@@ -431,7 +431,7 @@ fn an_endless_shader_is_ended_by_the_watchdog() {
     let server = Server::start(false, &[("TEST_WATCHDOG", "5")]);
     let mut client = server.client(Transport::Shm);
     client.set_up();
-    // llvmpipe ends loops after 65536 rounds; with so many pixels that is as good as never.
+    // llvmpipe ends loops after 65536 rounds; with this number of pixels that is practically never.
     let source = b"void main() { vec4 c = gl_FragCoord; while (c.x > -9.0) c = sin(c + vec4(1.0)) * cos(c); gl_FragColor = c; }";
     client.encode(1, |e| unsafe {
         e.mgn_resize_surface(1, 2048, 2048);
@@ -507,7 +507,7 @@ fn too_much_memory_ends_the_session() {
     let server = Server::start(false, &[("TEST_MEMORY", "400000000")]);
     let mut client = server.client(Transport::Shm);
     client.set_up();
-    // So small that nobody asks whether there is room.
+    // So small that no check for room is made.
     let pixels = vec![1u8; 60_000];
     for name in 0..9000u32 {
         let sent = client.try_encode(1, |e| unsafe {

@@ -1,5 +1,5 @@
-//! Several clients that draw into one window: whose order is kept, who has no place there, and what
-//! becomes of those that wait.
+//! Several clients that draw into one window: their order, clients that are not admitted, and the
+//! end of waiting clients.
 // The encoder copies what it is pointed at, and the tests point at their own values.
 #![allow(clippy::undocumented_unsafe_blocks)]
 

@@ -15,7 +15,7 @@ pub use model::{snake, Carry, Class, Command, Direction, Len, Model, Param, Scal
 pub use overlay::{Overlay, SessionCommand};
 pub use registry::{Extension, Feature, RawCommand, RawParam, Registry};
 
-/// What can go wrong while reading the registry or the overlay.
+/// Errors while reading the registry or the overlay.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the registry is not well-formed XML: {0}")]

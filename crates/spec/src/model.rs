@@ -151,9 +151,9 @@ pub enum Len {
     Const(usize),
     /// A parameter times a constant.
     Times(String, usize),
-    /// What the tables of sizes say of a parameter that is a pname.
+    /// The size that the tables give for a parameter that is a pname.
     Pname(String),
-    /// What a function of `crates/wire/src/lens.rs` says of some parameters.
+    /// The size that a function of `crates/wire/src/lens.rs` computes from some parameters.
     Call(String, Vec<String>),
     /// Whatever the client sends; hand-written code checks it.
     Free,
@@ -287,15 +287,15 @@ pub struct Command {
     pub infallible: bool,
     /// Whether it is carried out at once while a display list is compiled.
     pub unlisted: bool,
-    /// Whether other commands succeed and fail after it as before, but for what the client
+    /// Whether other commands succeed and fail after it as before, except for state that the client
     /// follows.
     pub neutral: bool,
     /// Whether it defines the image that is bound to its target.
     pub defining: bool,
     /// Whether it attaches an image to a framebuffer.
     pub attaching: bool,
-    /// What its success depends on beside its arguments, where the client follows that: words of
-    /// `gl::claims`.
+    /// The state on which its success depends beside its arguments, where the client follows that:
+    /// words of `gl::claims`.
     pub depends: Option<String>,
     /// Whether the entry point looks for messages of debug output before it returns, where the
     /// program wants that.
@@ -308,10 +308,10 @@ pub struct Command {
     pub draws: Option<Draws>,
     /// Whether it sets or reads scissor boxes, or changes what they are about.
     pub scissoring: bool,
-    /// What it has to do with where a surface's pixels begin, a word of `emit::render`.
+    /// How it depends on where a surface's pixels begin, a word of `emit::render`.
     pub offset: Option<String>,
-    /// What surfaces in tiles are made whole for before it, a word of `tiles`, and a condition on
-    /// its arguments if there is one.
+    /// The purpose for which surfaces in tiles are made whole before it, a word of `tiles`, and a
+    /// condition on its arguments if there is one.
     pub whole: Option<(String, Option<String>)>,
     pub about: String,
 }
@@ -354,7 +354,7 @@ impl Draws {
         })
     }
 
-    /// Of the command called `name`.
+    /// How the command called `name` draws.
     fn of(overlay: &Overlay, name: &str) -> Result<Option<Draws>, String> {
         lookup(&overlay.draws, name)
             .map(|word| Draws::parse(word))

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct SessionCommand {
     /// Parameters as `name:type`, the types being those of `WireType::parse`.
     pub params: String,
-    /// What the command is for, one sentence.
+    /// The purpose of the command, in one sentence.
     pub about: String,
     /// Whether the client waits for an answer.
     #[serde(default)]
@@ -57,18 +57,18 @@ pub struct Overlay {
     pub infallible: Vec<String>,
     /// Commands that display lists do not hold.
     pub unlisted: Vec<String>,
-    /// Commands after which others succeed and fail as before, but for what the client follows of
-    /// them.
+    /// Commands after which others succeed and fail as before, except for their effects that the
+    /// client follows.
     pub neutral: Vec<String>,
     /// Commands that define the image of the texture or renderbuffer that is bound to their
     /// target.
     pub defining: Vec<String>,
     /// Commands that attach an image to a framebuffer.
     pub attaching: Vec<String>,
-    /// What the success of a command depends on beside its arguments, where the client follows
-    /// that.
+    /// The state on which a command's success depends beside its arguments, where the client
+    /// follows that.
     pub depends: BTreeMap<String, String>,
-    /// Entry points written by hand after which nobody looks for messages of debug output at once.
+    /// Entry points written by hand that do not check for messages of debug output at once.
     pub unwatched: Vec<String>,
     /// Commands that aren't carried, and why.
     pub refused: BTreeMap<String, String>,
@@ -76,8 +76,8 @@ pub struct Overlay {
     /// extension has them, and why. They are refused, and the extension is advertised all the
     /// same.
     pub absent: BTreeMap<String, String>,
-    /// Names whose suffix OES the registry does not know to be the only difference from another
-    /// command.
+    /// Names that differ from another command only by the suffix OES, which the registry does not
+    /// say.
     pub oes: Vec<String>,
     /// How a command travels, where that isn't its declaration.
     pub wire: BTreeMap<String, String>,

@@ -1,5 +1,4 @@
-//! Chains by name: which SPUs there are, what they may be told, and a chain of them before the
-//! renderer.
+//! Chains by name: the SPUs, their parameters, and a chain of them before the renderer.
 
 use mgn_wire::Commands;
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ pub const SPUS: &[Spu] = &[
     crate::wireframe::SPU,
 ];
 
-/// What they are called.
+/// Their names.
 pub const NAMES: &[&str] = &{
     let mut names = [""; SPUS.len()];
     let mut i = 0;
@@ -44,27 +43,27 @@ pub fn is_path(spu: &str, parameter: &str) -> bool {
     parameters.any(|p| p.name == parameter && matches!(p.kind, Kind::File | Kind::Folder))
 }
 
-/// What a chain needs to know of an SPU.
+/// What a chain needs to know about an SPU.
 pub struct Spu {
     pub name: &'static str,
     /// What it does, as half a sentence.
     pub about: &'static str,
     pub does: Does,
     pub parameters: &'static [Parameter],
-    /// Makes the stage before `next`. What was given has been checked.
+    /// Makes the stage before `next`. The parameters have been checked.
     pub build: fn(&Given<'_>, &Place, Box<dyn Commands>) -> Built,
 }
 
-/// What an SPU does to the commands that pass it.
+/// What an SPU does with the commands that pass through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
     /// It passes everything on as it came.
     Look,
-    /// It passes on something else, without being told what came of it.
+    /// It passes on something else, and gets no result of it.
     Change,
     /// It needs the renderer's answers, which only a stage beside the renderer gets.
     Ask,
-    /// It is the end, and nobody answers.
+    /// It is the end of the chain, and answers nothing.
     End,
     /// It is the end beside a renderer.
     Render,
@@ -72,7 +71,7 @@ pub enum Does {
     Send(Sending),
 }
 
-/// To whom commands are sent from a program's process.
+/// Where commands go from a program's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sending {
     /// To the only renderer.
@@ -86,7 +85,7 @@ pub enum Sending {
 /// A stage that passes commands on, or why there is none.
 pub type Built = Result<Box<dyn Commands>, SpuError>;
 
-/// What an SPU may be told.
+/// A parameter of an SPU.
 pub struct Parameter {
     pub name: &'static str,
     pub kind: Kind,
@@ -280,8 +279,7 @@ impl Stage {
         }
     }
 
-    /// Whether a program can have the stage in its own process because somebody else wants it
-    /// there.
+    /// Whether the stage can run in a program's own process at the request of another party.
     ///
     /// # Errors
     /// [`SpuError::WritesFiles`] besides.
@@ -310,7 +308,7 @@ impl Stage {
         Ok(self)
     }
 
-    /// What it was given, checked.
+    /// Its parameters, checked.
     fn given(&self) -> Result<Given<'_>, SpuError> {
         let spu = SPUS.iter().find(|spu| spu.name == self.name);
         let spu = spu.ok_or_else(|| match self.name.as_str() {
@@ -344,7 +342,7 @@ impl Stage {
     }
 }
 
-/// What a stage's SPU is told: what was given, and defaults for the rest.
+/// The parameters of a stage's SPU: the given ones, and defaults for the rest.
 pub struct Given<'a> {
     spu: &'static Spu,
     stage: &'a Stage,
@@ -467,8 +465,8 @@ impl Given<'_> {
     }
 }
 
-/// Stages in the order in which commands pass them. After the last comes the renderer, or whoever
-/// commands are sent to, unless that is `nop`.
+/// Stages in the order in which commands pass them. After the last one comes the renderer, or the
+/// connection to one, unless the last one is `nop`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain(Vec<Stage>);
 
@@ -523,7 +521,7 @@ impl Chain {
         self.0.is_empty()
     }
 
-    /// The folders in which its stages make files and folders of their own, for whatever session.
+    /// The folders in which its stages make files and folders, for any session.
     pub fn folders(&self) -> Vec<PathBuf> {
         let mut folders = Vec::new();
         for stage in &self.0 {
@@ -565,7 +563,7 @@ impl Chain {
         }
     }
 
-    /// Whether it can send to so many renderers.
+    /// Whether it can send to this number of renderers.
     ///
     /// # Errors
     /// [`SpuError::OneRenderer`].
@@ -597,7 +595,7 @@ mod tests {
     use super::*;
     use std::time::{Duration, Instant};
 
-    /// What the guide has one write does what is said of it there.
+    /// The stage that the guide's reader writes does what the guide says.
     #[test]
     fn the_guides_example_waits_before_each_frame() {
         let stage = |text: &str| text.parse::<Stage>();

@@ -12,9 +12,9 @@ pub const SPU: Spu = Spu {
     build: |_, _, next| Ok(Box::new(Discard::new(next))),
 };
 
-/// Drops all that draws (`ops::draws`). Objects and state go on to the next stage, so that answers
-/// stay right. Its methods are generated, and call those below for draws whose memory is to be
-/// checked.
+/// Drops all commands that draw (`ops::draws`). Objects and state go on to the next stage, so that
+/// answers stay right. Its methods are generated, and call those below for draws whose memory must
+/// be checked.
 pub struct Discard {
     pub(crate) next: Box<dyn Commands>,
 }

@@ -1,5 +1,5 @@
-//! The ends that a chain can name: what would come behind its stages in any case, or another way
-//! for commands to go on.
+//! The ends that a chain can name: the one that follows its stages in any case, or another target
+//! for commands.
 
 use crate::chain::{Does, Sending, Spu};
 

@@ -22,7 +22,7 @@ pub const SPU: Spu = Spu {
             name: "every",
             kind: Kind::Count,
             default: Some(""),
-            about: "also after so many frames, each time of these alone",
+            about: "also each time this number of frames has been shown, for these frames only",
         },
     ],
     build,
@@ -92,7 +92,7 @@ impl<W: Write> Observer for Histogram<W> {
     }
 }
 
-/// The commands of which there were most first.
+/// A table of the commands, the most frequent first.
 fn table(counts: &Table, title: &str) -> String {
     let named = ops::NAMES.iter().zip(counts);
     let mut rows: Vec<_> = named.filter(|(_, (count, _))| *count > 0).collect();

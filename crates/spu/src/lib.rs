@@ -1,9 +1,9 @@
 //! Stream processing units: stages that see every command and pass it on, or don't.
 //!
 //! A stage implements `mgn_wire::Commands`, whose methods forward to `next` by default, so that a
-//! new one is a small file that overrides what it cares about. One that only looks is an
-//! [`Observer`]. The last stage is the renderer, or whoever sends commands on; which come before it
-//! is said by name, as a [`Chain`].
+//! new one is a small file that overrides the commands that it needs. One that only looks is an
+//! [`Observer`]. The last stage is the renderer, or a sender of commands. A [`Chain`] names the
+//! stages before it.
 #![forbid(unsafe_code)]
 
 pub mod chain;

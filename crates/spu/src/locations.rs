@@ -1,5 +1,5 @@
-//! `locations`: uniform locations that a client chose itself, because nobody answered it, become
-//! the driver's.
+//! `locations`: uniform locations that a client chose itself, because it got no answers, become the
+//! driver's.
 
 use mgn_wire::locations::{recorded, SPAN};
 use mgn_wire::{Commands, Reply};

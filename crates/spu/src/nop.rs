@@ -11,7 +11,7 @@ pub const SPU: Spu = Spu {
     build: |_, _, _| Ok(Box::new(Nop::default())),
 };
 
-/// Takes every command, counts it and forgets it. What asks for an answer gets an empty one.
+/// Takes every command, counts it and forgets it. Queries get an empty answer.
 #[derive(Debug, Default)]
 pub struct Nop {
     pub messages: u64,

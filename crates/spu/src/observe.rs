@@ -49,7 +49,7 @@ pub struct Call<'a> {
     pub op: u16,
     /// Whether it has an answer.
     pub asks: bool,
-    /// Of the arguments, as the methods of `Commands` have them.
+    /// The names of the arguments, as the methods of `Commands` have them.
     pub names: &'static [&'static str],
     pub values: &'a [Value<'a>],
 }

@@ -1,7 +1,7 @@
 //! `perf`: what the frames of a program cost: time, vertices, primitives, bytes, changes of state.
 //!
-//! It counts what the stream shows. Numbers that lie in buffers (indirect draws) it cannot see, and
-//! a patch counts as 3 vertices whatever its size.
+//! It counts what the stream shows. It cannot see numbers in buffers (indirect draws), and a patch
+//! of any size counts as 3 vertices.
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer, Value, Values};
@@ -27,7 +27,7 @@ pub const SPU: Spu = Spu {
             name: "seconds",
             kind: Kind::Count,
             default: Some("1"),
-            about: "a line each time so many have passed, and one of all at the end",
+            about: "a line each time this number of seconds has passed, and one for all at the end",
         },
     ],
     build,
@@ -57,7 +57,7 @@ pub struct Perf<W: Write> {
     out: W,
 }
 
-/// What is drawn.
+/// Drawn primitives and pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Drawn {
     draws: u64,
@@ -127,7 +127,7 @@ impl<W: Write> Perf<W> {
         }
     }
 
-    /// What a command draws; none of one that does not draw.
+    /// What a command draws; none if it does not draw.
     fn drawn(&mut self, call: &Call<'_>) -> Option<Drawn> {
         match call.op {
             ops::GL_NEW_LIST => {
@@ -252,8 +252,7 @@ fn is_vertex(call: &Call<'_>) -> bool {
         || rest.starts_with('P') && !rest.starts_with("Po")
 }
 
-/// What a command draws by itself; none of one that does not draw. Clearing is a change of state
-/// here, as far as anything is counted.
+/// What a command draws itself; none if it does not draw. Clearing counts as a change of state.
 fn drawn(call: &Call<'_>) -> Option<Drawn> {
     let mode = match ops::draws(call.op)? {
         Draws::Arrays => call.integer("mode")? as u32,

@@ -1,10 +1,9 @@
 //! `save`: frames as image files, on the server, whether or not the program's side wants to see
 //! them.
 //!
-//! The picture is read before the frame is shown, by what a wall's tiles are read with, so that
-//! nothing of the program's state is touched. On a wall each session saves all of the surface, of
-//! which only its own tile has been drawn. A frame that is shown without a current context is not
-//! saved.
+//! The picture is read before the frame is shown, in the same way as a wall's tiles, so that the
+//! program's state does not change. On a wall each session saves all of the surface, of which only
+//! its own tile has been drawn. A frame that is shown without a current context is not saved.
 
 use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use mgn_present::{FileFormat, Picture, Saver, Target};
@@ -106,7 +105,7 @@ impl Save {
             &mut reply,
         )?;
         let Some(pixels) = reply.bytes().get(4..4 + stored).filter(|p| !p.is_empty()) else {
-            // No such plane, or nobody who draws.
+            // No such plane, or nothing that draws.
             return Ok(());
         };
         let pixels = upright_bgrx(pixels, &surface);

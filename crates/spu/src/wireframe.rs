@@ -1,9 +1,8 @@
 //! `wireframe`: polygons as lines, to see what they are made of.
 //!
-//! The driver is told to draw lines whatever the program asks for. Programs read their own mode
-//! back all the same: clients remember it, and where one asks the server, it is answered from here.
-//! Feedback is given what is drawn, lines. OpenGL ES has no such mode, and its contexts are left
-//! alone.
+//! The driver is told to draw lines whatever the program asks for. Programs still read their own
+//! mode back: clients remember it, and if one asks the server, this stage answers. Feedback gets
+//! the lines that are drawn. OpenGL ES has no such mode, and its contexts do not change.
 
 use crate::chain::{Does, Spu};
 use mgn_wire::hello::api;
@@ -29,7 +28,7 @@ pub struct Wireframe {
 struct Modes {
     /// Whether the driver draws lines.
     is_told: bool,
-    /// Of front and back.
+    /// The modes of front and back.
     now: [u32; 2],
     /// Those that glPushAttrib has put aside; none where it put aside other state.
     pushed: Vec<Option<[u32; 2]>>,

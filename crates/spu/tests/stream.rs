@@ -1,5 +1,5 @@
-//! Messages as the encoder writes them, and as nobody should: every one lies against a page that
-//! can't be read, so that reading outside it is a crash.
+//! Valid messages from the encoder, and invalid ones. Each one ends at a page that can't be read,
+//! so that reading outside of it is a crash.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "the test owns the memory that it encodes into and decodes from"
@@ -150,7 +150,7 @@ impl std::io::Write for Shared {
     }
 }
 
-/// What a chain without stages makes of messages.
+/// The output of a chain without stages for messages.
 fn packed(messages: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Fault> {
     let out = Rc::<RefCell<Vec<Vec<u8>>>>::default();
     let mut pack = Pack::new({

@@ -1,4 +1,4 @@
-//! What each stage makes of the commands that pass it.
+//! The output of each stage for the commands that pass it.
 
 use mgn_spu::{Call, Discard, Histogram, Observe, Observer, Perf, Save, Wireframe};
 use mgn_spu::{Chain, Place, SpuError, Stage};

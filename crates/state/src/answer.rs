@@ -1,4 +1,4 @@
-//! What the shadow answers, and how values turn into the type that a get asks for.
+//! The shadow's answers, and how values are converted to the type that a get asks for.
 
 use crate::slots::{is_unknown, Class};
 
@@ -92,7 +92,7 @@ enum Data<'a> {
 
 #[allow(clippy::len_without_is_empty)]
 impl Values<'_> {
-    /// How many there are; never none, but for an empty list of formats.
+    /// How many there are; never none, except for an empty list of formats.
     #[inline]
     pub fn len(&self) -> usize {
         match self.data {
@@ -110,8 +110,8 @@ impl Values<'_> {
         self.raw(i)
     }
 
-    /// The value itself. A boolean may be any byte that the program called true; drivers show
-    /// it so, but for floats.
+    /// The value itself. A boolean may be any byte that the program called true; drivers return it
+    /// so, except as floats.
     #[inline]
     fn raw(&self, i: usize) -> f64 {
         match self.data {

@@ -66,7 +66,7 @@ impl Range {
     }
 }
 
-/// All values that any group saves, but for those of texture units without fixed functions.
+/// All values that any group saves, except those of texture units without fixed functions.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups(Vec<Range>);
 
@@ -121,7 +121,7 @@ fn same(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
-/// What `glPushAttrib` saved.
+/// The state that `glPushAttrib` saved.
 #[derive(Clone)]
 pub(crate) struct Saved {
     mask: u32,
@@ -138,7 +138,7 @@ pub(crate) struct Saved {
     nested: bool,
 }
 
-/// What `glPushClientAttrib` saved of this crate's state.
+/// The part of this crate's state that `glPushClientAttrib` saved.
 #[derive(Clone)]
 pub(crate) struct SavedClient {
     mask: u32,
@@ -345,14 +345,14 @@ impl State {
                 self.shared.revive_texture(*name);
             }
         }
-        // What was bound without anybody here knowing is restored as well.
+        // Unknown bindings are restored as well.
         for (target, (of, _)) in TARGETS.iter().enumerate() {
             let then = |unit| saved.values.get(units::unit(unit) + binding(target));
             if (0..self.units_used).any(|unit| then(unit).is_some_and(|v| is_unknown(*v))) {
                 self.shared.forget_target(*of);
             }
         }
-        // Textures deleted since then are bound anew, as other ones.
+        // The names of textures deleted since then are bound again, as new textures.
         for unit in 0..self.units_used {
             for (target, (of, _)) in TARGETS.iter().enumerate().take(SAVED_TARGETS) {
                 let at = units::unit(unit) + binding(target);

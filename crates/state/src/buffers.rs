@@ -316,7 +316,7 @@ impl State {
         if let Some((_, at)) = binding_at(target) {
             self.forget_at(at, 1);
         }
-        // What is unknown has a negative offset, which no command accepts.
+        // An unknown binding has a negative offset, which no command accepts.
         for index in 0..self.indexed_limit(target).unwrap_or(0) {
             self.indexed.bindings.insert((target, index), (0, -1, 0));
         }

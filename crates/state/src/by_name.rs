@@ -1,5 +1,5 @@
 //! Commands that change an object by its name or a stack by its mode, without binding or
-//! selecting it: what they change is left to the driver. And other commands' second names.
+//! selecting it: their changes are left to the driver. Also other commands' second names.
 
 use mgn_wire::gl::*;
 

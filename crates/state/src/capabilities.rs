@@ -58,7 +58,7 @@ const NOT_IN_CORE: &[u32] = &[
     GL_FRAGMENT_PROGRAM_ARB,
 ];
 
-/// What a capability is, for `glEnable`.
+/// The kinds of capabilities, for `glEnable`.
 #[derive(Clone, Copy)]
 enum Capability {
     /// Values at a place, all of which follow.

@@ -17,7 +17,7 @@ pub const TEXTURE: usize = attr::TEXCOORD as usize;
 pub const GENERIC: usize = attr::GENERIC as usize;
 pub const ATTRIBUTES: usize = attr::COUNT as usize;
 
-/// The first word of an attribute whose value nobody knows: a NaN that nobody computes.
+/// The first word of an attribute with an unknown value: a NaN that no computation gives.
 const UNKNOWN: u32 = 0x7fed_6d67;
 
 /// Current vertex attributes, four floats each. Writing one is all it takes to set it.

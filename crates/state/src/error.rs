@@ -1,4 +1,4 @@
-//! What OpenGL says to a command it refuses.
+//! OpenGL's errors for commands that it refuses.
 
 use mgn_wire::gl::*;
 

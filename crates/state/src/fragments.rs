@@ -1,4 +1,4 @@
-//! What happens to fragments: tests, blending, masks, and what buffers are cleared to.
+//! State for fragments: tests, blending, masks, and the values to which buffers are cleared.
 
 use mgn_wire::gl::*;
 
@@ -306,7 +306,7 @@ impl State {
         self.integer_clear_color()
     }
 
-    /// What gets show of integers is the driver's business.
+    /// The results of gets for integers depend on the driver.
     fn integer_clear_color(&mut self) -> Result<(), GlError> {
         listed!(self, integer_clear_color());
         self.unsure_of_range(at!(GL_COLOR_CLEAR_VALUE), 4)

@@ -1,4 +1,4 @@
-//! Framebuffers and renderbuffers: which are bound, and what is drawn to and read from.
+//! Framebuffers and renderbuffers: their bindings, and the draw and read buffers.
 
 use mgn_wire::gl::*;
 
@@ -8,7 +8,7 @@ use crate::{Answer, Class, GlError, State};
 
 pub(crate) type DrawBuffers = [f64; DRAW_BUFFERS];
 
-/// What a framebuffer remembers.
+/// The state of a framebuffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framebuffer {
     draw: DrawBuffers,
@@ -42,8 +42,8 @@ pub(crate) fn names() -> impl Iterator<Item = u32> {
     [GL_DRAW_BUFFER, GL_READ_BUFFER].into_iter().chain(numbered)
 }
 
-/// Names whose values follow from what is attached to the framebuffers that are bound. They
-/// are remembered for default framebuffers only, which do not change.
+/// Names whose values follow from the attachments of the bound framebuffers. They are remembered
+/// for default framebuffers only, which do not change.
 pub(crate) const DERIVED: &[u32] = &[
     GL_RED_BITS,
     GL_GREEN_BITS,
@@ -246,7 +246,7 @@ impl State {
             return Err(GlError::InvalidEnum);
         }
         if buffer == GL_FRONT_AND_BACK {
-            // Nobody can read two buffers, but some drivers take it for the front.
+            // Two buffers cannot be read at once, but some drivers use the front.
             self.set_read_buffer(UNKNOWN);
             return self.unsure();
         }
@@ -298,7 +298,7 @@ impl State {
             .map(|name| name as u32)
     }
 
-    /// What a framebuffer is drawn to and read from by, if all of it is known.
+    /// The draw buffers and the read buffer of a framebuffer, if all are known.
     pub fn buffers_of(&self, name: u32) -> Option<Vec<u32>> {
         let Framebuffer { draw, read } = self.framebuffers.get(&name)?;
         let all = draw.iter().chain([read]);
@@ -351,8 +351,8 @@ impl State {
         }
     }
 
-    /// What becomes of the draw buffers when what was saved differs depends on the driver and
-    /// on the framebuffers that were bound meanwhile.
+    /// If the saved draw buffers differ, the result depends on the driver and on the framebuffers
+    /// that were bound meanwhile.
     pub(crate) fn pop_draw_buffers(&mut self, draw: DrawBuffers) {
         if draw.map(f64::to_bits) != self.draw_buffers().map(f64::to_bits) {
             self.set_draw_buffers([UNKNOWN; DRAW_BUFFERS]);

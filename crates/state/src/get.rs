@@ -294,10 +294,10 @@ impl State {
             Place::Row { row, at } => {
                 let row = &TABLE[usize::from(row)];
                 match pname {
-                    // Of elements with an index, gets show only the first.
+                    // Gets return only the first of elements with an index.
                     _ if row.elements > 1 && !row.named => return None,
                     GL_STENCIL_REF | GL_STENCIL_BACK_REF => return None,
-                    // The mode does not tell whose matrix is current: see glPopAttrib.
+                    // The mode does not tell which matrix is current: see glPopAttrib.
                     GL_MATRIX_MODE => return None,
                     // A name may be that of a buffer deleted since.
                     GL_ELEMENT_ARRAY_BUFFER_BINDING => return None,

@@ -1,4 +1,4 @@
-//! From a name to where its values are.
+//! Finds the place of a name's values.
 
 /// Where a name's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

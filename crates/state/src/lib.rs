@@ -137,10 +137,10 @@ pub struct State {
     framebuffers: HashMap<u32, framebuffers::Framebuffer>,
     own: objects::OwnObjects,
     indexed: buffers::IndexedBindings,
-    /// What the driver said of the default framebuffer.
+    /// The driver's values for the default framebuffer.
     derived: HashMap<u32, Vec<i32>>,
-    /// Of the default framebuffer, once there is one. What glGet says of them only the driver
-    /// knows: some know no such name in a core profile.
+    /// The stencil bits of the default framebuffer, once there is one. Only the driver knows what
+    /// glGet returns for them: some know no such name in a core profile.
     stencil_bits: Option<u8>,
     double_buffered: bool,
     feedback_active: bool,
@@ -163,7 +163,7 @@ impl State {
         State::sharing(info, api, Arc::default())
     }
 
-    /// The state of a new context that shares its objects with whoever else holds `shared`.
+    /// The state of a new context that shares its objects with the other holders of `shared`.
     pub fn sharing(info: &ContextInfo, api: u32, shared: Arc<Shared>) -> State {
         let limits = limits::Limits::new(info, api);
         let units = limits.texture_units.max(limits.coord_units);
@@ -252,7 +252,7 @@ impl State {
         self.doubt = true;
     }
 
-    /// A display list was called that nobody here knows: all that lists can set is asked anew.
+    /// A display list with unknown contents was called: all state that lists can set is read again.
     pub fn forget_listed(&mut self) {
         self.values[..at!(GL_RENDER_MODE)].fill(UNKNOWN);
         self.values[slots::TABLE_VALUES..].fill(UNKNOWN);

@@ -144,7 +144,7 @@ impl State {
             }
             GL_LIGHT_MODEL_TWO_SIDE => self.set(at!(GL_LIGHT_MODEL_TWO_SIDE), on),
             GL_LIGHT_MODEL_COLOR_CONTROL if self.limits.compat() => {
-                // Of these names alone nothing is cut.
+                // Only for these names is nothing cut off.
                 let is_name = |name: &u32| *name as f32 == v[0];
                 let control = [GL_SINGLE_COLOR, GL_SEPARATE_SPECULAR_COLOR]
                     .into_iter()

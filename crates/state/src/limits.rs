@@ -1,4 +1,4 @@
-//! What a context is and how far its numbers go.
+//! The kind of a context, and its limits.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::{api, ContextInfo};

@@ -156,7 +156,7 @@ impl State {
     }
 }
 
-/// What one element of `glCallLists` adds to the base.
+/// The offset that one element of `glCallLists` adds to the base.
 fn list_offset(type_: u32, bytes: &[u8]) -> i64 {
     let big_endian = |bytes: &[u8]| bytes.iter().fold(0, |n, &b| n << 8 | i64::from(b));
     let four = || bytes.try_into().unwrap_or([0; 4]);

@@ -2,15 +2,15 @@
 //!
 //! A matrix is known only where every driver must arrive at the same bits: after loading one,
 //! after scaling, after multiplying with an identity, and after translations whose sums need
-//! no more than one rounding. Anything else makes it unknown, until the driver is asked or it
-//! is loaded anew.
+//! no more than one rounding. Anything else makes it unknown, until the driver is asked or it is
+//! loaded again.
 
 use mgn_wire::gl::*;
 
 use crate::slots::at;
 use crate::{Answer, Class, GlError, State};
 
-/// What is known of a matrix.
+/// The knowledge about a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Unknown,
@@ -25,11 +25,11 @@ pub(crate) struct Matrix {
     /// By columns; meaningless while the shape is unknown.
     pub m: [f32; 16],
     pub shape: Shape,
-    /// What it is but for rounding, by columns, where somebody follows that.
+    /// Its values except for rounding, by columns, if they are followed.
     about: Option<[f32; 16]>,
 }
 
-/// What is done to a matrix, for who need not know it to the bit.
+/// A change of a matrix, for users that need not know it exactly.
 enum About {
     Loaded([f32; 16]),
     Multiplied([f32; 16]),
@@ -555,8 +555,8 @@ impl State {
         self.matrices.follows = true;
     }
 
-    /// From object coordinates to clip coordinates, by columns, but for rounding; none where only
-    /// the driver knows.
+    /// From object coordinates to clip coordinates, by columns, except for rounding; none where
+    /// only the driver knows.
     pub fn transform(&self) -> Option<[f32; 16]> {
         if !self.matrices.follows {
             return None;

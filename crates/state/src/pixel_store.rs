@@ -26,7 +26,7 @@ pub struct PixelStore {
 }
 
 impl PixelStore {
-    /// What a new context starts with.
+    /// The initial state of a new context.
     pub const INITIAL: PixelStore = PixelStore {
         alignment: 4,
         ..PixelStore::TIGHT

@@ -1,4 +1,4 @@
-//! A shortcut for what programs ask most: names of one integer at a fixed place.
+//! A shortcut for the most frequent queries: names of one integer at a fixed place.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
@@ -58,8 +58,8 @@ impl State {
     pub(crate) fn initialize_quick(&mut self, info: &ContextInfo) {
         let mut quick = Quick::default();
         for row in TABLE {
-            // What of a stencil buffer's two faces gets show depends on a third name, and masks are
-            // cut off.
+            // Which of a stencil buffer's two faces is returned depends on a third name, and masks
+            // are cut off.
             let fixed = matches!(row.class, Class::Bool | Class::Int)
                 && row.values == 1
                 && !(GL_STENCIL_FUNC..=GL_STENCIL_WRITEMASK).contains(&row.pname)
@@ -83,8 +83,8 @@ impl State {
         self.quick = quick;
     }
 
-    /// What `glGetIntegerv` returns for names of one integer, as far as there is a shortcut; `None`
-    /// says nothing.
+    /// The value of `glGetIntegerv` for names of one integer, if there is a shortcut; `None` if
+    /// there is none.
     #[inline]
     pub fn integer(&self, pname: u32) -> Option<i32> {
         let entry = &self.quick.entries[index(pname)];

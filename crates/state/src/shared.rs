@@ -1,4 +1,4 @@
-//! What the contexts of a share group have in common: names, textures and display lists.
+//! The objects that the contexts of a share group share: names, textures and display lists.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,13 +42,13 @@ impl Default for Objects {
 
 impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Objects> {
-        // What is in there is as good after a panic as before.
+        // The contents are as valid after a panic as before.
         self.objects.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Whether every texture is one that glTexImage can define anew and glTexSubImage fill in
-    /// steps: with storage the one is refused and the other not, with automatic mipmaps each
-    /// step costs as much as all.
+    /// Whether every texture is one that glTexImage can redefine and glTexSubImage can fill in
+    /// steps: with storage the one is refused and the other not, with automatic mipmaps each step
+    /// costs as much as all.
     pub fn textures_are_plain(&self) -> bool {
         !self.special_textures.load(Ordering::Relaxed)
     }
@@ -86,8 +86,8 @@ impl Shared {
         }
     }
 
-    /// An attribute stack bound a texture that had been deleted. What it is now only the driver
-    /// knows.
+    /// An attribute stack bound a texture that had been deleted. Only the driver knows its state
+    /// now.
     pub(crate) fn revive_texture(&self, name: u32) {
         let mut texture = Texture::reserved();
         texture.revived = true;

@@ -29,7 +29,7 @@ pub enum Class {
     EnvColor,
 }
 
-/// A value nobody knows: a NaN that no conversion from a float makes.
+/// An unknown value: a NaN that no conversion from a float makes.
 pub(crate) const UNKNOWN: f64 = f64::from_bits(0x7ff8_6d61_6e67_0001);
 
 #[inline]
@@ -372,7 +372,7 @@ pub(crate) const TABLE_VALUES: usize = {
 };
 
 /// Behind the table: `LIGHTS` times `light::SIZE`, two materials, the clip planes, the fixed
-/// functions of texture units, and at last what every texture unit has.
+/// functions of texture units, and finally the state of every texture unit.
 pub(crate) const LIGHT_AT: usize = TABLE_VALUES;
 pub(crate) const MATERIAL_AT: usize = LIGHT_AT + LIGHTS * crate::lighting::LIGHT_VALUES;
 pub(crate) const CLIP_AT: usize = MATERIAL_AT + 2 * crate::lighting::MATERIAL_VALUES;

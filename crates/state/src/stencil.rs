@@ -26,8 +26,8 @@ impl State {
         Ok(())
     }
 
-    /// The faces that the commands without a face set. What `GL_EXT_stencil_two_side` calls
-    /// the back face is a third set of values, which is left to the driver.
+    /// The faces that the commands without a face set. The back face of `GL_EXT_stencil_two_side`
+    /// is a third set of values, which is left to the driver.
     fn active_stencil_faces(&mut self) -> [Option<usize>; 2] {
         if !self.third_stencil_face() {
             return [Some(FRONT), Some(BACK)];

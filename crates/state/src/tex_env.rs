@@ -71,7 +71,7 @@ impl State {
             return self.unsure_of_unit();
         };
         let value = enum_of(v[0]);
-        // What extensions add to each list only the driver knows.
+        // Only the driver knows the values that extensions add to each list.
         let usual = match pname {
             GL_TEXTURE_ENV_COLOR => true,
             GL_TEXTURE_ENV_MODE => matches!(

@@ -69,8 +69,8 @@ impl Texture {
         }
     }
 
-    /// What becomes of a name when it is bound for the first time: Mesa has other values for
-    /// multisample textures then than for those that are made with a target.
+    /// The texture of a name that is bound for the first time: Mesa then has other values for
+    /// multisample textures than for those that are made with a target.
     pub fn first_bound(target: u32) -> Texture {
         match target {
             GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY => {
@@ -121,7 +121,7 @@ impl Texture {
         self.parameters = [UNKNOWN; VALUES];
     }
 
-    /// What a name is that was only generated.
+    /// The texture of a name that was only generated.
     pub fn reserved() -> Texture {
         Texture::new(0)
     }
@@ -135,7 +135,7 @@ impl Texture {
         };
         let is_integer = |v: &f64| (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(v);
         let judged = match class {
-            // What a driver makes of other floats depends on the machine.
+            // How a driver converts other floats depends on the machine.
             Class::Int | Class::Bool if !v.iter().all(is_integer) => Err(Doubt::Unknown),
             _ => valid(self, pname, v),
         };
@@ -414,7 +414,7 @@ impl State {
         self.tex_storage(target);
     }
 
-    /// The texture's storage was made for good, which limits its levels.
+    /// The texture has got immutable storage, which limits its levels.
     fn tex_storage(&mut self, target: u32) {
         self.shared.texture_is_special();
         self.doubt = true;

@@ -29,7 +29,7 @@ pub(crate) const TARGETS: [(u32, u32); 12] = [
 /// Targets that `GL_TEXTURE_BIT` saves, the first of the above.
 pub(crate) const SAVED_TARGETS: usize = 10;
 
-/// What every unit has: the bindings, the level-of-detail bias and the sampler.
+/// The state of every unit: the bindings, the level-of-detail bias and the sampler.
 pub(crate) const LOD_BIAS: usize = SAVED_TARGETS;
 pub(crate) const UNSAVED: usize = LOD_BIAS + 1;
 const SAMPLER: usize = UNSAVED + TARGETS.len() - SAVED_TARGETS;
@@ -247,7 +247,7 @@ impl State {
         Ok(())
     }
 
-    /// Only the driver knows what a unit has, but for what is bound to it.
+    /// Only the driver knows a unit's state, except its bindings.
     pub(crate) fn forget_unit(&mut self, texunit: u32) {
         let i = texunit.wrapping_sub(GL_TEXTURE0) as usize;
         if i < self.limits.coord_units {
@@ -304,7 +304,7 @@ impl State {
         Ok(())
     }
 
-    /// What becomes of this context's bindings when textures are deleted.
+    /// Updates this context's bindings when textures are deleted.
     pub(crate) fn unbind_textures(&mut self, names: &[u32]) {
         for u in 0..self.units_used {
             for i in 0..TARGETS.len() {

@@ -1,4 +1,4 @@
-//! How busy the machine is: what decides whether spinning pays.
+//! How busy the machine is, which decides whether spinning is worthwhile.
 
 use std::fs::File;
 use std::io::Read;

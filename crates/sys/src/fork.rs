@@ -1,5 +1,5 @@
-//! Whether this process is the one that it was, or a child that was forked from it; and values that
-//! a child starts afresh.
+//! Whether this process is the original one, or a child that was forked from it; and values that a
+//! child initialises again.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -28,7 +28,7 @@ extern "C" fn forked() {
 ///
 /// # Safety
 /// The handler is there for as long as the process. No other thread exists in the child, and any
-/// lock may be held for ever: so it takes none and allocates nothing.
+/// lock may be held forever: so it takes none and allocates nothing.
 pub unsafe fn call_in_children(handler: unsafe extern "C" fn()) {
     // SAFETY: as promised to this function.
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
@@ -45,7 +45,7 @@ pub struct PerProcess<T> {
 
 #[derive(Debug)]
 struct Made<T> {
-    /// Of the process that it belongs to.
+    /// The generation of the process that it belongs to.
     generation: u32,
     value: T,
 }
@@ -95,7 +95,7 @@ impl<T> PerProcess<T> {
                 // SAFETY: just stored, never freed.
                 Ok(_) => return unsafe { &(*fresh).value },
                 Err(other) => {
-                    // SAFETY: it was not stored, so nobody else knows it.
+                    // SAFETY: it was not stored, so no other thread knows it.
                     drop(unsafe { Box::from_raw(fresh) });
                     there = other;
                 }

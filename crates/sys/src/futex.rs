@@ -17,7 +17,7 @@ pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) {
     let _ = futex::wait(word, Flags::empty(), expected, Some(&timeout));
 }
 
-/// Wakes everybody who sleeps on `word`.
+/// Wakes all threads that sleep on `word`.
 pub fn wake_all(word: &AtomicU32) {
     let _ = futex::wake(word, Flags::empty(), i32::MAX as u32);
 }

@@ -44,7 +44,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, AtomicU64};
     use std::sync::Barrier;
 
-    /// Both sides miss each other never, though only one has a fence that the processor knows.
+    /// The two sides never both miss each other, though only one has a fence in the processor.
     #[test]
     fn one_side_sees_the_other() {
         const TURNS: u64 = 20_000;

@@ -29,8 +29,7 @@ fn create_unsealed(name: &str, size: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Likewise, and maps it: nobody can ever write to it but through this mapping and its copies in
-/// forked children.
+/// The same, and maps it. Only this mapping and its copies in forked children can ever write to it.
 pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping)> {
     let fd = create_unsealed(name, size)?;
     let mapping = Mapping::map(&fd, size, Protection::ReadWrite)?;
@@ -38,8 +37,8 @@ pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping
     Ok((fd, mapping))
 }
 
-/// The size of memory that somebody else made, if it is sealed as [`create`] does and not of huge
-/// pages, which may run out: only then can a mapping of it never end in a bus error.
+/// The size of memory that another process made, if it is sealed as [`create`] does and not of huge
+/// pages, which may run out. Only then does access through a mapping never raise a bus error.
 pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
     let seals = rustix::fs::fcntl_get_seals(fd)?;
     if !seals.contains(size_seals()) {
@@ -75,7 +74,7 @@ pub fn of_process(pid: u32, fd: u32, protection: Protection) -> io::Result<Owned
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
-/// What the kernel calls the file system of huge pages (HUGETLBFS_MAGIC).
+/// The kernel's number for the file system of huge pages (HUGETLBFS_MAGIC).
 const HUGE_PAGES: u64 = 0x9584_58f6;
 
 /// Whether every page of `address..address + len` is mapped in this process. Says yes where the
@@ -136,7 +135,7 @@ pub struct Mapping {
 }
 
 // SAFETY: the mapping is plain memory that belongs to no thread; all access through a shared
-// reference is atomic, and raw pointers leave the argument to whoever dereferences them.
+// reference is atomic, and code that dereferences raw pointers has to argue for itself.
 unsafe impl Send for Mapping {}
 // SAFETY: as for Send.
 unsafe impl Sync for Mapping {}
@@ -217,7 +216,7 @@ impl Mapping {
         unsafe { &*pointer }
     }
 
-    /// Has the kernel make all pages ready now, so that the first access to each costs nothing.
+    /// Makes the kernel prepare all pages now, so that the first access to each costs nothing.
     /// Kernels before 5.14 cannot, and nothing is lost then.
     pub fn populate(&self) {
         let advice = match self.protection {
@@ -228,13 +227,13 @@ impl Mapping {
         let _ = unsafe { rustix::mm::madvise(self.as_ptr().cast(), self.len, advice) };
     }
 
-    /// Gives the memory of these bytes back to the system, which are zero from then on, for all who
-    /// have mapped them. Panics where they are not all inside. That the system does not do so
-    /// for this kind of memory changes nothing.
+    /// Gives the memory of these bytes back to the system. They are zero from then on, in all
+    /// mappings. Panics if they are not all inside. If the system cannot do this for the kind of
+    /// memory, nothing changes.
     pub fn give_up(&self, offset: usize, len: usize) {
         let start = self.range(offset, len);
-        // SAFETY: inside the mapping, and shared: whoever reads there finds zeros, as they might
-        // have been written by anybody.
+        // SAFETY: inside the mapping, and shared: readers find zeros, as if any process had written
+        // them.
         let _ = unsafe { rustix::mm::madvise(start.cast(), len, Advice::LinuxRemove) };
     }
 
@@ -283,7 +282,7 @@ mod tests {
         let (fd, mapping) = create_read_only("test", 4096).unwrap();
         mapping.word(0).store(7, Ordering::Relaxed);
         let reader = Mapping::new(&fd, 4096, Protection::Read).unwrap();
-        // SAFETY: mapped, and nobody writes now.
+        // SAFETY: mapped, and nothing writes now.
         assert_eq!(unsafe { reader.as_ptr().read() }, 7);
         assert!(Mapping::new(&fd, 4096, Protection::ReadWrite).is_err());
         assert!(rustix::io::pwrite(&fd, &[1], 0).is_err());
@@ -296,7 +295,7 @@ mod tests {
         let writer = Mapping::new(&fd, 8192, Protection::ReadWrite).unwrap();
         let reader = Mapping::new(&fd, 8192, Protection::Read).unwrap();
         writer.word(4096).store(7, Ordering::SeqCst);
-        // SAFETY: the word lies inside the mapping and nobody writes meanwhile.
+        // SAFETY: the word lies inside the mapping and nothing writes meanwhile.
         assert_eq!(unsafe { reader.range(4096, 4).cast::<u32>().read() }, 7);
     }
 
@@ -314,10 +313,10 @@ mod tests {
         reader.populate();
         writer.word(0).store(7, Ordering::SeqCst);
         assert_eq!(mine.word(0).load(Ordering::SeqCst), 7);
-        // SAFETY: mapped, and nobody writes now.
+        // SAFETY: mapped, and nothing writes now.
         assert_eq!(unsafe { reader.as_ptr().cast::<u32>().read() }, 7);
         assert!(of_process(std::process::id(), 1 << 20, Protection::Read).is_err());
-        // What is not sealed memory is opened, and cannot be mapped.
+        // A file that is not sealed memory can be opened, and cannot be mapped.
         let null = std::fs::File::open("/dev/null").unwrap();
         let null = of_process(
             std::process::id(),
@@ -347,7 +346,7 @@ mod tests {
             writer.word(page * 4096).store(7, Ordering::SeqCst);
         }
         writer.give_up(4096, 4096);
-        // SAFETY: the words lie inside the mapping and nobody writes meanwhile.
+        // SAFETY: the words lie inside the mapping and nothing writes meanwhile.
         let found =
             [0, 1, 2].map(|page| unsafe { reader.range(page * 4096, 4).cast::<u32>().read() });
         assert_eq!(found, [7, 0, 7]);

@@ -88,7 +88,7 @@ pub fn recv(
     }
 }
 
-/// A copy of a descriptor that whoever started this process left open and told the number of.
+/// A copy of a descriptor that the starter of this process left open, and whose number it passed.
 pub fn inherited(fd: i32) -> io::Result<OwnedFd> {
     // SAFETY: the call touches no memory, and a number that is no open descriptor is refused.
     let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };

@@ -1,4 +1,4 @@
-//! Who is at the other end of a socket, and whether it is still there.
+//! The process at the other end of a socket, and whether it still runs.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -13,7 +13,7 @@ pub struct Credentials {
     pub uid: u32,
 }
 
-/// Asks the kernel who is at the other end of a unix socket.
+/// Asks the kernel for the process at the other end of a unix socket.
 pub fn credentials(socket: impl AsFd) -> io::Result<Credentials> {
     let mut found = libc::ucred {
         pid: 0,
@@ -31,13 +31,13 @@ pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// A descriptor that becomes readable when the peer process of a unix socket ends, whoever else
-/// holds copies of the socket (a forked child does). None where the kernel cannot say.
+/// A descriptor that becomes readable when the peer process of a unix socket ends, even if others
+/// hold copies of the socket (as a forked child does). None if the kernel does not support that.
 pub fn pidfd(socket: impl AsFd) -> Option<OwnedFd> {
     const SO_PEERPIDFD: libc::c_int = 77;
     let mut fd: libc::c_int = -1;
     if option(&socket, SO_PEERPIDFD, &mut fd).is_ok() && fd >= 0 {
-        // SAFETY: the kernel has just made this descriptor for us and nobody else knows it.
+        // SAFETY: the kernel has just made this descriptor for us and no other code knows it.
         return Some(unsafe { OwnedFd::from_raw_fd(fd) });
     }
     pidfd_of(credentials(&socket).ok()?.pid).ok()?

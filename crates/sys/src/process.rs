@@ -9,7 +9,7 @@ use rustix::process::{
 };
 use rustix::thread::{unshare_unsafe, UnshareFlags};
 
-/// Has the kernel end a command's process when the thread that starts it ends, however that ends.
+/// Makes the kernel end a command's process when the thread that starts it ends, in whatever way.
 pub fn end_with_us(command: &mut Command) {
     let parent = std::process::id();
     // SAFETY: what runs in the child before the program are two system calls.
@@ -27,8 +27,8 @@ pub fn end_with_us(command: &mut Command) {
     }
 }
 
-/// Has a command's process start with its standard input, output and error, and no other
-/// descriptor, even where somebody before us has left one open.
+/// Makes a command's process start with its standard input, output and error, and no other
+/// descriptor, even if other code of this process has left one open.
 pub fn pass_only_standard(command: &mut Command) {
     // SAFETY: what runs in the child before the program is one system call. It only marks
     // descriptors, so those that the standard library needs until the program starts stay open
@@ -44,11 +44,11 @@ pub fn pass_only_standard(command: &mut Command) {
     }
 }
 
-/// Has this process make no file longer than `most` bytes, files in memory included, for good.
-/// Whatever would make one longer fails, without the signal that ends a process.
+/// Limits the length of files that this process writes to `most` bytes, permanently, including
+/// files in memory. A call that would exceed it fails, without the signal that ends a process.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn limit_file_lengths(most: u64) -> io::Result<()> {
     // SAFETY: no code runs at an ignored signal.
     if unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) } == libc::SIG_ERR {
@@ -67,7 +67,7 @@ pub fn limit_file_lengths(most: u64) -> io::Result<()> {
 /// namespace requires that the process has one thread.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn enter_namespaces(kinds: UnshareFlags) -> io::Result<()> {
     let namespaces =
         UnshareFlags::NEWIPC | UnshareFlags::NEWNET | UnshareFlags::NEWUSER | UnshareFlags::NEWUTS;
@@ -183,7 +183,7 @@ pub fn try_harm() -> Vec<(&'static str, Option<i32>)> {
 /// is forbidden or unknown here.
 ///
 /// # Safety
-/// `into` is valid for writing `len` bytes, and nobody else uses them meanwhile.
+/// `into` is valid for writing `len` bytes, and no other code uses them meanwhile.
 pub unsafe fn read_memory(
     pid: u32,
     address: usize,
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn a_child_gets_no_descriptor_that_was_left_open() {
         let (ours, _) = std::os::unix::net::UnixStream::pair().unwrap();
-        // SAFETY: the copy is new, and nobody else knows its number.
+        // SAFETY: the copy is new, and no other code knows its number.
         let left = unsafe { libc::dup(std::os::fd::AsRawFd::as_raw_fd(&ours)) };
         assert!(left > 2);
         let list = |pass: fn(&mut Command)| {
@@ -233,7 +233,7 @@ mod tests {
         };
         assert!(list(|_| ()));
         assert!(!list(pass_only_standard));
-        // SAFETY: made above, and used by nobody any more.
+        // SAFETY: made above, and no longer in use.
         unsafe { libc::close(left) };
     }
 

@@ -23,7 +23,7 @@ impl NoPipeSignal {
         let mut before: libc::sigset_t = unsafe { zeroed() };
         // SAFETY: both sets are plain memory here.
         let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &pipe(), &mut before) };
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let was_blocked = unsafe { libc::sigismember(&before, libc::SIGPIPE) } == 1;
         NoPipeSignal {
             was_blocked: was_blocked || failed != 0,
@@ -39,7 +39,7 @@ impl Drop for NoPipeSignal {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // SAFETY: the set and the time are plain memory here; nobody asks for details.
+        // SAFETY: the set and the time are plain memory here; null asks for no details.
         let take = || unsafe { libc::sigtimedwait(&pipe(), null_mut(), &now) };
         // The signal that a write has raised waits in this thread, and is taken.
         while !self.was_pending && take() == libc::SIGPIPE {}
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::BrokenPipe);
         drop(guard);
         assert!(is_blocked() && !is_pending());
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &pipe(), null_mut()) };
         // SAFETY: as above.
         unsafe { libc::signal(libc::SIGPIPE, before) };

@@ -1,5 +1,5 @@
-//! What a service manager such as systemd hands to the services that it starts: sockets, and a
-//! place to report that they are ready.
+//! The sockets that a service manager such as systemd passes to its services, and the place where
+//! they report that they are ready.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -34,8 +34,8 @@ pub fn take_sockets() -> io::Result<Vec<(OwnedFd, String)>> {
         if unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is open, and was passed to this process for it to own. Nobody else
-        // takes it: the variables that announce it are gone.
+        // SAFETY: the descriptor is open, and was passed to this process for it to own. No other
+        // code takes it: the variables that announce it are gone.
         let socket = unsafe { OwnedFd::from_raw_fd(number) };
         rustix::io::fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
         Ok((socket, names.next().unwrap_or_default().to_owned()))

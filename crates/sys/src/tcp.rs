@@ -1,4 +1,4 @@
-//! What the kernel knows about a TCP connection's other end.
+//! The kernel's knowledge about a TCP connection's other end.
 
 use std::io;
 use std::mem::MaybeUninit;

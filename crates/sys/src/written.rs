@@ -1,5 +1,5 @@
-//! Private memory that tells which of its pages were written, whoever wrote them: the kernel notes
-//! it without a signal or a fault handler (userfaultfd(2)'s asynchronous write protection, read by
+//! Private memory that tells which of its pages were written, by any code: the kernel notes it
+//! without a signal or a fault handler (userfaultfd(2)'s asynchronous write protection, read by
 //! PAGEMAP_SCAN; Linux 6.7).
 
 use std::fs::File;
@@ -73,7 +73,7 @@ impl Drop for Watched {
     }
 }
 
-/// The descriptors by which the kernel is told what to watch, and asked.
+/// The descriptors by which the kernel watches memory, and reports writes.
 #[derive(Debug)]
 struct Watch {
     faults: OwnedFd,
@@ -134,7 +134,7 @@ struct Scan {
 
 const UFFD_API: u64 = 0xaa;
 const USER_MODE_ONLY: libc::c_int = 1;
-/// Write protection, also of pages that were never touched, that the kernel lifts by itself.
+/// Write protection, also of pages that were never touched, that the kernel removes at a write.
 const FEATURES: u64 = 1 | 1 << 13 | 1 << 15;
 const REGISTER_WRITES: u64 = 2;
 const PROTECT_WRITES: u64 = 1;
@@ -257,7 +257,7 @@ mod tests {
         assert!(covered(&written, 5 * page) && covered(&written, 7 * page + 3));
         assert_eq!(tells, !covered(&written, 500 * page));
         assert_eq!(tells, memory.take_written().is_empty());
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { memory.as_ptr().add(5 * page).write(2) };
         assert!(covered(&memory.take_written(), 5 * page));
     }

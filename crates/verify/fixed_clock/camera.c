@@ -77,7 +77,7 @@ static void read_back(const struct gl *gl, int width, int height, unsigned char 
         gl->PixelStorei(pack_state[i], packing[i]);
 }
 
-/* Frames of two processes would be taken for each other's, so a picture that is there already is an error. */
+/* Frames of two processes could be confused, so it is an error if a picture exists already. */
 static FILE *create(const char *file)
 {
     int descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

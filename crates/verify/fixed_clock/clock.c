@@ -15,7 +15,7 @@
 
 /* In the past, so that a deadline computed from it has always passed already. */
 #define EPOCH (1000000000LL * SECOND)
-/* So many looks at the clock within one frame mean that the program waits for it. */
+/* After this number of looks at the clock within one frame, the program counts as waiting for it. */
 #define PATIENCE 20000
 
 static long long step = SECOND / 60;

@@ -1,4 +1,4 @@
-/* Who calls, and what lies behind this library. */
+/* The library that calls, and the functions behind this library. */
 #include "fixed_clock.h"
 
 #include <EGL/egl.h>
@@ -95,7 +95,7 @@ function lookup_egl(const char *name)
     return ((egl_lookup_function)next_function("eglGetProcAddress", "libEGL.so.1"))(name);
 }
 
-/* The call at the end must stay a jump: the true dlsym() looks at its return address to see who asks. */
+/* The call at the end must stay a jump: the true dlsym() looks at its return address to find the caller. */
 __attribute__((optimize("O2"))) EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
     dlsym_function next = true_dlsym();

@@ -16,7 +16,7 @@ void read_seed(void)
     const char *text = getenv("MGN_CLOCK_SEED");
     if (text)
         seed = (unsigned)strtoul(text, NULL, 10);
-    /* What a program that gives no seed gets. */
+    /* The seed for a program that gives none. */
     srand(seed);
     srandom(seed);
     srand48(seed);

@@ -22,11 +22,11 @@ static double last_second;
 static bool rate;
 static atomic_long frame_number;
 
-/* What the rate is counted from: a frame, and when it was swapped. */
+/* The start of the rate: a frame, and when it was swapped. */
 static struct {
     long frame;
     double started, cpu_started;
-    /* What draws, as it calls itself. */
+    /* The renderer's name for itself. */
     char renderer[256];
 } first;
 
@@ -65,7 +65,7 @@ void read_shot_settings(void)
     rate = getenv("MGN_SHOTS_RATE");
 }
 
-/* The number of the frame that ends now. `file` becomes the name of its picture; empty: there is to be none. */
+/* The number of the frame that ends now. `file` becomes the name of its picture; empty if no picture is taken. */
 static long next_frame(char file[PATH_MAX])
 {
     long frame = atomic_fetch_add(&frame_number, 1) + 1;
@@ -75,7 +75,7 @@ static long next_frame(char file[PATH_MAX])
     return frame;
 }
 
-/* What `command` starts has the true clock. */
+/* Processes that `command` starts have the true clock. */
 static void run(const char *command)
 {
     size_t count = 0;
@@ -145,7 +145,7 @@ static void say_rate(long frame)
                (double)(frame - first.frame) / elapsed, frame - first.frame, elapsed, true_cpu_seconds() - first.cpu_started, first.renderer);
 }
 
-/* Of a program that ends by itself. */
+/* For a program that ends before it is told to. */
 __attribute__((destructor)) static void say_rate_at_exit(void)
 {
     say_rate(atomic_load(&frame_number));
@@ -166,7 +166,7 @@ static void after_swap(long frame, Display *display, function (*lookup)(const ch
         _exit(0);
     }
     if (give_input(frame)) {
-        /* All that the input causes is to be in the program's queue before it looks there. */
+        /* All effects of the input must be in the program's queue before it looks there. */
         wait_milliseconds(100);
         int (*sync)(Display *, int) = (int (*)(Display *, int))x11("XSync");
         if (display && sync)

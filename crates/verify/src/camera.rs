@@ -5,20 +5,20 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// What a run is photographed with.
+/// How to take pictures of a run.
 #[derive(Clone, Debug)]
 pub struct Camera {
     /// The library; see [`mgn_launch::fixed_clock_library`].
     pub library: PathBuf,
-    /// End the program after so many frames.
+    /// End the program after this number of frames.
     pub frames: Option<u64>,
-    /// End it after so many true seconds from that frame on from which the rate counts.
+    /// End it this number of true seconds after the frame from which the rate counts.
     pub seconds: Option<f64>,
     /// The first frame that the rate counts from.
     pub warm: u64,
-    /// Photograph every so many frames.
+    /// Take a picture each time this number of frames has passed.
     pub every: u64,
-    /// What random numbers start from.
+    /// The seed of random numbers.
     pub seed: u32,
     /// Nanoseconds from frame to frame, as the program sees them.
     pub step: u64,
@@ -51,8 +51,8 @@ impl Camera {
         }
     }
 
-    /// What to add to a program's environment for its pictures to be in `folder`, which must be
-    /// empty, as `frame-000001.ppm` and so on; without a folder none are taken.
+    /// The variables to add to a program's environment so that its pictures are in `folder`, which
+    /// must be empty, as `frame-000001.ppm` and so on; without a folder none are taken.
     pub fn environment(&self, folder: Option<&Path>) -> Vec<(OsString, OsString)> {
         let mut all: Vec<(OsString, OsString)> = vec![
             ("LD_PRELOAD".into(), self.before_preloaded()),

@@ -1,4 +1,4 @@
-//! Two folders that should hold the same: what direct rendering left, and what ours did.
+//! Compares two folders that should be equal: the output of direct rendering, and that of ours.
 
 use std::collections::BTreeMap;
 use std::fmt;

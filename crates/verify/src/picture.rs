@@ -17,7 +17,7 @@ pub struct Picture {
 pub struct PixelDifference {
     /// Column and row of the first pixel that differs.
     pub first: (usize, usize),
-    /// What it is in the one and in the other.
+    /// Its colour in either picture.
     pub direct: [u8; 3],
     pub ours: [u8; 3],
     pub count: usize,

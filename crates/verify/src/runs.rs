@@ -26,7 +26,7 @@ pub struct Run {
     pub plan: Plan,
 }
 
-/// What came of two runs that could be compared.
+/// The result of two runs that could be compared.
 #[derive(Debug)]
 pub struct Compared {
     /// Pictures that direct rendering left.
@@ -52,7 +52,7 @@ pub enum Error {
     TimedOut { who: Who, limit: Duration },
     #[error("{process} drew with {} and not through Manganese", driver.display())]
     Elsewhere { process: String, driver: PathBuf },
-    #[error("the program drew through Manganese when it was to draw directly; unset what sets that up in its environment")]
+    #[error("the program drew through Manganese in the direct run; remove the variables that set this up from its environment")]
     NotDirect,
     #[error("what the program drew did not reach the server")]
     NotOurs,
@@ -164,7 +164,7 @@ fn photograph(
         _ if drew && who == Who::Ours && counters.processes == 0 => return Err(Error::NotOurs),
         _ if drew => {}
         (Verdict::NoGl, _) if counters.processes == 0 => return Err(Error::NoGl { who, status }),
-        // That the server was lost, say, is a difference and no error.
+        // For example, a lost server is a difference and no error.
         (_, Who::Ours) => {}
         _ => return Err(Error::NoFrames { who, status }),
     }

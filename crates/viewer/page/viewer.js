@@ -3,7 +3,7 @@
 import { Panel } from "./panel.js";
 import { WallView } from "./wall.js";
 
-const VIEW_AFTER = 100; // ms that the view must stand still before the viewer is told
+const VIEW_AFTER = 100; // ms without a change of the view before the viewer is informed
 const AGAIN_MIN = 500; // ms
 const AGAIN_MAX = 5000;
 const WRONG_TOKEN = 4001;

@@ -4,7 +4,7 @@ const STEP = 1.25; // one zoom by key or button
 const CLOSEST = 16; // screen pixels to a pixel of the wall
 const MOVE_TIME = 180; // ms
 const DRAG_FROM = 5; // pixels that a finger may tremble
-const UNIT = [160, 90]; // what a tile of a plain grid is taken for until a picture tells its size
+const UNIT = [160, 90]; // the assumed size of a tile of a plain grid, until a picture shows its true size
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -127,7 +127,7 @@ export class WallView {
     this.go({ x: x + (dx * width) / scale, y: y + (dy * height) / scale, scale }, true);
   }
 
-  // What follows is for this class alone.
+  // The following methods are private.
 
   room() {
     return [Math.max(64, this.stage.clientWidth), Math.max(64, this.stage.clientHeight)];

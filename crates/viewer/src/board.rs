@@ -1,4 +1,4 @@
-//! What the viewer knows: feeds on one side, watchers on the other, and the pictures between them.
+//! The viewer's state: feeds on one side, watchers on the other, and the pictures between them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::rounds::{Health, Rounds};
 
 /// Pictures on their way to one watcher: one travels while the page draws another.
 const UNDER_WAY: u32 = 2;
-/// What a tile is asked for whose size is not known yet.
+/// The form requested of a tile whose size is not known yet.
 const FIRST: Form = Form {
     reduce: 4,
     quality: 60,
@@ -33,7 +33,7 @@ struct State {
     next: u64,
 }
 
-/// A feed, as the one on the other side of its tile's thread.
+/// A feed, at the other end of its tile's thread.
 struct Fed {
     number: u64,
     name: String,
@@ -44,7 +44,7 @@ struct Fed {
     rates: Option<Rates>,
 }
 
-/// What a server does in a second.
+/// A server's work per second.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Rates {
     frames: f64,
@@ -62,16 +62,16 @@ struct Watcher {
     under_way: u32,
 }
 
-/// What a page shows.
+/// The part of the wall that a page shows.
 #[derive(Debug, Default, Deserialize)]
 pub struct View {
-    /// Of each tile in device pixels; 0 for those out of sight.
+    /// The width of each tile in device pixels; 0 for those out of sight.
     pub widths: Vec<u32>,
     /// Of JPEG, from 1 to 100.
     pub quality: u32,
 }
 
-/// What the page is told of a tile.
+/// The report to the page about a tile.
 #[derive(Debug, Serialize)]
 pub struct Report {
     health: Health,
@@ -80,7 +80,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What is told at once when it changes.
+    /// The fields whose changes are reported at once.
     pub fn news(&self) -> (Health, Option<&str>) {
         (self.health, self.server.as_deref())
     }
@@ -150,7 +150,7 @@ impl Board {
     /// A feed has sent a picture.
     ///
     /// # Errors
-    /// If nobody has asked for it.
+    /// If no watcher has asked for it.
     pub fn picture(
         &self,
         tile: usize,
@@ -163,7 +163,7 @@ impl Board {
         let Some(fed) = state.fed(tile, number) else {
             return Ok(());
         };
-        let unasked = Nonsense("it sent a picture that nobody asked for");
+        let unasked = Nonsense("it sent a picture that was not requested");
         fed.asked = fed.asked.checked_sub(1).ok_or(unasked)?;
         state.rounds.picture(tile, head, jpeg);
         self.advance(state);
@@ -181,7 +181,8 @@ impl Board {
         }
     }
 
-    /// A watcher comes. Gives its number, and what says that there may be something for it.
+    /// Adds a watcher. Returns its number, and a receiver that signals that there may be something
+    /// for it.
     pub fn watch(&self) -> (u64, watch::Receiver<()>) {
         let mut state = self.lock();
         let number = state.number();
@@ -215,7 +216,7 @@ impl Board {
         }
         if let Some(watcher) = state.watchers.get_mut(&watcher) {
             watcher.view = view;
-            // What has come into sight may have been there for long.
+            // Tiles that come into sight may have old pictures.
             watcher.offered = 0;
         }
         self.advance(state);
@@ -358,7 +359,7 @@ impl State {
         self.feeds[tile].as_mut().filter(|fed| fed.number == number)
     }
 
-    /// The smallest picture of a tile that is large enough for all who see it.
+    /// The smallest picture of a tile that is large enough for all watchers that see it.
     fn form(&self, tile: usize) -> Option<Form> {
         let views = self.watchers.values().map(|watcher| &watcher.view);
         let seen = views.filter(|view| view.widths.get(tile).is_some_and(|width| *width > 0));
@@ -375,7 +376,7 @@ impl State {
     }
 }
 
-/// What a server did in the time between two of its figures. None if it has begun anew.
+/// A server's work per second between two of its reports. None if it has been restarted in between.
 fn rates(before: &Figures, after: &Figures) -> Option<Rates> {
     let elapsed = after.elapsed.checked_sub(before.elapsed)?.as_secs_f64();
     if before.elapsed.is_zero() || elapsed <= 0.0 {

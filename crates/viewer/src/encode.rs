@@ -1,4 +1,4 @@
-//! Pictures of fewer pixels.
+//! Pictures reduced to fewer pixels.
 
 use mgn_present::PIXEL;
 

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use crate::encode::shrink;
 use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, NAME_MAX, SIDE_MAX};
 
-/// When no frame has come for so long, the newest is the one to show.
+/// If no frame has come for this long, the newest one is sent.
 const QUIET: Duration = Duration::from_millis(100);
 const FIGURES_EVERY: Duration = Duration::from_secs(1);
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 const CONNECT_AGAIN: Duration = Duration::from_secs(1);
 
-/// Whose pictures, and where to.
+/// The source of the pictures, and their destination.
 #[derive(Debug, Clone)]
 pub struct FeedOptions {
     /// The viewer's, for feeds.
@@ -41,8 +41,8 @@ pub struct FeedOptions {
 /// pictures that come faster than the viewer asks, it sends the newest. The feed looks for its
 /// viewer for as long as it lives, and takes pictures without one.
 ///
-/// All pictures are taken for those of one window. Feeds of one wall number its frames alike: that
-/// is how tiles of one frame find each other.
+/// All pictures count as those of one window. Feeds of one wall number its frames alike, so that
+/// the viewer can match the tiles of a frame.
 #[derive(Debug)]
 pub struct Feed {
     shared: Arc<Shared>,
@@ -111,7 +111,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Why the viewer has refused the feed for good, if it has.
+    /// Why the viewer has refused the feed permanently, if it has.
     pub fn refused(&self) -> Option<String> {
         self.shared.lock().refused.clone()
     }
@@ -131,7 +131,7 @@ impl Target for Feed {
 }
 
 impl Drop for Feed {
-    /// What is under way is given up.
+    /// Pending work is given up.
     fn drop(&mut self) {
         self.shared.lock().stopped = true;
         self.shared.changed.notify_one();
@@ -158,7 +158,7 @@ struct State {
     seen: u64,
     came: Option<Instant>,
     ask: Option<Ask>,
-    /// What answers an ask, until the thread takes it.
+    /// The answer to a request, until the thread takes it.
     answer: Option<(Kept, Ask)>,
     /// Memory to use again.
     spare: Vec<Kept>,
@@ -335,7 +335,7 @@ fn feed(shared: &Arc<Shared>, connection: Connection, began: Instant) -> Result<
     over.store(true, Ordering::Relaxed);
     drop(sender);
     if outcome.is_err() {
-        // Its last word would be taken for one on the next connection.
+        // Otherwise its last event would be mistaken for one on the next connection.
         let _ = listener.join();
     }
     outcome

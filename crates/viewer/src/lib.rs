@@ -1,10 +1,10 @@
-//! A wall in a browser: as it is arranged, live, from the whole mural down to one tile.
+//! A wall in a browser: live, in its arrangement, from the whole mural down to one tile.
 //!
 //! A [`Feed`] takes the pictures of one tile where they are made, and sends those that the viewer
-//! asks for as JPEG. The [`Viewer`] serves the page. It asks only for what somebody looks at, no
-//! larger than it is shown, no faster than it is drawn, and for the same frame of every tile; what
-//! of a frame has arrived is shown when all of it has. The page has a WebSocket, which it must show
-//! the token for, and says on it what is in view.
+//! asks for as JPEG. The [`Viewer`] serves the page. It asks only for tiles in view, no larger than
+//! they are shown, no faster than they are drawn, and for the same frame of every tile. A frame is
+//! shown when all of its parts have arrived. The page has a WebSocket, for which it needs the
+//! token, and reports on it what is in view.
 //!
 //! Without the feature `page` there are only feeds.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What feeds and the viewer tell each other. All integers little-endian.
+//! The messages between feeds and the viewer. All integers are little-endian.
 //!
 //! ```text
 //! opening  := "mgn feed"  version:u16  tile:u16  name (UTF-8, up to 64 bytes)            feed to viewer, when it connects
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Wide and high enough for any framebuffer.
 pub const SIDE_MAX: u32 = 16384;
-/// What a picture that travels has at most, so that browsers can hold it.
+/// The most pixels of a picture that is sent, so that browsers can hold it.
 pub const PIXELS_MAX: u64 = 1 << 26;
 /// The longest message of a feed.
 pub const MESSAGE_MAX: usize = 8 << 20;
@@ -27,11 +27,11 @@ const PICTURE_HEAD: usize = 44;
 const FIGURES_BYTES: usize = 56;
 const ASK_BYTES: usize = 24;
 
-/// What a feed says first.
+/// A feed's first message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     pub tile: u16,
-    /// Of the server, for people.
+    /// The server's name, for people.
     pub name: String,
 }
 
@@ -40,15 +40,15 @@ pub struct Opening {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ask {
     pub frame: u64,
-    /// What the viewer has of this tile in the form it wants; 0 for nothing.
+    /// The frame of this tile that the viewer has in the form it wants; 0 for none.
     pub have: u64,
     pub form: Form,
 }
 
-/// How a picture is to be made.
+/// The form of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
-    /// So many pixels along each side become one, from 1 to [`REDUCE_MAX`].
+    /// The number of pixels along each side that become one, from 1 to [`REDUCE_MAX`].
     pub reduce: u32,
     /// Of JPEG, from 1 to 100.
     pub quality: u32,
@@ -78,18 +78,18 @@ pub struct Head {
     /// In pixels of the window; what travels is `form.reduce` times smaller, rounded up.
     pub width: u32,
     pub height: u32,
-    /// That was asked for.
+    /// The form that was requested.
     pub form: Form,
     pub frame: u64,
     /// The newest frame that the feed has seen.
     pub newest: u64,
 }
 
-/// What a server has done so far.
+/// A server's work so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     pub frames: u64,
-    /// Of commands.
+    /// Bytes of commands.
     pub bytes: u64,
     pub rendering: Duration,
     /// For commands.
@@ -111,7 +111,7 @@ pub enum FromFeed<'a> {
     Figures(Figures),
 }
 
-/// What is wrong with the other end's words.
+/// An error in the other end's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Nonsense(pub &'static str);
@@ -185,7 +185,7 @@ impl Head {
             .unwrap_or(REDUCE_MAX)
     }
 
-    /// Of the picture that travels, in pixels.
+    /// The size of the picture that is sent, in pixels.
     pub fn size(&self) -> (u32, u32) {
         (
             self.width.div_ceil(self.form.reduce),

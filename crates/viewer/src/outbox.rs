@@ -1,4 +1,4 @@
-//! What a feed is to be asked next, for the thread that asks it. The newest ask wins.
+//! The next request to a feed, for the thread that sends it. The newest request wins.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

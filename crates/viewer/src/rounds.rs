@@ -1,18 +1,18 @@
 //! Which frame every tile should show next, so that all of a wall change together. No I/O.
 //!
-//! In a *round* every feed that is looked at is asked for one frame, a little ahead of the newest
-//! that any has seen. When all have answered with that frame, the pictures are shown. A feed where
-//! no more frames come answers with its newest, and is waited for if others are further. One that
-//! had passed the frame already answers with a later one; then all are asked again, further ahead.
+//! In a *round*, every feed in view is asked for one frame, a little ahead of the newest that any
+//! has seen. When all have answered with that frame, the pictures are shown. A feed without new
+//! frames answers with its newest, and the others wait for it if they are further. A feed that has
+//! already passed the frame answers with a later one. Then all are asked again, further ahead.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::message::{Ask, Form, Head};
 
-/// Of frames to ask ahead.
+/// The most frames to ask ahead.
 const MARGIN_MAX: u64 = 63;
-/// After so many rounds that went well, a smaller margin is tried.
+/// After this number of rounds without a late feed, a smaller margin is tried.
 const STREAK: u32 = 32;
 
 /// A picture that a feed has sent.
@@ -31,7 +31,7 @@ pub enum Health {
     /// It has never had a feed.
     Waiting,
     Live,
-    /// Its feed keeps the others waiting, who go on without it.
+    /// Its feed keeps the others waiting, so they continue without it.
     Late,
     /// Its feed has gone.
     Lost,
@@ -58,7 +58,7 @@ struct Tile {
     /// The newest frame that its feed is known to have seen.
     newest: u64,
     want: Option<Form>,
-    /// What its feed was asked last, until it answers.
+    /// The last request to its feed, until the feed answers.
     asked: Option<Ask>,
     pending: Option<Shown>,
     /// The frame that it answered with in this round when others were further.
@@ -127,7 +127,7 @@ impl Rounds {
         });
     }
 
-    /// How a tile's pictures are wanted; None if nobody sees it.
+    /// The form in which a tile's pictures are wanted; none if no watcher sees the tile.
     pub fn want(&mut self, tile: usize, form: Option<Form>) {
         self.tiles[tile].want = form;
     }
@@ -146,12 +146,13 @@ impl Rounds {
         }
     }
 
-    /// Of the newest picture that is shown.
+    /// The version of the newest picture that is shown.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Goes on as far as it can, and gives what to ask whom. `ready`: somebody would take pictures.
+    /// Proceeds as far as it can, and returns what to ask of which tiles. `ready`: a watcher would
+    /// take pictures.
     pub fn advance(&mut self, now: Instant, ready: bool) -> Vec<(usize, Ask)> {
         if self.round.is_some() {
             self.conclude(now);
@@ -174,7 +175,7 @@ impl Rounds {
             let same = tile.shown.as_ref().filter(|shown| shown.head.form == form);
             let have = same.map_or(0, |shown| shown.head.frame).max(tile.behind);
             let ask = Ask { frame, have, form };
-            // Who has not answered for long is not asked more and more.
+            // A late feed gets no further request until it answers.
             if tile.asked != Some(ask) && !(tile.late && tile.asked.is_some()) {
                 tile.asked = Some(ask);
                 asks.push((n, ask));
@@ -248,7 +249,7 @@ impl Rounds {
         }
     }
 
-    /// A frame that no feed should have seen by the time it hears of it.
+    /// A frame that no feed should have reached when it gets the request.
     fn ahead(&self) -> u64 {
         let newest = self.tiles.iter().map(|tile| tile.newest).max();
         newest.unwrap_or(0).saturating_add(1 + self.margin)
@@ -379,7 +380,7 @@ mod tests {
         answer(&mut rounds, 1, 1);
         let asks = rounds.advance(now, true);
         assert_eq!(frames(&rounds), [0, 0]);
-        assert_eq!(asks.len(), 1, "only who is behind is asked");
+        assert_eq!(asks.len(), 1, "only the feed that is behind is asked");
         let (tile, ask) = asks[0];
         assert_eq!((tile, ask.frame, ask.have), (1, 2, 1));
         answer(&mut rounds, 1, 2);
@@ -466,7 +467,11 @@ mod tests {
         rounds.advance(now, true);
         answer(&mut rounds, 0, 2);
         rounds.advance(now, true);
-        assert_eq!(frames(&rounds), [2, 1], "who is not seen is not waited for");
+        assert_eq!(
+            frames(&rounds),
+            [2, 1],
+            "there is no wait for a tile out of sight"
+        );
     }
 
     #[test]

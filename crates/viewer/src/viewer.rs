@@ -39,7 +39,7 @@ pub struct ViewerOptions {
     pub listen: Address,
     /// Where feeds come in.
     pub feeds: Address,
-    /// Who may send pictures, where feeds come by TCP: holders of tokens with the role server, and
+    /// The feeds that may send pictures over TCP: holders of tokens with the role server, and
     /// servers that have met a client with one of the tokens.
     pub access: Access,
     /// Names of this machine, beside its host name, by which browsers may call it.
@@ -163,7 +163,7 @@ impl Viewer {
         Ok(viewer)
     }
 
-    /// Where the page is, with the token: a secret of whoever may watch.
+    /// The address of the page, with the token: a secret of the people who may watch.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -173,7 +173,7 @@ impl Viewer {
         &self.feeds
     }
 
-    /// Waits for as long as it runs, which is for ever unless something breaks.
+    /// Waits as long as it runs, which is forever unless something fails.
     pub fn wait(mut self) {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -222,7 +222,7 @@ async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()
     }
 }
 
-/// Serves whoever connects.
+/// Serves all connections.
 async fn accept(listener: tokio::net::TcpListener, web: Arc<Web>) {
     let visitors = web.visitors.clone();
     let router = TowerToHyperService::new(router(web));

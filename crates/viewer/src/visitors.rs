@@ -1,4 +1,4 @@
-//! Connections for the page and its parts, which anybody can open. Those of pages that have shown
+//! Connections for the page and its parts, which anyone can open. Those of pages that have shown
 //! the token are not among them.
 
 use std::collections::HashMap;
@@ -44,7 +44,8 @@ impl Visitors {
         self.lock().visits.insert(number, (source, task));
     }
 
-    /// Somebody could not be taken because the system has no room: another one loses its place.
+    /// A connection could not be accepted because the system has no room: another one loses its
+    /// place.
     pub fn make_room(&self, error: &std::io::Error) {
         let now = Instant::now();
         let mut state = self.lock();
@@ -54,12 +55,12 @@ impl Visitors {
         state.refuse(Source::Unknown, &why, now);
     }
 
-    /// Logs that somebody was sent away, unless many are.
+    /// Logs that a connection was refused, unless many are.
     pub fn refuse(&self, source: Source, why: &str) {
         self.lock().refuse(source, why, Instant::now());
     }
 
-    /// Ends those whose time is over, and logs what is due.
+    /// Ends connections whose time is over, and writes pending log lines.
     pub fn tick(&self) {
         let now = Instant::now();
         let mut state = self.lock();

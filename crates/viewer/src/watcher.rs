@@ -10,14 +10,14 @@ use tokio::time::{interval, timeout, MissedTickBehavior};
 use crate::board::{Board, Report, View};
 
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// What a page is told why it is sent away (RFC 6455 leaves these codes to applications).
+/// The code that tells a page why it is refused (RFC 6455 leaves these codes to applications).
 const WRONG_TOKEN: u16 = 4001;
 const TOO_SLOW: u16 = 4002;
 const NONSENSE: u16 = 4003;
-/// How long it may take to hear that.
+/// How long the page may take to read that.
 const GOODBYE: Duration = Duration::from_secs(5);
 
-/// What a page says.
+/// A message from a page.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FromPage {
@@ -26,7 +26,7 @@ pub(crate) enum FromPage {
     Taken,
 }
 
-/// What a page is told beside pictures.
+/// A message to a page, beside pictures.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum ToPage<'a> {
@@ -105,7 +105,7 @@ async fn serve(
 }
 
 impl Page {
-    /// What the page says next; None when it has gone.
+    /// The page's next message; none when it has gone.
     async fn next(&mut self) -> Option<Result<FromPage, ()>> {
         loop {
             match self.socket.recv().await?.ok()? {

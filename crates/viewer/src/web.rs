@@ -21,12 +21,12 @@ use crate::watcher;
 
 /// Pages at once.
 const PAGES_MAX: usize = 64;
-/// Pages at once that are told that their token is wrong.
+/// The number of pages that may be informed at once that their token is wrong.
 const REFUSED_MAX: usize = 16;
-/// What a page says is short.
+/// A page's messages are short.
 const SAID_MAX: usize = 4096;
 
-/// What page and viewer speak on the WebSocket.
+/// The protocol of page and viewer on the WebSocket.
 const PROTOCOL: &str = "manganese-viewer";
 
 const ASSETS: [(&str, &str, &str); 6] = [
@@ -170,8 +170,8 @@ fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
     offered.next() == Some(PROTOCOL) && offered.next().is_some_and(|token| secret.is(token))
 }
 
-/// The host and port that the browser was told, if a foreign name cannot stand for them: a site
-/// that gives its own name this machine's address (DNS rebinding) would pass for the viewer's page.
+/// The host and port that the browser uses, if a foreign name cannot stand for them: a site that
+/// gives its own name this machine's address (DNS rebinding) would pass for the viewer's page.
 fn host(headers: &HeaderMap, uri: &Uri, names: &[String]) -> Option<String> {
     let mut told = headers.get_all(header::HOST).iter();
     let text = match (told.next(), uri.authority()) {

@@ -176,7 +176,7 @@ fn mouse(browser: &mut Browser) {
         "document.querySelector('#mural').getBoundingClientRect().width > {}",
         whole[2] * 1.3
     ));
-    // What is under the pointer stays there.
+    // The point under the pointer stays there.
     let zoomed = place(browser, &tile(0));
     let share = |tile: [f64; 4]| (x - tile[0]) / tile[2];
     assert!((share(zoomed) - share(north_west)).abs() < 0.01);
@@ -390,7 +390,7 @@ fn a_page_that_has_lost_the_viewer_connects_again() {
         let before = browser.eval(frame);
         browser.until(&format!("{frame} > {before}"));
     }
-    // Also when the page is loaded anew, now without the token in its address.
+    // Also when the page is reloaded, now without the token in its address.
     browser.open("about:blank");
     browser.open(&format!("http://{}/", network.place));
     browser.until(ALL_SHOWN);

@@ -41,7 +41,7 @@ fn tiles_come_together_and_in_their_colours() {
         tiles.is_some_and(|tiles| tiles.iter().all(|tile| tile["health"] == "live"))
     });
     watcher.look(&[64; 4]);
-    // What the page shows. Feeds that have just come may be a few frames apart.
+    // The frames that the page shows. Feeds that have just come may be a few frames apart.
     let mut frames = [0; 4];
     for n in 0..30 {
         for shown in watcher.take() {
@@ -74,7 +74,7 @@ fn pictures_are_made_as_small_as_they_are_shown() {
     let width = |watcher: &mut Watcher, wanted: usize| loop {
         for shown in watcher.take() {
             assert_eq!(shown.size, (640, 400));
-            assert_eq!(shown.tile, 0, "nobody looks at the other");
+            assert_eq!(shown.tile, 0, "the page shows no other tile");
             let image = turbojpeg::read_header(&shown.jpeg).unwrap();
             if image.width == wanted {
                 return;
@@ -83,7 +83,7 @@ fn pictures_are_made_as_small_as_they_are_shown() {
     };
     // 640 / 6, rounded up: the smallest that is large enough.
     width(&mut watcher, 107);
-    // Also of a picture that stands still.
+    // Also if the picture does not change.
     watcher.look(&[640, 0]);
     width(&mut watcher, 640);
 }
@@ -105,7 +105,7 @@ fn the_newest_frame_of_a_program_that_stands_still_is_shown() {
             frames[shown.tile] = shown.frame;
         }
     }
-    // Whoever comes later sees it, too.
+    // A page that comes later sees it, too.
     let mut late = Watcher::connect(&viewer);
     late.look(&[32, 32]);
     assert_eq!(late.take().len(), 2);
@@ -209,7 +209,7 @@ fn strangers_are_sent_away() {
     }
     assert!(open(&host, &[("origin", &origin)])
         .is_ok_and(|mut socket| matches!(socket.read(), Ok(Message::Close(_)))));
-    // Who knows the token and then talks nonsense, too.
+    // The same holds for a page that knows the token and then sends nonsense.
     for said in [
         "{\"view\":{\"widths\":[1,2],\"quality\":80}}",
         "{\"view\":{\"widths\":[99999],\"quality\":80}}",
@@ -284,7 +284,7 @@ fn feeds_by_tcp_need_the_token() {
     assert_eq!(told["tiles"][0]["health"], "waiting");
 }
 
-/// Whoever may only have programs rendered cannot pass pictures off as those of a server.
+/// A client that may only have programs rendered cannot send pictures in the name of a server.
 #[test]
 fn a_client_cannot_pose_as_a_server() {
     use mgn_fabric::{connect, Access, Error, Role, Token, Transport};
@@ -370,7 +370,7 @@ fn a_feed_that_breaks_the_rules_is_sent_away() {
     };
     talk(b"");
     talk(&[9; 100]);
-    // A picture as it should be, but one that nobody asked for.
+    // A correct picture that was not requested.
     let jpeg = turbojpeg::compress(
         turbojpeg::Image {
             pixels: &[0u8; 4 * 4 * 4][..],

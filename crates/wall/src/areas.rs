@@ -1,15 +1,16 @@
-//! Who draws, shows and answers for what of a window.
+//! The parts of a window that each tile draws, shows and answers for.
 
 use crate::{Fit, Rect, Tile, Wall};
 
 /// A tile's share of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Area {
-    /// What it shows. Empty if the window does not reach the tile.
+    /// The part that it shows. Empty if the window does not reach the tile.
     pub shown: Rect,
-    /// What it answers for: of any pixel of the window one tile, whether or not it is shown.
+    /// The part that it answers for. Each pixel of the window belongs to one tile, whether or not
+    /// it is shown.
     pub owned: Vec<Rect>,
-    /// What it draws: the smallest rectangle around both.
+    /// The part that it draws: the smallest rectangle around both.
     pub drawn: Rect,
 }
 
@@ -37,7 +38,7 @@ impl Wall {
         let rest = owned.iter().flatten().fold(vec![window], |rest, part| {
             rest.iter().flat_map(|gap| gap.without(part)).collect()
         });
-        // What is left goes to whoever draws least for it.
+        // The rest goes to the tiles that draw the least for it.
         for gap in rest {
             let cost = |n: &usize| {
                 let hull = hull(&owned[*n]).hull(&shown[*n]);
@@ -57,8 +58,7 @@ impl Wall {
             .collect()
     }
 
-    /// How large what a tile shows of a window is there, if that is not as large as it is in the
-    /// window.
+    /// The size in the window of the part that a tile shows, if the tile shows it in another size.
     pub fn scaled(&self, tile: &Tile) -> Option<(u32, u32)> {
         let (size, fit) = self.mural_of(tile);
         let shown = tile.rect.and(&Rect::new(0, 0, size.0, size.1));

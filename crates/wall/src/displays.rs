@@ -100,7 +100,7 @@ mod tests {
             said.contains("0,0 and 2,0") && said.contains(":0.0"),
             "{said}"
         );
-        // Elsewhere, or nobody knows where.
+        // Elsewhere, or at an unknown place.
         assert_eq!(meeting.covered(Some), None);
         assert_eq!(meeting.covered(|_| None::<()>), None);
         let full = wall(&[(":0", Place::At(500, 0)), (":0", Place::Fullscreen)]);

@@ -1,4 +1,4 @@
-//! A wall as it is arranged.
+//! The arrangement of a wall.
 
 use crate::{Rect, Target, Windows};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub enum Fit {
     Window,
 }
 
-/// What renderers have of a program's windows.
+/// The part of a program's window that each renderer has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tiling {
@@ -98,7 +98,7 @@ impl Tile {
         self.present.contains(&Target::Program)
     }
 
-    /// Whether its server shows it, or nobody.
+    /// Whether its server shows it. If not, it is not shown.
     pub fn is_shown_there(&self) -> bool {
         self.present != [Target::Program]
     }
@@ -119,7 +119,7 @@ impl fmt::Display for Tile {
     }
 }
 
-/// What is wrong with a wall.
+/// An error in a wall.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WallError {
     #[error("the wall {0} has no tiles; it needs one at least")]
@@ -136,7 +136,9 @@ pub enum WallError {
     Outside(String, u32, u32),
     #[error("two tiles are called {0}; give one of them another name")]
     Twice(String),
-    #[error("{0:?} is no wall; write COLUMNSxROWS, 2x2 for one, with {TILES_MAX} tiles at most")]
+    #[error(
+        "{0:?} is no wall; write COLUMNSxROWS, for example 2x2, with {TILES_MAX} tiles at most"
+    )]
     Grid(String),
     #[error("{0:?} is no place for pictures; write window=DISPLAY, files=DIR or viewer=ADDRESS")]
     Target(String),
@@ -214,8 +216,8 @@ impl Wall {
         Ok(())
     }
 
-    /// The wall as text that [`Wall::from_json`] reads: for another process, not for people, who
-    /// write walls in TOML.
+    /// The wall as text that [`Wall::from_json`] reads: for another process. People write walls in
+    /// TOML.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a wall has a serialised form")
     }

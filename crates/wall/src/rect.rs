@@ -44,7 +44,7 @@ impl Rect {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// What both have in common; empty if nothing.
+    /// The intersection of both; empty if there is none.
     pub fn and(&self, other: &Rect) -> Rect {
         Rect::between(
             self.x.max(other.x),
@@ -68,7 +68,7 @@ impl Rect {
         }
     }
 
-    /// What is left of it without `other`: up to four rectangles, none of them empty.
+    /// The rest of it without `other`: up to four rectangles, none of them empty.
     pub fn without(&self, other: &Rect) -> Vec<Rect> {
         let common = self.and(other);
         if common.is_empty() {

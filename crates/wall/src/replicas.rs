@@ -1,4 +1,4 @@
-//! Several walls that show the same: one wall, whose tiles know which of them they are of.
+//! Several walls that show the same: one wall, in which each tile knows the number of its own wall.
 //!
 //! Tiles may overlap, and the first of those that show a pixel answers for it. So the tiles of the
 //! first wall answer for all that they show, and those of the others draw and show what they show.
@@ -41,8 +41,8 @@ impl Wall {
         last.unwrap_or(0) + 1
     }
 
-    /// The `number`-th of the walls that it is made of, from 0, by itself; and whether a tile is of
-    /// that one.
+    /// The `number`-th of the walls that it is made of, from 0, alone; and whether a tile belongs
+    /// to that one.
     pub fn one_of(&self, number: u32) -> (Wall, impl Fn(&Tile) -> bool) {
         let is_of_it = move |tile: &Tile| tile.wall_number() == number;
         let tiles = self.tiles.iter().filter(|tile| is_of_it(tile));

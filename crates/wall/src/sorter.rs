@@ -1,5 +1,5 @@
 //! Which tiles geometry can touch (sort-first), after Humphreys et al., *WireGL* (2001): the box
-//! around some vertices is held against the tiles' edges.
+//! around some vertices is compared with the tiles' edges.
 
 /// The tiles' edges as planes in object space.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Bounds {
     most: [f32; 4],
 }
 
-/// What is known of the tiles that a box touches.
+/// The tiles that a box may touch, as far as they are known.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged {
     tiles: u64,
@@ -25,7 +25,7 @@ pub struct Judged {
     open: u64,
 }
 
-/// So many boxes are held against the planes at once.
+/// The number of boxes that are tested against the planes at once.
 pub const GROUP: usize = 8;
 
 /// Boxes by their axes, so that a processor takes several of them with each step.
@@ -36,7 +36,7 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// Of no more boxes than that; nothing is known of those that are missing.
+    /// Takes at most `GROUP` boxes. For missing ones, nothing is decided.
     pub fn new(boxes: &[Bounds]) -> Boxes {
         let middles: [_; GROUP] = std::array::from_fn(|i| {
             let bounds = boxes.get(i);
@@ -59,7 +59,7 @@ impl Boxes {
                 reach[i] += plane[axis].abs() * half[i];
             }
         }
-        // Nothing is known of what is not a number.
+        // NaN decides nothing.
         let outside = std::array::from_fn(|i| -i32::from(at[i] + reach[i] < 0.));
         let inside = std::array::from_fn(|i| -i32::from(at[i] - reach[i] >= 0.));
         [outside, inside]
@@ -90,7 +90,7 @@ impl Bounds {
         most: [f32::INFINITY; 4],
     };
 
-    /// Makes them hold a vertex: x, y, z, and any number. What is not a number is left out.
+    /// Makes them hold a vertex: x, y, z, and any number. Values that are not numbers are left out.
     #[inline(always)]
     pub fn add(&mut self, vertex: [f32; 4]) {
         self.least = lesser(vertex, self.least);
@@ -194,9 +194,9 @@ impl Sorter {
         self.all
     }
 
-    /// What is known of everything.
+    /// The start, at which all planes are undecided.
     pub fn begin(&self) -> Judged {
-        // What has no bit is never looked at, as if every box were on the inside.
+        // A plane without a bit is never tested, as if every box were inside.
         let number = self.planes.len().min(64) as u32;
         Judged {
             tiles: self.all,
@@ -204,7 +204,7 @@ impl Sorter {
         }
     }
 
-    /// What is known of boxes that lie in one of which `known` is known.
+    /// Judges boxes that lie in a box for which the result was `known`.
     #[inline]
     pub fn judge(&self, boxes: &Boxes, known: Judged) -> [Judged; GROUP] {
         let mut tiles = [known.tiles; GROUP];
@@ -234,7 +234,7 @@ impl Sorter {
         let mut hit = self.all;
         for (plane, behind) in &self.planes {
             let (at, reach) = along(plane, centre, half);
-            // Nothing is known of what is not a number.
+            // NaN decides nothing.
             if at + reach < 0. {
                 hit &= !behind;
             }

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 pub struct Windows {
     /// With `*` for any letters.
     pub title: Option<String>,
-    /// The window's class or instance, likewise.
+    /// The window's class or instance, in the same way.
     pub class: Option<String>,
     /// Width and height in pixels that it has at least.
     pub min_size: (u32, u32),
-    /// The how-manyth window it is of those that the rest holds for, from 1.
+    /// Its number among the windows to which the rest applies, from 1.
     pub nth: Option<u32>,
 }
 
-/// What a window is called.
+/// The names of a window.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     pub title: String,

@@ -22,7 +22,7 @@ pub enum Fault {
     BadString,
     #[error("a count of {0} is beyond every limit")]
     HugeCount(u64),
-    #[error("a long command was continued that was not begun, or is longer than it said")]
+    #[error("a long command was continued without a beginning, or is longer than announced")]
     BadLong,
     #[error("a command that needs a context came without one")]
     NoContext,
@@ -31,16 +31,16 @@ pub enum Fault {
     /// The driver has failed at what it must be able to do, whatever the client has sent.
     #[error("{0}")]
     Driver(String),
-    /// This end has failed by itself.
+    /// This end has failed.
     #[error("{0}")]
     Server(String),
     /// The connection to the client broke.
     #[error("{0}")]
     Network(String),
-    /// The client has left, which is nobody's fault.
+    /// The client has left, which is no fault.
     #[error("the client has gone")]
     Gone,
-    /// The server was told to end, which is nobody's fault either.
+    /// The server was told to end, which is no fault either.
     #[error("the server is shutting down")]
     Over,
     /// Another program of the window that the client shares has died, or all of them wait.
@@ -169,7 +169,7 @@ impl Decoder {
                 stream::LONG_DATA => match self.go_on(context, &mut one)? {
                     None => continue,
                     Some(long) => {
-                        // SAFETY: the vector holds the body, which nobody else can change.
+                        // SAFETY: the vector holds the body, which no other code can change.
                         let mut whole = unsafe { Body::new(long.bytes.as_ptr(), long.bytes.len()) };
                         self.announce(context, long.op, &whole, to);
                         record(long.op, &mut whole, to, reply)?;

@@ -1,5 +1,5 @@
-//! How commands draw, and draws whose vertices travel with them: what `mgnRun`, `mgnDrawArrays` and
-//! `mgnDrawElements` say, checked.
+//! How commands draw, and draws that bring their vertices along: checks of the arguments of
+//! `mgnRun`, `mgnDrawArrays` and `mgnDrawElements`.
 
 use crate::{gl, sizes, Data, Fault, Slice};
 
@@ -182,8 +182,8 @@ pub(crate) fn are_of_blocks(tiles: &[u64], mode: u32, count: usize) -> bool {
     tiles.len() <= 1 || blocks == Some(tiles.len())
 }
 
-/// What the renderer of `tile` draws of a run of `count` vertices whose blocks touch `tiles`, as
-/// first and count of each stretch.
+/// The part that the renderer of `tile` draws of a run of `count` vertices whose blocks touch
+/// `tiles`, as first and count of each stretch.
 pub fn stretches(mode: u32, tiles: &[u64], count: u32, tile: u32) -> Vec<(i32, i32)> {
     let bit = 1u64.checked_shl(tile).unwrap_or(0);
     let overlap = run_overlap(mode).unwrap_or(0);
@@ -371,8 +371,8 @@ pub fn indices(
     }
 }
 
-/// What glArrayElement takes an array's values for. Mesa tells types apart by their last bits, so
-/// that it takes halves for integers, fixed-point numbers too, and packed values for bytes or
+/// The type as which glArrayElement reads an array's values. Mesa distinguishes types by their last
+/// bits, so it reads halves and fixed-point numbers as integers, and packed values as bytes or
 /// doubles.
 pub fn taken_for(type_: u32) -> u32 {
     use gl::{GL_BYTE, GL_DOUBLE};
@@ -404,7 +404,7 @@ pub fn bytes_taken(type_: u32, size: i32) -> Option<usize> {
 mod tests {
     use crate::ops;
 
-    /// OpenGL's names say which commands draw, but for those that only choose where to.
+    /// OpenGL's names say which commands draw, except those that only choose where to draw.
     #[test]
     fn all_commands_that_draw_are_known_as_such() {
         let begins = [

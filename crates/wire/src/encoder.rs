@@ -18,8 +18,7 @@ pub struct Encoder {
     pub doubt: u16,
     /// Counts commands that may change which others succeed.
     pub changes: u32,
-    /// Set where the program wants to be told of errors before the command returns that raises
-    /// them.
+    /// Set if the program wants to learn of errors before the command that raises them returns.
     pub watched: bool,
     /// Set by commands that know of scissor boxes.
     pub scissors: bool,
@@ -158,7 +157,7 @@ impl Data {
         match *self {
             Data::Null => 0,
             Data::Bytes(_, n) => n.next_multiple_of(4),
-            // SAFETY: whoever made it lends the list until the command is written.
+            // SAFETY: the code that made it lends the list until the command is written.
             Data::Parts(list, n) => unsafe { parts(list, n) }
                 .iter()
                 .map(|p| p.1.next_multiple_of(4))
@@ -181,7 +180,7 @@ pub struct Record {
 
 /// The rest of a command that is written as `LONG_DATA` records.
 struct Long {
-    /// The one that the record was started on, which nobody else uses until the record is
+    /// The encoder on which the record was started. No other code uses it until the record is
     /// finished.
     encoder: *mut Encoder,
     /// Bytes of the body that are to come.
@@ -266,7 +265,7 @@ impl Record {
     /// Writes to the open `LONG_DATA` record, and to further ones as it fills.
     ///
     /// # Safety
-    /// `from` holds `bytes` bytes, and the body has so many to come.
+    /// `from` holds `bytes` bytes, and the body lacks at least that number.
     #[cold]
     unsafe fn write_long(&mut self, mut from: *const u8, mut bytes: usize) {
         let Some(long) = &mut self.long else { return };

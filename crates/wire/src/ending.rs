@@ -1,6 +1,5 @@
 //! Why a session ends, by whose fault, and why a renderer gives no snapshot. Both travel as
-//! postcard: what follows from them depends on their kind and never on their words, which are for
-//! people.
+//! postcard: their effects depend on their kind and never on their text, which is for people.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,13 +7,13 @@ use std::fmt;
 /// Whose fault it is that a session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Blame {
-    /// Nobody's: the server's owner has ended it.
+    /// No fault: the server's owner has ended the session.
     Nobody,
     /// The client has sent what it must not send.
     Client,
     /// OpenGL or EGL has failed at what it must be able to do.
     Driver,
-    /// The server has failed by itself.
+    /// The server has failed.
     Server,
     /// The connection broke.
     Network,
@@ -93,7 +92,7 @@ impl NoSnapshot {
     }
 }
 
-/// What the bytes are, all of them.
+/// Decodes the bytes, which must be used up.
 fn exactly<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(value)

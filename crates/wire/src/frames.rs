@@ -28,7 +28,7 @@ pub mod want {
     pub const WINDOW: u32 = 1;
     /// The client's files.
     pub const FILES: u32 = 2;
-    /// What the server shows.
+    /// The tile that the server shows.
     pub const WALL: u32 = 4;
     /// The picture that the client makes of those of several programs.
     pub const COMPOSITE: u32 = 8;

@@ -101,7 +101,7 @@ fn decode(messages: &[Vec<u8>], tile: Option<u32>, to: &mut dyn Commands) -> Res
     Ok(())
 }
 
-/// What a renderer does with commands before the driver sees them, and then `Pack`.
+/// A renderer's checks before the driver sees commands, and then `Pack`.
 struct Checked(Pack);
 
 impl Commands for Checked {
@@ -229,8 +229,8 @@ fn bounded(words: Slice<'_, u32>, vertices: Data<'_>, extent: Extent) -> Result<
     Ok(())
 }
 
-/// Decodes messages, and encodes them again until one is refused. What was encoded is accepted,
-/// and encoded as the same bytes.
+/// Decodes messages, and encodes them again until one is refused. Encoded commands are accepted,
+/// and encoded as the same bytes again.
 fn commands(bytes: &[u8]) {
     let (tile, messages) = messages(bytes);
     let once = packed(&messages, tile, false).0;
@@ -260,7 +260,7 @@ fn packed(
     (sent.take(), end)
 }
 
-/// Sifts messages for a tile. What is left of a message that can be decoded can be decoded.
+/// Sifts messages for a tile. If a message can be decoded, the sifted one can be decoded too.
 fn sifted(bytes: &[u8]) {
     let (tile, messages) = messages(bytes);
     let tile = tile.unwrap_or(0);
@@ -363,7 +363,7 @@ fn answers(bytes: &[u8]) {
     }
 }
 
-/// What the two ends say before the stream begins, at the end, and in long answers.
+/// Messages of the two ends before the stream begins, at the end, and in long answers.
 fn session(bytes: &[u8]) {
     same::<Hello>(bytes);
     same::<Welcome>(bytes);

@@ -1,4 +1,4 @@
-//! What two ends say to each other before the stream begins, as postcard of these types.
+//! The messages of both ends before the stream begins, as postcard of these types.
 
 use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Changes whenever these types, the stream's layout or the messages of the frames connection do.
 pub const VERSION: u32 = 10;
 
-/// What a client opens a connection with.
+/// The client's opening of a connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     pub version: u32,
@@ -37,9 +37,9 @@ pub enum Role {
 pub struct SharedWindow {
     /// At most [`SharedWindow::NAME_MAX`] bytes.
     pub name: String,
-    /// How many programs there are to be, if that is known.
+    /// The number of programs that will take part, if it is known.
     pub clients: Option<u32>,
-    /// For how long those that are there wait for those that are not, in seconds.
+    /// How long the programs wait for missing ones, in seconds.
     pub patience: u32,
 }
 
@@ -47,7 +47,7 @@ impl SharedWindow {
     pub const NAME_MAX: usize = 100;
     /// The most programs of a window.
     pub const CLIENTS_MAX: u32 = 256;
-    /// The patience of those who say nothing else.
+    /// The default patience.
     pub const PATIENCE: u32 = 60;
     /// The longest patience: an hour.
     pub const PATIENCE_MAX: u32 = 3600;
@@ -62,7 +62,7 @@ impl SharedWindow {
     }
 }
 
-/// What a server shows.
+/// The tile that a server shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// With its tile alone.
@@ -83,7 +83,7 @@ pub struct Welcome {
     pub info: ServerInfo,
 }
 
-/// What the server's driver can do.
+/// The abilities of the server's driver.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerInfo {
     pub vendor: String,
@@ -105,7 +105,7 @@ pub struct ServerInfo {
     pub egl_extensions: Vec<String>,
     /// Width and height of the largest viewport.
     pub largest: (u32, u32),
-    /// What pictures and objects may take, in MiB.
+    /// The memory that pictures and objects may take, in MiB.
     pub memory: u32,
     pub configs: Vec<Config>,
 }
@@ -170,8 +170,8 @@ pub mod plane {
 /// A kind of default framebuffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// What commands call it. It follows from the rest, so it means the same at every server, and
-    /// in a recording.
+    /// Its number in commands. It follows from the other fields, so it means the same at every
+    /// server, and in a recording.
     pub id: u32,
     pub color: Color,
     pub alpha: u8,
@@ -183,9 +183,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// This bit in a configuration's name asks for one that GL_FRAMEBUFFER_SRGB has an effect on.
+    /// This bit in a configuration's name asks for one on which GL_FRAMEBUFFER_SRGB has an effect.
     pub const SRGB: u32 = 0x80 << 16;
-    /// And this one says that a context's draw and read buffers are GL_FRONT to begin with.
+    /// This bit says that a context's initial draw and read buffers are GL_FRONT.
     pub const SINGLE: u32 = 0x40 << 16;
 
     /// The colours of the configuration that commands call `id`, which may have either bit set.
@@ -234,6 +234,6 @@ pub struct ContextInfo {
     /// Values of `glGetIntegerv` (64 bits) that never change, and first values of those in
     /// `sizes::fresh`, by pname.
     pub integers: Vec<(u32, Vec<i64>)>,
-    /// Likewise values of `glGetFloatv` that aren't integers.
+    /// The same for values of `glGetFloatv` that aren't integers.
     pub floats: Vec<(u32, Vec<f32>)>,
 }

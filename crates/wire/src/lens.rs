@@ -11,8 +11,8 @@ pub fn times(count: i64, k: usize) -> usize {
 pub use sizes::gets::{indexed as indexed_values, parameter as values, program as program_values};
 pub use sizes::pname::clear_values;
 
-/// glGetActiveUniformBlockiv: one value but for the list of indices, whose length is bounded by the
-/// greatest number of uniforms.
+/// glGetActiveUniformBlockiv: one value except for the list of indices, whose length is bounded by
+/// the greatest number of uniforms.
 pub fn uniform_block_values(_program: u32, _block: u32, pname: u32) -> usize {
     if pname == gl::GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES {
         16_384
@@ -36,7 +36,7 @@ pub fn map1_points(target: u32, stride: i32, order: i32) -> usize {
     map2_points(target, stride, order, 0, 1)
 }
 
-/// glMap2, likewise.
+/// The same for glMap2.
 pub fn map2_points(target: u32, ustride: i32, uorder: i32, vstride: i32, vorder: i32) -> usize {
     let Some(components) = sizes::image::map_components(target) else {
         return 0;

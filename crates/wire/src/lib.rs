@@ -56,8 +56,8 @@ pub mod stream {
     pub const LONG_DATA: u16 = 2;
 }
 
-/// Whether each of the renderers of a wall has an answer of its own to command `op`. What other
-/// commands ask all know alike, and one answers.
+/// Whether each of the renderers of a wall has an answer of its own to command `op`. To other
+/// commands all have the same answer, and one gives it.
 pub fn everyone_answers(op: u16) -> bool {
     matches!(
         op,

@@ -1,5 +1,5 @@
-//! Uniform locations in a stream that nobody answers, which is what a recording is: the client
-//! counts its questions, and whoever plays the recording counts them again.
+//! Uniform locations in a stream without answers, such as a recording: the client counts its
+//! questions, and the player of the recording counts them again.
 
 /// Elements of an array that a location stands for: those behind the first have the locations
 /// behind its own.

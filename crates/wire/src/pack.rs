@@ -1,5 +1,4 @@
-//! `Pack`: the end of a chain behind which others execute, which writes the commands that reach it
-//! into messages again.
+//! `Pack`: an end of a chain that writes the commands into messages again, for execution elsewhere.
 
 use crate::encoder::{self, Encoder};
 use crate::{sift, Data, Fault, Reply, MESSAGE_HEADER, MESSAGE_MAX};
@@ -59,7 +58,7 @@ impl Pack {
         self.0.borrow().questions
     }
 
-    /// What follows is of this context.
+    /// The following commands belong to this context.
     pub(crate) fn begin(&self, context: u32) {
         let mut packer = self.0.borrow_mut();
         packer.flush();

@@ -138,8 +138,8 @@ impl<T> std::fmt::Debug for Slice<'_, T> {
     }
 }
 
-/// What OpenGL declares as a pointer to data: nothing, bytes, or an offset into the buffer object
-/// that is bound.
+/// An argument that OpenGL declares as a pointer to data: nothing, bytes, or an offset into the
+/// buffer object that is bound.
 #[derive(Clone, Copy, Debug)]
 pub enum Data<'a> {
     Null,

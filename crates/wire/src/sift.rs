@@ -1,9 +1,8 @@
-//! What of a message the renderer of one tile needs: runs that know their tiles are cut down to the
-//! blocks that touch it, and draws that are only for some tiles (`mgnOnly`) are left out for
-//! others.
+//! Reduces a message to what the renderer of one tile needs: runs that list their tiles are reduced
+//! to the blocks that touch it, and draws for some tiles only (`mgnOnly`) are left out for others.
 //!
-//! Where several renderers share one copy of a message, each passes over what is not its own. Where
-//! each is sent its own copy, it is sifted first.
+//! If several renderers share one copy of a message, each skips the parts for others. If each gets
+//! its own copy, that is sifted first.
 
 use crate::draws::{are_of_blocks, stretches, stride, RUN_TRAILING};
 use crate::encoder::NULL;
@@ -186,7 +185,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
         self.put(&[0; 3][..bytes.len().next_multiple_of(4) - bytes.len()])
     }
 
-    /// The header of a record of so many bytes, which are counted in.
+    /// Writes the header of a record of `bytes` bytes in all.
     fn header(&mut self, op: u16, bytes: usize) -> Option<()> {
         self.words(&[u32::from(op) | (bytes as u32 / 4) << 16])
     }
@@ -358,7 +357,7 @@ mod tests {
         bytes
     }
 
-    /// What tile 1 gets.
+    /// The message that tile 1 gets.
     fn sifted(message: &[u8], room: usize) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let length = sift(message, 1, room, |at, more| {
@@ -441,7 +440,7 @@ mod tests {
         assert!(!needed
             .chunks_exact(4)
             .any(|w| w[..2] == ops::MGN_ONLY.to_le_bytes()));
-        // Who passes over them gets the same.
+        // A decoder that skips them gets the same.
         assert_eq!(seen_by(Decoder::of_tile(Some(1)), &marked(&all)).others, 4);
         assert_eq!(seen_by(Decoder::of_tile(Some(40)), &marked(&all)).others, 3);
         // A mark without its draw is for nothing.
@@ -451,7 +450,7 @@ mod tests {
         assert_eq!(seen_by(Decoder::of_tile(Some(1)), &cut).others, 0);
     }
 
-    /// A draw that is too long for a record is everyone's, whatever mark lies before it.
+    /// A draw that is too long for a record goes to all, no matter which mark precedes it.
     #[test]
     fn long_commands_are_for_all() {
         let mut bytes = marked(&[Some(1 << 40)]);

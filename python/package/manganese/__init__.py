@@ -241,8 +241,8 @@ class Outlet:
         tls: address needs `token_file`, the file of a token with the role server; by default, the
         one that MGN_TOKEN_FILE names. Tiles are counted from 0.
 
-        The viewer need not run yet, and may be restarted. It gets the newest picture whenever
-        somebody looks, so some pictures may never be seen. Processes that show tiles of one
+        The viewer need not run yet, and may be restarted. It gets the newest picture while a
+        page shows the tile, so some pictures may never be seen. Processes that show tiles of one
         wall must show the same number of pictures. Sides have at most 16384 pixels.
         """
         if not 0 <= tile < 1 << 16:
@@ -498,7 +498,7 @@ class _Picture(NamedTuple):
         order: Sequence[int] | None,
         schedule: str | None,
     ) -> _native.Agreed:
-        """What all processes have to agree about."""
+        """The terms that all processes must agree on."""
         if to is not None and to < 0:
             raise ValueError(f"to is {to}: it is a rank, or None")
         for kind in (self.color, self.depth):

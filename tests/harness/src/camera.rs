@@ -19,7 +19,7 @@ pub fn camera() -> Camera {
     Camera::new(folder.join(mgn_launch::FIXED_CLOCK_FILE))
 }
 
-/// A camera whose clock stands still, so that frames stay alike.
+/// A camera with a stopped clock, so that all frames are alike.
 ///
 /// # Panics
 /// As [`camera`].
@@ -31,8 +31,7 @@ pub fn still() -> Camera {
     }
 }
 
-/// The fifth frame that glxgears draws directly, started with `arguments`, by a clock that stands
-/// still.
+/// The fifth frame that glxgears draws directly, started with `arguments`, by a stopped clock.
 ///
 /// # Panics
 /// If it draws nothing.

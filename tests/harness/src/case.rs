@@ -82,8 +82,8 @@ pub struct Case {
     pub alone: bool,
     /// Whether it shows the same frames in the same order each time.
     pub orderly: bool,
-    /// Whether shaders are compiled anew in each run: a compiler that finds one in its cache does
-    /// not say again what it warned of.
+    /// Whether shaders are recompiled in each run: a compiler that finds one in its cache does not
+    /// say again what it warned of.
     pub compiles: bool,
 }
 
@@ -104,7 +104,7 @@ impl Case {
         }
     }
 
-    /// Of one of its runs, directly or not.
+    /// Prepares the command of one of its runs, directly or not.
     fn prepare(&self, command: &mut Command) {
         if self.compiles {
             command.env("MESA_SHADER_CACHE_DISABLE", "true");
@@ -112,14 +112,15 @@ impl Case {
     }
 }
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Default)]
 struct Verdict {
     /// Differences by transport.
     differences: Vec<(String, Difference)>,
     /// How it ended directly, if not well. Then there is nothing to compare with.
     ended_directly: Option<String>,
-    /// What makes a comparison worthless: it did not end well, or was not rendered by us.
+    /// Reasons why a comparison is worthless: the program did not end well, or was not rendered by
+    /// us.
     problems: Vec<String>,
     files: usize,
 }
@@ -230,7 +231,7 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
         let _ = fs::remove_dir_all(&failures);
         let mut found = compare_folders(&direct, &ours, Some(&failures))
             .expect("pictures can be read, and kept");
-        // That a program which crashed left less goes without saying.
+        // A program that crashed leaves less, which is not reported.
         found.retain(|d| ended_well || !d.is_missing());
         verdict.files += fs::read_dir(&ours).map_or(0, |d| d.count());
         verdict

@@ -15,7 +15,7 @@ use crate::stage::programs;
 /// More than anything takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A program of 200 x 100 pixels by a `mgn` that was told nothing yet, and a wall's flags. Its
+/// A program of 200 x 100 pixels, run by `mgn` without further flags, and a wall's flags. Its
 /// frames go to a folder, and each is the same in every run.
 ///
 /// # Panics

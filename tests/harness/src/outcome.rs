@@ -1,4 +1,4 @@
-//! Programs run to their end, within a time.
+//! Runs programs until they end, within a time limit.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -95,7 +95,7 @@ impl Running {
                 thread::sleep(Duration::from_millis(5));
             }
         }
-        // What it left behind, which would keep the pipes open.
+        // Processes that it left behind would keep the pipes open.
         let _ = kill_process_group(self.rustix_pid(), Signal::KILL);
     }
 

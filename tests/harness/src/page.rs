@@ -20,7 +20,7 @@ pub struct Live {
 
 impl Live {
     /// # Panics
-    /// If it does not say so many addresses.
+    /// If it does not print this number of addresses.
     pub fn start(mut command: Command, viewers: usize) -> Live {
         let started = command.stderr(Stdio::piped()).spawn();
         let mut process = started.expect("the command starts");
@@ -70,7 +70,7 @@ pub fn watch(url: &str, tiles: usize, limit: Duration) {
     Watcher::open(url, tiles, limit).sees(tiles);
 }
 
-/// What a page does, without a browser.
+/// Does the work of a page, without a browser.
 #[derive(Debug)]
 pub struct Watcher {
     socket: WebSocket<TcpStream>,
@@ -99,13 +99,13 @@ impl Watcher {
         let (socket, _) = tungstenite::client::client(request, stream).expect("the page's socket");
         let mut watcher = Watcher { socket, limit };
         let widths = vec![150; tiles];
-        // Whose token is wrong may be sent away already.
+        // A page with a wrong token may have been refused already.
         let view = format!("{{\"view\":{{\"widths\":{widths:?},\"quality\":80}}}}");
         let _ = watcher.socket.send(Message::text(view));
         watcher
     }
 
-    /// Waits for a message with one frame of so many tiles, and of no others.
+    /// Waits for a message with one frame of this number of tiles, and of no others.
     ///
     /// # Panics
     /// If it does not come.
@@ -160,7 +160,7 @@ impl Watcher {
     fn read(&mut self) -> Result<Message, tungstenite::Error> {
         loop {
             match self.socket.read() {
-                // Somebody has had this process stand still.
+                // This process was stopped and continued.
                 Err(tungstenite::Error::Io(e)) if e.kind() == ErrorKind::Interrupted => {}
                 read => return read,
             }

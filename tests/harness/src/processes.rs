@@ -1,4 +1,4 @@
-//! The processes of this machine, and who has started them.
+//! The processes of this machine, and their parents.
 
 use std::fs;
 

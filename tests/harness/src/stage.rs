@@ -1,4 +1,4 @@
-//! What a test stands on: a private X server, the programs, and the ways to start them.
+//! The environment of a test: a private X server, the programs, and the ways to start them.
 
 use std::ffi::OsStr;
 use std::fs;

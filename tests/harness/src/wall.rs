@@ -9,8 +9,8 @@ use crate::stage::target;
 /// program's window.
 pub type Tile = (String, [u32; 4], String);
 
-/// Writes a wall into a file, whose name it returns for `--wall`. `more` is what else is said of
-/// it, `fit = "1:1"` for one. The same wall is the same file.
+/// Writes a wall into a file, whose name it returns for `--wall`. `more` has further settings, for
+/// example `fit = "1:1"`. The same wall always gives the same file.
 pub fn wall_file(name: &str, [width, height]: [u32; 2], more: &str, tiles: &[Tile]) -> String {
     let mut text = format!("[[wall]]\nname = \"{name}\"\nsize = [{width}, {height}]\n{more}\n");
     for (name, rect, present) in tiles {

@@ -1,5 +1,4 @@
-//! `mgn bench` where it draws: quick runs come to their end, whatever works here, and leave nothing
-//! behind.
+//! `mgn bench` where it draws: quick runs end, no matter what works here, and leave nothing behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -45,7 +44,7 @@ impl Place {
         command
     }
 
-    /// What became of a run's experiments.
+    /// The outcomes of a run's experiments.
     fn outcomes(&self, arguments: &[&str]) -> Vec<Value> {
         let outcome = Outcome::of(&mut self.bench(arguments), LIMIT);
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
@@ -92,7 +91,7 @@ impl Drop for Place {
     }
 }
 
-/// Of an outcome, lines with numbers, and what is said of those without.
+/// The lines of an outcome with numbers, and the reasons of those without.
 fn lines(outcome: &Value) -> (BTreeSet<String>, Vec<(String, String)>) {
     let name = |line: &Value| line["name"].as_str().unwrap().to_string();
     let lines = outcome["series"].as_array().unwrap();
@@ -263,7 +262,7 @@ fn without_root_there_is_a_line_about_links() {
     let outcome = Outcome::of(&mut command, LIMIT);
     if matches!(outcome.status, Some(126 | 127)) || outcome.stderr.contains("setpriv") {
         eprintln!(
-            "SKIPPED: this cannot be run as somebody else: {}",
+            "SKIPPED: this cannot be run as another user: {}",
             outcome.describe()
         );
         return;

@@ -1,5 +1,5 @@
-//! Whoever dies in the middle, the others end well: one line on the terminal, nothing that hangs,
-//! nothing left behind.
+//! If any process dies in the middle, the others end well: one line on the terminal, nothing that
+//! hangs, nothing left behind.
 
 use std::fs;
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ fn gone(pid: u32) -> bool {
     !PathBuf::from(format!("/proc/{pid}")).exists()
 }
 
-/// Gears that run until somebody ends them, once the server has drawn for them.
+/// Gears that run until they are ended, once the server has drawn for them.
 fn gears(stage: &Stage, flags: &[&str]) -> Running {
     let save = stage.folder();
     let mut command = stage.mgn();
@@ -186,8 +186,8 @@ fn loser(stage: &Stage, how: &str, flags: &[&str]) -> (Running, PathBuf) {
     (running, log)
 }
 
-/// What the program finds that asked to be told: a reset, an error that is reported once, nothing
-/// to wait for, and memory where it maps some.
+/// The results in a program that asked for notification of resets: a reset, an error that is
+/// reported once, nothing to wait for, and memory where it maps some.
 const TOLD: &str = "status: 8255\na command: 507, then 0\nresult available: 1 1\nsignaled: 9119\nwaited: 911a\nmapped: 1\na new object: 1\n";
 
 #[test]
@@ -245,7 +245,7 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
     let log = fs::read_to_string(ordinary_log).unwrap();
     assert!(log.ends_with("waiting\n"), "{log}");
 
-    // It goes on without anybody being told, and finds nothing to wait for either.
+    // It goes on without a notification, and finds nothing to wait for either.
     let flags = ["--server", &address, "--on-loss", "continue"];
     let (blank, blank_log) = loser(&stage, "loops, ordinary", &flags);
     let outcome = blank.finish(LIMIT);

@@ -1,5 +1,5 @@
-//! What newcomers meet first: servers that are not there, and servers that are there for more than
-//! one kind of client.
+//! The problems of new users: servers that do not exist, and servers for more than one kind of
+//! client.
 
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -22,8 +22,8 @@ fn token(stage: &Stage) -> String {
     token
 }
 
-/// Runs programs that meet servers by GLX and by EGL. What they would say themselves, of visuals
-/// and displays, would mislead: they say one line, which has these words.
+/// Runs programs that meet servers by GLX and by EGL. Their own messages, about visuals and
+/// displays, would mislead. They print one line, which contains these words.
 #[track_caller]
 fn ends_with_one_line(stage: &Stage, flags: &[&str], words: &[&str]) {
     for program in ["glxgears", "eglinfo"] {
@@ -62,7 +62,7 @@ fn a_program_whose_server_is_not_there_ends_with_one_line() {
 
 struct Server {
     child: Child,
-    /// What it still has to say.
+    /// The rest of its output.
     _said: Lines<BufReader<ChildStdout>>,
 }
 
@@ -148,8 +148,7 @@ fn forward(door: &Path, to: &Path, change: fn(&mut [u8])) -> Arc<AtomicU64> {
     count
 }
 
-/// Nobody has to say that a socket is forwarded, and pictures are compressed where the server was
-/// told to.
+/// A forwarded socket needs no setting, and pictures are compressed if the server was told to.
 #[test]
 fn a_forwarded_socket_leads_to_a_server() {
     let stage = Stage::new();
@@ -207,7 +206,7 @@ fn a_program_whose_token_is_refused_ends_with_one_line() {
     ends_with_one_line(&stage, &flags(&ours), &["token", far]);
 }
 
-/// Its client says that it has another table than it has.
+/// Its client claims to have another table than it has.
 #[test]
 fn a_program_whose_server_is_of_another_release_ends_with_one_line() {
     fn with_other_table(bytes: &mut [u8]) {

@@ -1,4 +1,4 @@
-//! Other people's programs, made repeatable by a preloaded clock. docs/programs.md tells of them.
+//! Other people's programs, made repeatable by a preloaded clock. docs/programs.md describes them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ const PLAY: [&str; 4] = [
 
 /// How a program is photographed.
 struct Shots {
-    /// End it after so many frames; without this it ends by itself.
+    /// End it after this number of frames; without this it ends on its own.
     frames: Option<u64>,
     every: u64,
     input: &'static [&'static str],
@@ -120,7 +120,7 @@ fn python_of(python: &str, name: &str, modules: &str, shots: &Shots) -> Option<C
     python_as(name, python, name, modules, shots)
 }
 
-/// Likewise, under another name than the file's.
+/// The same, under another name than the file's.
 fn python_as(label: &str, python: &str, name: &str, modules: &str, shots: &Shots) -> Option<Case> {
     let imports = std::process::Command::new(python)
         .args(["-c", &format!("import {modules}")])

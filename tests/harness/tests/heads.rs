@@ -18,13 +18,13 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, WindowClass};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way,
-/// in a file, with what each tile is shown on, in TOML.
+/// A wall file: 2x2 tiles over a window of glxgears. Each pixel of the window covers `scale` pixels
+/// of the mural in each direction. `present` gives, in TOML, where each tile is shown.
 fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
     bezelled([150 * scale; 2], [0; 2], "scale", present)
 }
 
-/// Likewise of tiles of any size, with bezels between them.
+/// The same for tiles of any size, with bezels between them.
 fn bezelled(
     [width, height]: [u32; 2],
     [across, down]: [u32; 2],
@@ -41,7 +41,8 @@ fn bezelled(
     wall_file("heads", size, &format!("fit = \"{fit}\""), &tiles)
 }
 
-/// What the `n`-th of four tiles shows of a picture, each pixel `scale` times each way.
+/// The part of a picture that the `n`-th of four tiles shows, enlarged `scale` times in each
+/// direction.
 fn quarter(of: &Picture, n: usize, scale: usize) -> Picture {
     let (width, height) = (of.width / 2, of.height / 2);
     let (left, top) = (n % 2 * width, n / 2 * height);
@@ -101,8 +102,8 @@ fn each_head_shows_its_quarter() {
     }
 }
 
-/// What was in front of a tile's window goes, and the tile is seen again, though the program stands
-/// still.
+/// When a window in front of a tile's window closes, the tile is drawn again, though the program
+/// draws no frame.
 #[test]
 fn heads_are_drawn_again_where_they_were_covered() {
     let stage = Stage::new();
@@ -320,13 +321,13 @@ fn a_window_is_made_as_large_as_the_mural() {
     running.finish(LIMIT);
 }
 
-/// The X server of one tile stands still, and no other is further than one frame ahead of it.
+/// The X server of one tile stops, and no other tile is more than one frame ahead of it.
 #[test]
 fn a_head_that_stands_still_holds_all_others() {
     let stage = Stage::new();
     let files = Files(stage.folder());
     let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
-    // A frame is written to a file as soon as it is to be seen.
+    // A frame is written to a file as soon as it should be visible.
     let wall = wall(1, |n| {
         let (display, file) = (heads[n].display(), files.target());
         format!(r#"{{ window = "{display}", position = [0, 0] }}, {file}"#)
@@ -359,7 +360,7 @@ fn a_head_that_stands_still_holds_all_others() {
 struct Files(PathBuf);
 
 impl Files {
-    /// Where a tile is to be shown, in TOML.
+    /// Where a tile is shown, in TOML.
     fn target(&self) -> String {
         format!(r#"{{ files = "{}" }}"#, self.0.display())
     }
@@ -391,7 +392,7 @@ impl Files {
         until(&format!("all tiles show frame {frame}"), are_beyond);
     }
 
-    /// Of tiles that go on none is more than a frame ahead of any that is looked at later.
+    /// No running tile is more than a frame ahead of any tile that is read later.
     fn are_together(&self) {
         for _ in 0..20 {
             let all = self.all();
@@ -453,7 +454,7 @@ fn a_server_that_stands_still_holds_all_tiles() {
     let frame = files.held();
     kill_process(worker, Signal::CONT).unwrap();
     files.wait_beyond(frame + 5);
-    // Nobody waits for one that is lost, and its successor is waited for.
+    // The others do not wait for a lost tile, and wait for its successor.
     kill_process(worker, Signal::STOP).unwrap();
     let frame = files.held();
     kill_process(worker, Signal::KILL).unwrap();

@@ -1,4 +1,4 @@
-//! What walls do on one machine, with renderers on others, which are reached by TCP.
+//! Walls on one machine with renderers on others, over TCP.
 
 mod support;
 
@@ -114,7 +114,7 @@ fn tile(name: &str, [left, width, height]: [u32; 3], present: &str) -> Tile {
     (name.into(), [left, 0, width, height], present.into())
 }
 
-/// The others go on, and whoever comes on line elsewhere is filled from them.
+/// The others continue, and a server that comes on line elsewhere is filled from them.
 #[test]
 fn a_host_that_goes_away_is_replaced_by_another() {
     let Some(mut hosts) = Hosts::new(3) else {
@@ -154,10 +154,10 @@ fn a_host_that_goes_away_is_replaced_by_another() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// Pages and pictures go where a network goes, and pictures only to who knows the token.
+/// Pages and pictures reach other hosts of the network, pictures only with the token.
 #[test]
 fn a_viewer_is_reached_from_other_hosts() {
-    /// What a page is told whose token is another's.
+    /// The code for a page with a wrong token.
     const WRONG_TOKEN: u16 = 4001;
     let Some(mut hosts) = Hosts::new(2) else {
         return;

@@ -11,9 +11,9 @@ use rustix::process::{kill_process, Pid, Signal};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Who is lost when.
+/// Which process is lost, and when.
 enum Loss {
-    /// A process of the server's, so long after the program was started at most: one that draws,
+    /// A process of the server's, at most this long after the program was started: one that draws,
     /// or would have.
     Within(Duration),
     /// A renderer, when it has come to a command. Others wait for it.
@@ -72,8 +72,8 @@ impl Show {
         found.collect()
     }
 
-    /// Waits until a renderer has come to a command so often, and says which, but for those that
-    /// are not meant. None if the program ends first.
+    /// Waits until a renderer has reached a command for the `times`-th time, and returns its
+    /// process. Renderers in `but` do not count. None if the program ends first.
     fn reached(&self, command: &str, times: usize, but: &[Pid]) -> Option<Pid> {
         let start = Instant::now();
         while start.elapsed() < LIMIT && !self.has_ended() {
@@ -92,7 +92,7 @@ impl Show {
         stat.is_ok_and(|stat| stat.contains(") Z "))
     }
 
-    /// Waits until it has ended by itself, with all that it has started.
+    /// Waits until it has ended, with all processes that it has started.
     fn wait(&self) {
         let start = Instant::now();
         while !self.has_ended() || !holders(&self.traces).is_empty() {
@@ -118,9 +118,9 @@ impl Show {
     }
 }
 
-/// Has a process stand still where it is, until the others wait for it, and kills it.
+/// Stops a process where it is, until the others wait for it, and kills it.
 fn kill(victim: Pid, dice: &mut Dice) {
-    // It may have ended by itself.
+    // It may have ended already.
     let _ = kill_process(victim, Signal::STOP);
     thread::sleep(Duration::from_millis(dice.below(100) as u64));
     let _ = kill_process(victim, Signal::KILL);
@@ -197,7 +197,7 @@ fn a_renderer_may_be_lost_at_any_moment() {
         ];
         let ended: usize = ends.into_iter().map(said).sum();
         let is_well = match outcome.status {
-            // It may have been about to end by itself.
+            // It may have been about to end anyway.
             Some(0) => ended <= 1,
             Some(1 | 125) => ended == 1,
             _ => false,

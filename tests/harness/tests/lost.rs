@@ -48,7 +48,7 @@ impl Four {
         self.servers[tile] = Some(Running::start(&mut server));
     }
 
-    /// Has what renders a tile stand still.
+    /// Stops the workers that render a tile.
     fn stop(&self, tile: usize) {
         let server = self.servers[tile].as_ref().unwrap();
         for worker in children(server.pid()) {
@@ -193,7 +193,7 @@ fn a_tile_is_filled_while_results_are_asked_for() {
     assert!(said.contains("then 16384"), "{said}");
 }
 
-/// What a lost tile had counted is missing in results of queries, and nobody waits for it.
+/// The counts of a lost tile are missing in results of queries, and do not delay them.
 #[test]
 fn what_a_lost_tile_counts_is_missing() {
     let stage = Stage::new();
@@ -344,8 +344,8 @@ fn a_server_that_comes_again_takes_its_tile_over() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
-/// A tile is filled by a third renderer where the one that gives what it has is lost as well, whose
-/// own tile is filled then.
+/// If the renderer that gives its state to a new one is lost as well, a third renderer fills the
+/// tile. Then the tile of the second one is filled.
 #[test]
 fn another_gives_what_a_lost_one_was_to_give() {
     let stage = Stage::new();
@@ -459,7 +459,7 @@ fn a_viewer_outlives_a_program() {
     }
 }
 
-/// Two servers that somebody else starts.
+/// Two servers that the mothership does not start.
 const SERVERS: &str = "[[host]]\nname = \"here\"\n\
     [[server]]\nname = \"left\"\nhost = \"here\"\n\
     [[server]]\nname = \"right\"\nhost = \"here\"\n";
@@ -479,7 +479,7 @@ impl Site<'_> {
         Site { stage, file, home }
     }
 
-    /// One that listens: who comes before is told that there is none.
+    /// A mothership that listens already: a client that came earlier would find none.
     fn mothership(&self) -> Running {
         let mut command = self.stage.mgn();
         command.arg("mothership").arg(&self.file);
@@ -615,7 +615,7 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     let wall = ["--wall", "desk", "--mothership", &site.home];
     let running = drawing(stage.mgn(), &folder, &wall, 1_000_000);
     wait_for(&folder, true);
-    // Of those that are there, the one with the most room comes first.
+    // Of the available servers, the one with the most room comes first.
     let mut odd = site.server_of("odd");
     odd.args(["--max-sessions", "50"]);
     let _odd = Running::start(odd.env("MESA_GLES_VERSION_OVERRIDE", "3.0"));
@@ -634,7 +634,7 @@ fn a_spare_server_that_will_not_do_is_passed_over() {
     running.signal(Signal::TERM);
     let outcome = running.finish(LIMIT);
     let unfit = format!(
-        "nobody takes over tile 1,0 yet: the server at {}-odd",
+        "no server takes over tile 1,0 yet: the server at {}-odd",
         site.home
     );
     for wanted in [&unfit, "tile 1,0 has a render server again"] {

@@ -1,4 +1,4 @@
-//! What a program's process needs does not grow with the length of what it draws, nor with the
+//! The memory of a program's process does not grow with the number of its draws, nor with the
 //! number of objects that it has had.
 
 use std::fs;
@@ -47,10 +47,10 @@ fn long_runs_and_many_uploads_take_little_memory() {
 
 /// Creations and deletions of objects, contexts and windows.
 const OPERATIONS: [(&str, u32); 2] = [("shm", 1_000_000), ("tcp", 200_000)];
-/// What either side may grow by after the first tenth of them. Half of it is Xlib's: a program
-/// that renders directly grows by as much. The rest is for allocators, which keep more memory when
-/// a busy machine runs threads in another order. A loss of ten bytes in each of a million
-/// operations is more than that.
+/// The most by which either side may grow after the first tenth of them. Half of it is Xlib's: a
+/// program that renders directly grows by as much. The rest is for allocators, which keep more
+/// memory when a busy machine runs threads in another order. A loss of ten bytes in each of a
+/// million operations is more than that.
 const GROWTH_KB: u64 = 8 * 1024;
 
 #[test]

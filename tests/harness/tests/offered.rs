@@ -1,5 +1,5 @@
-//! What programs are given is what the local driver gives, but for what `overlay.toml` says why
-//! not: `mgn info --gl`, judged.
+//! Programs get what the local driver offers, except what `overlay.toml` excludes with a reason:
+//! `mgn info --gl`, checked.
 
 use std::collections::BTreeMap;
 use std::fs;

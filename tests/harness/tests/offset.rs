@@ -43,7 +43,7 @@ fn what_is_drawn_is_where_it_belongs() {
     assert!(is_close, "{}", outcome.describe());
 }
 
-/// Programs whose pictures are no matter of rounding.
+/// Programs whose pictures do not depend on rounding.
 #[test]
 fn programs_that_set_clear_read_and_copy_see_what_they_see_directly() {
     let names = [
@@ -69,7 +69,7 @@ fn programs_that_set_clear_read_and_copy_see_what_they_see_directly() {
     compare_all(&Stage::new(), &names.map(case), &["wall-offset"]);
 }
 
-/// What a program draws at once is what it draws piece by piece where viewports are not as large.
+/// A program draws the same at once as piece by piece where viewports are smaller.
 #[test]
 fn a_mural_is_to_the_bit_what_its_pieces_are() {
     let arguments = |out: &Path| vec!["--out".into(), out.into()];

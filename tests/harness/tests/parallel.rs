@@ -1,4 +1,4 @@
-//! Several programs that draw into one window: their picture is that of one program.
+//! Several programs that draw into one window: their picture is the same as one program's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// Width and height of the programs' windows.
 const SIZE: u32 = 256;
 
-/// What draws the window: one renderer, or those of a wall, also each with its tile's pixels only.
+/// The renderers of the window: one, or those of a wall, also each with its tile's pixels only.
 const KINDS: [&[&str]; 3] = [
     &[],
     &["--wall", "2x2"],
@@ -28,7 +28,7 @@ struct Shared<'a> {
     server: Option<Running>,
 }
 
-/// What programs of a window left, by rank.
+/// The output of a window's programs, by rank.
 struct Left {
     folders: Vec<PathBuf>,
     outcomes: Vec<Outcome>,
@@ -96,7 +96,7 @@ impl<'a> Shared<'a> {
         Left { folders, outcomes }
     }
 
-    /// All by itself, and on the system's own driver.
+    /// Alone, and on the system's own driver.
     fn alone(&self, scene: &str, more: impl Fn(&mut Command)) -> PathBuf {
         let out = self.stage.folder();
         let mut command = self.stage.direct(program());

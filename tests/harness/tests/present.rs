@@ -1,4 +1,4 @@
-//! What reaches the program's window, and what is saved, is what was drawn.
+//! The program's window and the saved pictures show what was drawn.
 
 use std::fs;
 use std::thread;

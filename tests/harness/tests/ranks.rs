@@ -112,7 +112,7 @@ fn slices_are_blended_in_their_order() {
     assert!(most <= 1, "{most}");
 }
 
-/// What a run says that fails, after so many seconds at most by the waits it was allowed.
+/// The outcome of a run that fails, within the waits that it was allowed.
 fn failure(stage: &Stage, words: &str, script: &str) -> Outcome {
     let program = programs("demos").join("iso_demo");
     let script = script.replace(
@@ -194,7 +194,7 @@ fn the_others_end_with_rank_0() {
     assert!(outcome.stderr.is_empty(), "{}", outcome.describe());
 }
 
-/// A rank that stands still, and one whose launcher is killed: nobody is left behind.
+/// A rank that is stopped, and one whose launcher is killed: no process is left.
 #[test]
 fn nothing_is_left_behind() {
     let stage = Stage::new();

@@ -81,7 +81,7 @@ fn walls_show_one_program() {
     }
 }
 
-/// Programs that read, copy and count what they draw are told what they are directly.
+/// Programs that read, copy and count what they draw get the same results as directly.
 #[test]
 fn replicas_change_nothing_for_programs() {
     let names = [

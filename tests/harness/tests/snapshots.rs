@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Longer recordings are left out: they ask for every parameter there is.
 const MOST_MESSAGES: u64 = 3000;
 
-/// The snapshot is taken after so many hundredths of a recording.
+/// The snapshot is taken after this percentage of a recording.
 const PLACE: u64 = 55;
 
 /// Programs that differ after a snapshot with the versions of Mesa that begin so, and why. One that
@@ -42,7 +42,7 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Programs whose recordings cannot be replayed: nobody answers while one is made.
+/// Programs whose recordings cannot be replayed, because nothing answers while one is made.
 const NOT_REPLAYED: &[(&str, &str)] = &[
     (
         "elements",
@@ -51,8 +51,8 @@ const NOT_REPLAYED: &[(&str, &str)] = &[
     ("fork_exec", "several processes write to the recording"),
 ];
 
-/// Programs whose recordings use what some drivers lack: while one is made, nobody says what there
-/// is.
+/// Programs whose recordings use features that some drivers lack: while one is made, no driver says
+/// what it has.
 const ASSUMING: &[(&str, &str)] = &[
     ("egl_surfaceless", "OpenGL ES 1"),
     ("egl_surfaces", "a configuration without depth and stencil"),
@@ -63,7 +63,7 @@ const ASSUMING: &[(&str, &str)] = &[
 /// Said by `mgn replay` of such a recording.
 const LACKING: &str = "this driver lacks";
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(PartialEq)]
 struct Replayed {
     frames: Vec<Vec<u8>>,

@@ -168,8 +168,8 @@ fn lines_of_stages_cross_the_edges_of_tiles() {
     }
 }
 
-/// What a stage answers in the program's process in place of the renderer, the program gets, and
-/// its errors with it.
+/// If a stage answers in the program's process in place of the renderer, the program gets the
+/// answer and its errors.
 #[test]
 fn programs_read_their_own_mode_back() {
     let stage = Stage::new();
@@ -178,7 +178,7 @@ fn programs_read_their_own_mode_back() {
         let folder = stage.folder();
         finished(command.arg(&program).arg("--out").arg(&folder));
         let log = fs::read_to_string(folder.join("errors.txt")).unwrap();
-        // Of pictures it has hashes.
+        // For pictures it has hashes.
         let told = |line: &&str| !line.starts_with("picture:");
         log.lines().filter(told).collect::<Vec<_>>().join("\n")
     };

@@ -14,7 +14,7 @@ use mgn_tests::{camera, processes, Outcome, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
 const LIMIT: Duration = Duration::from_secs(120);
-/// What the tests call silence, in seconds.
+/// The silence after which a connection counts as lost in these tests, in seconds.
 const SILENCE: &str = "6";
 
 /// A host that is reached by ssh: this one.
@@ -32,7 +32,7 @@ struct Host {
 static ONE: Mutex<()> = Mutex::new(());
 
 impl Host {
-    /// With lines of its own in sshd's configuration, which come first. None, having said so, where
+    /// With lines of its own in sshd's configuration, which come first. None, with a message, if
     /// there is no sshd, unless `MGN_NEED_SSHD` is set.
     fn new(config: &str) -> Option<Host> {
         let sshd = match Sshd::find() {
@@ -131,7 +131,7 @@ impl Host {
         }
     }
 
-    /// Likewise after a run that was killed: what it could not remove itself, the next one does.
+    /// The same after a run that was killed: the next run removes what it could not remove itself.
     fn is_clean_after_the_next_run(&self) {
         until("the end of all processes", || {
             (!processes().any(|pid| self.is_ours(pid))).then_some(())
@@ -315,7 +315,8 @@ fn frames(folder: &Path) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
-/// What a program draws by a server elsewhere is what it draws directly, and its status is its own.
+/// A program draws the same through a server on another host as directly, and its exit status is
+/// passed on.
 #[test]
 fn a_program_is_rendered_over_there() {
     let Some(host) = Host::new("") else { return };
@@ -394,7 +395,7 @@ fn nothing_is_left_behind() {
     }
 }
 
-/// The connection stands still, as where a cable is pulled: both ends find out by themselves.
+/// The connection stalls, as if a cable were pulled: both ends notice.
 #[test]
 fn a_silent_connection_counts_as_lost() {
     let Some(host) = Host::new("") else { return };
@@ -408,7 +409,7 @@ fn a_silent_connection_counts_as_lost() {
         });
         let control = Pid::from_raw(control as i32).unwrap();
         kill_process(control, Signal::STOP).unwrap();
-        // What was held there ends without a word from here.
+        // The processes at the other end stop without a message from here.
         until("the end over there", || {
             let holds = |pid: &u32| host.is_ours(*pid) && words(*pid).starts_with("mgn ssh-hold");
             processes().find(holds).is_none().then_some(())

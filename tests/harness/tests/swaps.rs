@@ -62,7 +62,7 @@ fn others_go_on_without_a_rank_that_ends() {
     }
 }
 
-/// One line says it, whichever rank it is.
+/// One line reports it, for any rank.
 #[test]
 fn a_rank_that_hangs_is_named() {
     let stage = Stage::new();

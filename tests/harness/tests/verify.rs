@@ -129,7 +129,7 @@ fn what_cannot_be_compared_is_one_clear_line() {
     ends(&forever, &["had not ended", "--timeout"]);
 }
 
-/// What a machine without its library says, found as an installed `mgn` would.
+/// The message on a machine without the library, which is searched for as by an installed `mgn`.
 #[test]
 fn a_library_that_is_not_there_is_said() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! What programs wait for.
+//! Tests of what programs wait for.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Programs that are drawn by servers which the mothership has started.
+//! Programs that are rendered by servers of the mothership.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ impl Home<'_> {
     }
 }
 
-/// What a server that was started has said so far.
+/// The log of a server that the mothership has started.
 fn log(folder: &Path, server: &str) -> PathBuf {
     let entries = fs::read_dir(folder.join("manganese")).unwrap().flatten();
     // Keys of servers lie beside the mothership's folder.
@@ -142,9 +142,9 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
 }
 
-/// A server that the mothership starts has the chains that the configuration names, its wall's and
-/// its own. Their files are relative to that. A wall's replica is drawn with it. What the wall
-/// names for programs' own processes is there.
+/// A server that the mothership starts has the chains of the configuration, its wall's and its own.
+/// Their files are relative to that. A wall's replica is drawn with it. Stages that the wall names
+/// for programs' own processes run there.
 #[test]
 fn started_servers_run_their_chains() {
     let stage = Stage::new();
@@ -212,7 +212,7 @@ fn a_crowd_leaves_nothing_behind() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let sockets = || names.iter().filter(|name| place.join(name).exists());
     assert_eq!(sockets().count(), SERVERS);
-    // Everybody whom the mothership has started is told where to log.
+    // All processes that the mothership has started are told where to log.
     let ours = format!("XDG_STATE_HOME={}", home.folder.display());
     let left = || {
         let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -271,8 +271,8 @@ fn geometry_is_sorted_by_tiles() {
     assert!(all > 3.9 * one, "{all} bytes to all of four, {one} to one");
 }
 
-/// Whoever renders a tile is sent what touches that, whether it comes from arrays, lies in buffers,
-/// or is placed by shaders within bounds.
+/// The renderer of a tile gets the draws that touch it, whether their vertices come from arrays,
+/// lie in buffers, or are placed by shaders within bounds.
 #[test]
 fn arrays_and_buffers_are_sorted_by_tiles() {
     let stage = Stage::new();
@@ -323,8 +323,8 @@ fn pixels_behind_bezels_are_counted_once() {
     compare_all(&Stage::new(), &[case], &["wall-bezels"]);
 }
 
-/// Each renderer counts the samples of its own tile: nobody is given the others'. Where tiles
-/// overlap, all are given everything.
+/// Each renderer counts the samples of its own tile: none gets the draws of the others. Where tiles
+/// overlap, all get everything.
 #[test]
 fn samples_are_counted_in_tiles() {
     let stage = Stage::new();

@@ -1,5 +1,4 @@
-//! Which numbers of a command are bounded before anything is done with them, and how
-//! (`render/src/bounds.rs`).
+//! Which numbers of a command are bounded before they are used, and how (`render/src/bounds.rs`).
 
 use super::trait_name;
 use mgn_spec::{Command, Param, Scalar, WireType};
@@ -33,7 +32,7 @@ fn has_array(c: &Command) -> bool {
     c.params.iter().any(is_array)
 }
 
-/// Of bytes in a buffer.
+/// Whether the name is a place in a buffer, in bytes.
 fn is_place(name: &str) -> bool {
     name.ends_with("offset") || matches!(name, "size" | "length")
 }

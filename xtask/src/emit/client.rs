@@ -115,8 +115,8 @@ fn entry(c: &Command, tracked: bool) -> String {
         body +=
             &format!("crate::gl::use_name(cx, crate::gl::Class::{class:?}, {name}, {target});\n");
     }
-    // The shadow knows of most commands whether they succeed, so that glGetError need not ask. What
-    // is not bound it judges less.
+    // The shadow knows of most commands whether they succeed, so that glGetError need not ask. It
+    // is less certain about objects that are not bound.
     let by_name = matches!(c.params.first(), Some(p) if matches!(p.ty, WireType::Name(_)));
     let judged = tracked
         && !c.infallible
@@ -243,7 +243,7 @@ fn claim(c: &Command) -> String {
     let Some(depends) = &c.depends else {
         return String::new();
     };
-    // Of uniforms, values do not matter; of samplers' parameters, they do.
+    // Values of uniforms do not matter; those of samplers' parameters do.
     let is_uniform = has(c, "location");
     let counts = |p: &&Param| match p.ty {
         WireType::Scalar(Scalar::I32 | Scalar::U32 | Scalar::U8 | Scalar::Bool) => {
@@ -268,7 +268,7 @@ fn claim(c: &Command) -> String {
             _ => format!("crate::gl::On::{on}"),
         })
         .collect();
-    // What an array lists counts like arguments.
+    // The elements of an array count like arguments.
     let list = c.params.iter().find(|p| p.name == "attachments");
     let arguments = match list.and_then(|list| Some((list, in_length(c, list)?))) {
         Some((list, length)) => format!(
@@ -499,7 +499,7 @@ pub fn advertised(model: &Model) -> String {
     text + "];\n"
 }
 
-/// What a command reads of a framebuffer: x, y, width and height.
+/// The region of a framebuffer that a command reads: x, y, width and height.
 fn region(c: &Command) -> &'static str {
     match (has(c, "x"), has(c, "height")) {
         (true, true) => "[x, y, width, height]",

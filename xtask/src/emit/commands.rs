@@ -1,4 +1,4 @@
-//! The `Commands` trait: one method a command, each forwarding to the next stage by default.
+//! The `Commands` trait: one method for each command, which forwards to the next stage by default.
 
 use super::{trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Model};

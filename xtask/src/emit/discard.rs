@@ -1,4 +1,4 @@
-//! The stage that drops what draws.
+//! The stage that drops all commands that draw.
 
 use super::{trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Command, Model};
@@ -28,7 +28,7 @@ fn body(c: &Command) -> Option<String> {
         let args = args.map(|name| if name == "want" { want.into() } else { name });
         args.collect::<Vec<String>>().join(", ")
     };
-    // Whoever waits for an answer must get one.
+    // A caller that waits for an answer must get one.
     assert!(c.draws.is_none() || c.carry == Carry::Async, "{}", c.name);
     if c.draws.is_some() && c.raw.is_none() {
         // Session commands carry memory of the client's, which is checked.
@@ -37,7 +37,7 @@ fn body(c: &Command) -> Option<String> {
     if c.draws.is_some() {
         return Some("Ok(())".into());
     }
-    // A frame ends, but nobody wants its picture.
+    // A frame ends, but its picture is not wanted.
     let shows = c.params.iter().any(|p| p.name == "want");
     shows.then(|| format!("self.next.{}({})", c.ident, args("0")))
 }

@@ -1,4 +1,4 @@
-//! `impl Encoder`: one method a command, writing its record.
+//! `impl Encoder`: one method for each command, which writes its record.
 
 use super::{op_name, travelling, HEADER};
 use mgn_spec::{Command, Direction, Model, Scalar, WireType};

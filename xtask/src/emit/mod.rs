@@ -1,4 +1,4 @@
-//! Writers of generated code, a file each.
+//! Writers of generated code, each in a file of its own.
 
 mod bounds;
 mod client;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Below it a value means something else in every group: GL_POINTS, GL_NONE, GL_ZERO, GL_FALSE.
 const LEAST_OF_ITS_OWN: u64 = 0x100;
 
-/// What vendors add to a name whose value may have one without it.
+/// The suffixes that vendors add to a name whose value may also have a name without it.
 const VENDORS: &[&str] = &[
     "3DFX", "AMD", "ANGLE", "APPLE", "ARB", "ATI", "EXT", "HP", "IBM", "IMG", "INTEL", "KHR",
     "MESA", "NV", "NVX", "OES", "OVR", "PGI", "QCOM", "SGI", "SGIS", "SGIX", "SUN",

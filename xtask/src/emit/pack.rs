@@ -35,7 +35,7 @@ fn method(c: &Command) -> String {
     )
 }
 
-/// What the encoder is given for a parameter of the trait.
+/// The encoder's argument for a parameter of the trait.
 fn argument(p: &Param) -> String {
     let name = trait_name(p);
     match p.ty {

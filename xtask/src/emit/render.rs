@@ -6,7 +6,7 @@ use super::client::c_type;
 use super::{image_extent, is_compressed, is_out, trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Param, Scalar, WireType};
 
-/// What a renderer of a wall does before a command.
+/// The code that a renderer of a wall runs before a command.
 fn before(c: &Command) -> String {
     let offset = c.offset.as_deref().unwrap_or_default();
     let tile = match (offset, c.draws_in_boxes(), c.scissoring) {
@@ -226,7 +226,7 @@ fn body(c: &Command) -> String {
         }
         prepare += "let _refusing = self.storage.make();\n";
     }
-    // After an error the program's memory is to be left alone.
+    // After an error, the program's memory must not change.
     if !after.is_empty() {
         prepare += "self.error();\n";
         after = format!("let failed = self.failed();\n{after}");

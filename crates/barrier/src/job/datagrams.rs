@@ -77,7 +77,7 @@ impl Datagrams {
         }
     }
 
-    /// Waits for a packet for so long.
+    /// Waits for a packet, at most this long.
     pub fn receive(&self, most: Duration) -> Option<Vec<u8>> {
         let mut packet = [0; PACKET_MAX];
         let (mut start, mut spent) = (None, Duration::ZERO);
@@ -85,7 +85,7 @@ impl Datagrams {
             match self.socket.recv_from(&mut packet) {
                 Ok((len, _)) => return Some(packet[..len].to_vec()),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // Another host has told that nobody listens there.
+                // Another host has reported that no process listens there.
                 Err(_) => {}
             }
             if spent >= most {

@@ -14,10 +14,10 @@ use crate::Id;
 /// it receives none with any tag.
 const TAG: u64 = 0x42 << 56;
 
-/// How long a process may take to let another one in while barriers are under way.
+/// How long a process may take to accept another one while barriers are under way.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// The same for one that is told that this member closes its barrier.
+/// The same for a process that is notified that this member closes its barrier.
 const PARTING: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(super) struct Links {
     closed: BTreeSet<Id>,
     /// Links that were replaced by others.
     old: Vec<(LinkId, Id)>,
-    /// Packets of links whose ranks the job does not tell yet.
+    /// Packets of links whose ranks the job does not know yet.
     unknown: Vec<(LinkId, Vec<u8>)>,
     /// How long a member may take to let this one in.
     patience: Duration,
@@ -79,14 +79,14 @@ impl Links {
         self.links.contains_key(&rank)
     }
 
-    /// From now on this member only says that it goes: nobody is worth a long wait.
+    /// From now on this member only says that it leaves, and waits for no other member for long.
     pub fn part(&mut self) {
         self.patience = PARTING;
     }
 
     pub fn open(&mut self, rank: Id, patience: Duration) -> Result<LinkId, Error> {
         if let Some(link) = self.links.get(&rank).copied() {
-            // One that has closed says so when it is used.
+            // A closed link shows this when it is used.
             return Ok(self.replaced(rank, link).unwrap_or(link));
         }
         let link = self.job.open(rank.0, patience)?;

@@ -1,5 +1,5 @@
-//! How the members of a barrier meet when they open it: each says to the first one what it
-//! believes to be opened, and the first one answers all.
+//! How the members of a barrier meet when they open it: each sends the first one its view of the
+//! barrier, and the first one answers all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::links::{Links, Use};
 use super::{Joined, Kind, OpenError, Options};
 use crate::{Combine, Id, View};
 
-/// What members say to each other differs from release to release.
+/// The messages between members differ from release to release.
 const RELEASE: &str = concat!("Manganese barrier ", env!("CARGO_PKG_VERSION"));
 
 /// Numbers the hosts of the members.
@@ -23,7 +23,7 @@ fn hosts(job: &dyn Joined, view: &View) -> Result<BTreeMap<Id, u32>, OpenError> 
     Ok(hosts)
 }
 
-/// The group that is to be opened.
+/// The group to open.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub me: Id,
@@ -219,7 +219,7 @@ impl Group {
         let hello = [&self.name.0.to_le_bytes(), &nonce[..], words].concat();
         let sent = links.send(first, Use::Hello, &hello);
         sent.map_err(|source| OpenError::Lost { rank, source })?;
-        // The first one may wait as long for another, and says so when that was in vain.
+        // The first one may wait as long for another, and reports it if that one does not come.
         let deadline = 2 * self.patience;
         loop {
             let left = deadline.saturating_sub(since.elapsed());

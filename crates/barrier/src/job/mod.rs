@@ -233,7 +233,7 @@ impl JobBarrier {
             Core::Memory(memory) => memory.pass(value, timeout),
             Core::Running(running) => running.pass(value, timeout),
             Core::Wires(wires) => {
-                // One that has arrived waits, and one that has left is told so.
+                // A member that has arrived waits, and one that has left gets an error.
                 let _ = wires.arrive();
                 wires.wait(timeout)
             }

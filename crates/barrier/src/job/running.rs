@@ -51,13 +51,13 @@ struct State {
     links: Links,
     datagrams: Option<Datagrams>,
     start: Instant,
-    /// The epoch at which the program has arrived, until it is told the outcome.
+    /// The epoch at which the program has arrived, until it gets the outcome.
     arrived: Option<u64>,
     outcome: Option<Result<u64, WaitError>>,
     ended: Option<Ended>,
     /// Packets to these could not be sent.
     unreachable: Vec<Id>,
-    /// When the links were last looked at; none: they are to be looked at now.
+    /// When the links were last checked; none if they must be checked now.
     watched: Option<Instant>,
 }
 
@@ -164,7 +164,7 @@ impl Running {
     pub fn pass(&self, value: u64, timeout: Option<Duration>) -> Result<u64, WaitError> {
         let mut state = self.state();
         match state.arrive(value) {
-            // It waits for the epoch at which it has arrived, or is told that it has ended.
+            // It waits for the epoch at which it has arrived, or learns that it has ended.
             Ok(_) | Err(Misuse::Twice { .. } | Misuse::Ended(_)) => state.wait(timeout),
             Err(_) => Err(Ended::Left.into()),
         }
@@ -199,7 +199,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.owner != std::process::id() {
-            // The state may be locked for ever, by the parent's thread.
+            // The parent's thread may have locked the state forever.
             std::mem::forget((self.thread.take(), self.state.clone()));
             return;
         }
@@ -257,7 +257,7 @@ fn meet_by_datagrams(
         return Err(nonsense);
     }
     datagrams.set_addresses(&group.view, addresses);
-    // What the first member has said may have been seen on its way, the job's key was not.
+    // An attacker may have read the first member's message on its way, but not the job's key.
     let mut key = secret.to_vec();
     if let Some(ours) = links.job().key("barrier datagrams") {
         key.extend(*ours);
@@ -268,7 +268,7 @@ fn meet_by_datagrams(
     Ok((udp, datagrams))
 }
 
-/// What the thread does.
+/// The loop of the thread.
 fn work(state: &Mutex<State>, is_closing: &AtomicBool) {
     let mut pause = PAUSE;
     while !is_closing.load(Ordering::Acquire) {
@@ -407,7 +407,7 @@ impl State {
         }
     }
 
-    /// Waits for a packet, at most so long. Gives whether one has come.
+    /// Waits for a packet, at most this long. Returns whether one has come.
     fn step(&mut self, most: Duration) -> bool {
         let now = self.now();
         let due = self.barrier.poll_timeout();
@@ -450,7 +450,7 @@ impl State {
         }
         self.watched = Some(Instant::now());
         if self.datagrams.is_some() {
-            // Where many datagrams come, nobody else looks at the links.
+            // If many datagrams come, no other code checks the links.
             self.drain();
         }
         // The end of a member is noticed by its link. The first members that this one waits for

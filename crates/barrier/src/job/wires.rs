@@ -49,7 +49,7 @@ impl OverWires {
                 .map_err(failed),
             Err(error) => Err(error.into()),
         };
-        // Nobody arrives before all hold their lines.
+        // No member arrives before all hold their lines.
         let met = group.agree(&mut links, opened.is_ok());
         let wired = opened?;
         met?;
@@ -75,7 +75,7 @@ impl OverWires {
         if self.wired.has_arrived() {
             return Err(Misuse::Twice { epoch });
         }
-        // A line that cannot be driven is told by the wait.
+        // The wait reports a line that cannot be driven.
         self.failed = self.wired.arrive().err().map(|error| error.to_string());
         Ok(epoch)
     }

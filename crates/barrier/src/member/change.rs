@@ -37,17 +37,19 @@ pub(super) struct Change {
     pub promised: ViewId,
     /// This participant's own proposal, whose number is `promised`.
     proposal: Option<Proposal>,
-    /// What this participant has told which coordinator since it has the present view.
+    /// This participant's last message to a coordinator in the present view.
     told: Option<(Id, Wish)>,
     /// Processes that have asked to join, and are not in the view.
     joining: BTreeSet<Id>,
     /// Members that have asked to leave.
     leaving: BTreeSet<Id>,
-    /// How epochs ended that this member has not passed, as participants have said that have gone.
+    /// The outcomes of epochs that this member has not passed, as reported by participants that
+    /// have left.
     heard: BTreeMap<u64, Outcome>,
     /// A participant cannot get the present view.
     is_stuck: bool,
-    /// A participant with a later view takes this one for the coordinator, as it is in that view.
+    /// A participant with a later view treats this one as the coordinator, because it is that in
+    /// its view.
     is_called: bool,
     /// The members that this process asks to let it join.
     pub contacts: BTreeSet<Id>,
@@ -191,7 +193,8 @@ impl<P: Pattern> Member<P> {
     fn hear(&mut self, view: ViewId, tail: Vec<(u64, Outcome)>) {
         let has_arrived = self.value.is_some() && !self.is_changing();
         match tail[..] {
-            // All had arrived, and nobody may be left to send what this member waits for.
+            // All had arrived, and there may be no member left that could send the signals for
+            // which this one waits.
             [(_, Outcome::Passed(value))] if has_arrived && view == self.view_id => {
                 self.pass(value);
                 self.replay();
@@ -231,7 +234,7 @@ impl<P: Pattern> Member<P> {
         for member in &wish.joining {
             self.note_joining(*member);
         }
-        // One that joins by a view which nobody else has got has to be admitted once more.
+        // A process that joins by a view that no other member has must be admitted once more.
         self.note_joining(from);
         if wish.is_leaving {
             self.change.leaving.insert(from);

@@ -33,7 +33,7 @@ pub struct Member<P> {
     next: u64,
     /// The epoch that the program arrives at next.
     at: u64,
-    /// What the program brought along to `next`, if it has arrived there.
+    /// The program's value for `next`, if it has arrived there.
     value: Option<u64>,
     /// How epochs ended at which the program has not arrived yet.
     unclaimed: VecDeque<(u64, Outcome)>,
@@ -230,7 +230,7 @@ impl<P: Pattern> Member<P> {
         self.early.retain(stays);
         for early in now {
             if let Some(place) = self.members().place(early.from) {
-                // One that is not expected is ignored as it is when it comes in time.
+                // An unexpected one is ignored, as if it came in time.
                 let (round, value) = (early.round, early.value);
                 let _ = self.pattern.receive(place, round, value, &mut self.signals);
             }
@@ -271,7 +271,7 @@ impl<P: Pattern> Member<P> {
             self.go_on();
             return Ok(());
         }
-        // Nobody can be further ahead: this member has not arrived at the next epoch.
+        // No member can be further ahead: this one has not arrived at the next epoch.
         if signal.epoch > self.next + 1 {
             return Err(Refused::Epoch {
                 member,
@@ -389,7 +389,7 @@ impl<P: Pattern> Member<P> {
         is_due.then_some((self.view_id, self.next, root, body))
     }
 
-    /// Whether [`Barrier::waits_for`] may name anybody.
+    /// Whether [`Barrier::waits_for`] may name members.
     pub(crate) fn is_waiting(&self) -> bool {
         let waits = self.value.is_some() || self.is_changing() || !self.has_joined;
         self.ended.is_none() && waits
@@ -463,7 +463,7 @@ impl<P: Pattern> Barrier for Member<P> {
     }
 
     fn abandon(&mut self, _now: Duration) {
-        // Also after the end: nobody answers any more.
+        // Also after the end, when this member no longer answers.
         for other in self.acquaintances() {
             self.say_gone(other);
         }

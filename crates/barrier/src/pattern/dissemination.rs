@@ -1,5 +1,5 @@
 //! In round r each member tells the one 2^r places further what it has heard so far: there is no
-//! root, and nobody waits for more than log2 of the members (Hensgen, Finkel and Manber 1988).
+//! root, and no member waits for more than log2 of the members (Hensgen, Finkel and Manber 1988).
 
 use super::{Pattern, Place, Signal, Unexpected};
 use crate::{Combine, View};
@@ -11,9 +11,9 @@ pub struct Dissemination {
     place: usize,
     size: usize,
     combine: Option<Combine>,
-    /// What has come for each round.
+    /// The value received in each round.
     heard: Vec<Option<u64>>,
-    /// What this member tells in the round that it is in; none before it arrives.
+    /// The value that this member sends in its current round; none before it arrives.
     value: Option<u64>,
     round: usize,
 }

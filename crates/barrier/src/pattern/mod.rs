@@ -41,7 +41,7 @@ pub trait Pattern: std::fmt::Debug {
     fn waits_for(&self) -> Vec<usize>;
 }
 
-/// What one member tells others.
+/// A message from one member to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     pub to: Place,
@@ -91,7 +91,7 @@ mod tests {
         ]
     }
 
-    /// Delivers signals in a random order, and looks after each step that nobody has a result
+    /// Delivers signals in a random order, and checks after each step that no member has a result
     /// before all have arrived.
     fn run(make: fn() -> Box<dyn Pattern>, size: usize, combine: Combine, random: &mut Random) {
         let view = view(size);

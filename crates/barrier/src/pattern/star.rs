@@ -1,4 +1,4 @@
-//! All tell the first, which tells all: the fewest packets, and one hop more than none.
+//! All members tell the first one, which tells all: the fewest packets, in two hops.
 
 use super::{Pattern, Place, Signal, Unexpected, ARRIVAL, RELEASE};
 use crate::{Combine, View};
@@ -9,7 +9,7 @@ pub struct Star {
     place: usize,
     size: usize,
     combine: Option<Combine>,
-    /// At the root: who has arrived, and how many others.
+    /// At the root: the members that have arrived, and how many others.
     seen: Vec<bool>,
     others: usize,
     value: Option<u64>,

@@ -1,4 +1,5 @@
-//! Each tells its parent when all below it have arrived, and the root's word goes down again.
+//! Each member tells its parent when all below it have arrived, and the root's release goes down
+//! again.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ pub struct Tree {
     place: usize,
     size: usize,
     combine: Combine,
-    /// Which children have told that all below them have arrived.
+    /// Which children have reported that all below them have arrived.
     seen: Vec<bool>,
     value: Option<u64>,
     has_arrived: bool,

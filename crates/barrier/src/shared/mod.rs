@@ -1,7 +1,7 @@
 //! Barriers in memory that the processes of one host share.
 //!
-//! Unlike the other kinds this one waits itself: there are no packets that anybody could carry.
-//! Members that die and that leave are provided for; one that joins is a matter of a new group.
+//! Unlike the other kinds this one waits itself: there are no packets to carry. It handles members
+//! that die or leave. A new member needs a new group.
 
 pub(crate) mod page;
 
@@ -16,7 +16,7 @@ use mgn_sys::{cpu, futex, membarrier, memory, Mapping, Protection};
 use crate::{Combine, Ended, Id, Lost, Misuse};
 use page::{atomic, Atomic, Outcome, Page, Place, Seat, MEMBERS_MAX};
 
-/// The beginning of the memory, so that nothing else is taken for it.
+/// The beginning of the memory, so that other memory is not mistaken for it.
 const MAGIC: u64 = u64::from_le_bytes(*b"mgnbar01");
 
 /// Bytes that one processor writes without disturbing those that others write.
@@ -41,7 +41,7 @@ const SPIN: Duration = Duration::from_micros(20);
 const YIELD: Duration = Duration::from_micros(100);
 const YIELD_CROWDED: Duration = Duration::from_millis(1);
 
-/// How long a member sleeps if nobody rings, and how long if it cannot rely on that.
+/// How long a member sleeps if no other rings, and how long if it cannot rely on being woken.
 const LONG: Duration = Duration::from_secs(1 << 20);
 const NAP: Duration = Duration::from_millis(1);
 
@@ -61,7 +61,7 @@ pub enum SharedError {
     Taken(Id),
     #[error("the members combine numbers in different ways: name the same for all")]
     Combine,
-    #[error("the memory of a barrier cannot be had: {0}")]
+    #[error("there is no memory for the barrier: {0}")]
     System(#[from] io::Error),
 }
 
@@ -108,8 +108,8 @@ pub struct Reporter {
 struct Memory(Mapping);
 
 impl Shared {
-    /// Memory for a group of so many members. It is gone when the last descriptor and the last
-    /// member are.
+    /// Memory for a group of `count` members. The kernel frees it after the last descriptor and the
+    /// last member.
     ///
     /// # Errors
     /// [`SharedError`]

@@ -1,9 +1,10 @@
 //! The memory that the members of a group on one host share, and what each may conclude from it.
 //!
-//! Each member counts its arrivals in a cache line of its own. A counter stays what it is when its
-//! member dies, so whether all have arrived at an epoch is the same for all who look, at any time:
-//! that makes outcomes uniform without anybody who coordinates. Only the members that an epoch
-//! fails for are a matter of when one looks. The first who looks writes them down (a *verdict*).
+//! Each member counts its arrivals in a cache line of its own. A counter keeps its value when its
+//! member dies, so all members find the same answer to whether all have arrived at an epoch, at any
+//! time. This makes outcomes uniform without a coordinator. Only the set of lost members by which
+//! an epoch fails depends on when a member looks. The first member that looks writes this set down
+//! (a *verdict*).
 //!
 //! All of it is written once, for the processor's own atomics and for those of the model checker.
 
@@ -33,11 +34,11 @@ pub(super) enum Place {
     Lost,
     /// Those for which the epoch failed that was the last in view `.0`.
     Verdict(usize),
-    /// What the epoch before that one gave.
+    /// The result of the epoch before that one.
     Before(usize),
     /// At how many epochs a member has arrived.
     Arrived(usize),
-    /// What it has brought along, to even and odd epochs.
+    /// The value that it has contributed, to even and odd epochs.
     Value(usize, u64),
 }
 
@@ -47,7 +48,7 @@ pub(super) trait Page {
 
     fn long(&self, place: Place) -> &Self::Long;
 
-    /// Changes when somebody who may sleep has to look.
+    /// Changes when members that may sleep have to look.
     fn bell(&self) -> &Self::Word;
 
     /// How many may sleep.
@@ -59,11 +60,11 @@ pub(super) trait Page {
     /// The fence of one that may sleep. Returns false if it does not reach those that arrive.
     fn heavy_fence() -> bool;
 
-    /// Wakes all who sleep at the bell.
+    /// Wakes all members that sleep at the bell.
     fn wake(&self);
 }
 
-/// What one member knows.
+/// The state of one member.
 #[derive(Debug)]
 pub(super) struct Seat {
     pub me: usize,
@@ -74,11 +75,11 @@ pub(super) struct Seat {
     views: usize,
     pub epoch: u64,
     pub has_arrived: bool,
-    /// Those who have been seen to have arrived at this epoch.
+    /// The members that have been seen to have arrived at this epoch.
     pub seen: u64,
-    /// Those of them who have left, and bring nothing along.
+    /// Those of them that have left, and contribute no value.
     left: u64,
-    /// What the last epoch gave that passed.
+    /// The result of the last epoch that passed.
     last: u64,
 }
 
@@ -118,8 +119,8 @@ impl Seat {
         rouse(page);
     }
 
-    /// Arrives, and looks at once. So the counters of others come while this member's own one is on
-    /// its way to them. It looks for those who sleep only then.
+    /// Arrives, and looks at once, so that the other members' counters arrive while this member's
+    /// own one is on its way to them. Only then does it look for sleeping members.
     #[inline]
     pub fn arrive_and_look<P: Page>(&mut self, page: &P, value: u64) -> Option<Outcome> {
         self.put(page, value);
@@ -226,7 +227,7 @@ impl Seat {
         if missing == 0 {
             return None;
         }
-        // All who write it write the same.
+        // All members that write it write the same value.
         let before = page.long(Place::Before(self.views));
         before.store(self.last, Ordering::Release);
         let lost = match page.long(Place::Verdict(self.views)).claim(missing) {
@@ -254,9 +255,10 @@ pub(super) fn lose<P: Page>(page: &P, member: usize) {
     ring(page);
 }
 
-/// After a change: wakes those who may have fallen asleep before they saw it. With the fence here
-/// and the one in [`announce`], either they see the change or this member sees that they may sleep.
-/// A full fence here would wait until the change is out, which takes as long as the barrier itself.
+/// After a change: wakes members that may have fallen asleep before they saw it. With the fence
+/// here and the one in [`announce`], either they see the change or this member sees that they may
+/// sleep. A full fence here would wait until the change is out, which takes as long as the barrier
+/// itself.
 #[inline]
 fn rouse<P: Page>(page: &P) {
     P::light_fence();
@@ -270,8 +272,9 @@ fn ring(page: &impl Page) {
     page.wake();
 }
 
-/// Says that one may sleep: who changes something from now on rings. Gives the bell's value, with
-/// which it sleeps if there is nothing new after that, and whether it can rely on being rung for.
+/// Announces that this member may sleep: a member that changes something from now on rings the
+/// bell. Returns the bell's value, with which this member sleeps if nothing has changed after that,
+/// and whether the others are certain to ring.
 pub(super) fn announce<P: Page>(page: &P) -> (u32, bool) {
     let bell = page.bell().load(Ordering::SeqCst);
     page.sleepers().add(1, Ordering::SeqCst);
@@ -408,8 +411,8 @@ mod tests {
         model.check(run);
     }
 
-    /// Every order of what two members do in two epochs: nobody sleeps for ever, and both get both
-    /// numbers.
+    /// Every order of the accesses of two members in two epochs: no member sleeps forever, and both
+    /// get both numbers.
     #[test]
     fn two_members_pass_in_every_order() {
         check(3, || {
@@ -430,7 +433,7 @@ mod tests {
         });
     }
 
-    /// One of three dies at its second epoch while the others wait. They are told in any order, and
+    /// One of three dies at its second epoch while the others wait. They notice in any order, and
     /// one of them goes on to the epoch after the next before the other has looked.
     #[test]
     fn survivors_agree_in_every_order() {

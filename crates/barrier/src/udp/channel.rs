@@ -1,5 +1,5 @@
-//! Messages of any length to one member and from it, in order and none lost, over links that lose
-//! packets: parts with numbers, which are sent again until they are acknowledged.
+//! Messages of any length to one member and from it, in order and without loss, over links that
+//! lose packets: parts with numbers, which are sent again until they are acknowledged.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const PART: usize = 1024;
 /// Parts on their way.
 const WINDOW: usize = 32;
 
-/// Nobody has a longer message.
+/// No message is longer.
 const MESSAGE_MAX: usize = 4 << 20;
 
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl Channel {
         self.pause = (2 * self.pause).min(resending.most);
     }
 
-    /// The other one has so many parts.
+    /// The other one has received this number of parts.
     pub fn acknowledged(&mut self, received: u32) {
         let count = received.wrapping_sub(self.first) as usize;
         if count == 0 || count > self.sent {

@@ -2,11 +2,11 @@
 //!
 //! Arrivals and releases are single datagrams. A member sends its arrival again until it is
 //! released, and the root answers an arrival at the epoch that it has passed last with that
-//! release. What is said when the view changes goes through a [`Channel`] to each member.
+//! release. Messages for a change of the view go through a [`Channel`] to each member.
 //!
 //! Each packet ends with a code that only holders of the group's secret can make. A packet without
-//! it changes nothing and is not answered. Others are answered with one packet at most that is no
-//! longer than 64 bytes, besides what a change of the view has each member say once.
+//! it changes nothing and is not answered. Others are answered with at most one packet of at most
+//! 64 bytes, besides the messages that each member sends once in a change of the view.
 
 mod channel;
 
@@ -98,8 +98,8 @@ impl Key {
 
 impl Udp {
     /// A member of a new group. The secret is one that only processes of the job know. A group that
-    /// comes after another with the same secret has another name: packets of the old one could be
-    /// repeated by anybody.
+    /// comes after another with the same secret has another name: an attacker could repeat packets
+    /// of the old one.
     ///
     /// # Errors
     /// As for [`Member::new`].
@@ -267,7 +267,7 @@ impl Barrier for Udp {
 
     fn abandon(&mut self, now: Duration) {
         self.member.abandon(now);
-        // Single packets: there is nobody who would send them again.
+        // Single packets: they are not sent again.
         while let Some(said) = self.member.poll_body() {
             self.out.push_back(said);
         }

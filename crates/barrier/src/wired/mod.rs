@@ -1,8 +1,8 @@
-//! A barrier over three wires, as a cluster can have beside its network.
+//! A barrier over three wires, which a cluster can have beside its network.
 //!
-//! Each member can hold each line low (open drain), and a line is high when nobody holds it. Epoch
-//! e passes when line e mod 3 is high. At its arrival, a member first holds the next line, so that
-//! the next epoch cannot pass before it arrives there, and then lets this one go.
+//! Each member can hold each line low (open drain), and a line is high when no member holds it.
+//! Epoch e passes when line e mod 3 is high. At its arrival, a member first holds the next line, so
+//! that the next epoch cannot pass before it arrives there, and then releases this one.
 //!
 //! Why three: a member that has passed an epoch may hold the line of that epoch again only when all
 //! others have seen it high. With two lines it would have to do so at its next arrival, when a slow
@@ -10,7 +10,7 @@
 //! epoch at which that slow member has arrived, too.
 //!
 //! The wires carry nothing else: no numbers, and no names of members that are missing. If a process
-//! ends, the kernel lets its GPIO lines go, and the others pass without it and are not told. The
+//! ends, the kernel releases its GPIO lines, and the others pass without it and do not notice. The
 //! pins of a parallel port keep their levels if a process is killed, and the others wait.
 
 mod gpio;
@@ -31,13 +31,13 @@ pub trait Lines: fmt::Debug + Send {
     /// Holds a line low, or lets it go.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device's error.
     fn hold(&mut self, line: usize, is_held: bool) -> io::Result<()>;
 
-    /// Whether nobody holds a line.
+    /// Whether no member holds a line.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device's error.
     fn is_high(&mut self, line: usize) -> io::Result<bool>;
 }
 
@@ -56,7 +56,7 @@ impl<L: Lines> Wired<L> {
     /// Holds the lines of the first two epochs. No member may arrive before all have done this.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device's error.
     pub fn new(mut lines: L, settling: Duration) -> io::Result<Wired<L>> {
         for (line, is_held) in [(0, true), (1, true), (2, false)] {
             lines.hold(line, is_held)?;
@@ -99,7 +99,7 @@ impl<L: Lines> Wired<L> {
     /// Arrives, unless this member has arrived or left.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device's error.
     pub fn arrive(&mut self) -> io::Result<()> {
         if self.has_arrived || self.has_left {
             return Ok(());
@@ -115,7 +115,7 @@ impl<L: Lines> Wired<L> {
     /// begins.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device's error.
     pub fn has_passed(&mut self) -> io::Result<bool> {
         if !self.has_arrived || !self.lines.is_high(self.line(0))? {
             return Ok(false);
@@ -130,10 +130,10 @@ impl<L: Lines> Wired<L> {
         Ok(true)
     }
 
-    /// Lets all lines go for ever: the others pass without this member.
+    /// Releases all lines permanently: the others pass without this member.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device's error.
     pub fn leave(&mut self) -> io::Result<()> {
         self.has_left = true;
         (0..LINES).try_for_each(|line| self.lines.hold(line, false))
@@ -150,7 +150,7 @@ impl<L: Lines + ?Sized> Lines for Box<L> {
     }
 }
 
-/// A description of lines that says nothing useful.
+/// A description of lines that names none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} names no lines: write gpiochip0:17,27,22 (a chip and three of its lines) or parport0"

@@ -1,6 +1,6 @@
 //! Members in one process on a virtual clock: links with random delays, programs that arrive,
-//! leave and join, and deaths, also between two packets of one step. What has to hold is checked
-//! at each event.
+//! leave and join, and deaths, also between two packets of one step. The barrier's guarantees are
+//! checked at each event.
 
 #![allow(dead_code, reason = "each test program needs a part of it")]
 
@@ -19,7 +19,7 @@ pub enum Start<'v> {
     Join(&'v [Id]),
 }
 
-/// What a run is like. Times are in nanoseconds.
+/// The parameters of a run. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     pub seed: u64,
@@ -35,7 +35,7 @@ pub struct Terms {
     pub deaths: u32,
     pub leaves: u32,
     pub joins: u32,
-    /// Whether one member is told that another one is lost that lives.
+    /// Whether one member is told wrongly that another one is lost.
     pub is_suspicious: bool,
     /// Whether losses can be told before the packets that the lost member has sent.
     pub tells_early: bool,
@@ -64,7 +64,7 @@ pub struct Node {
     /// The epoch that it has arrived at and knows no outcome of.
     pub pending: Option<u64>,
     pub outcomes: BTreeMap<u64, Outcome>,
-    /// Dies after so many more packets.
+    /// Dies after this number of further packets.
     doom: Option<u32>,
     timer: Option<u64>,
     /// The members that it asks to let it join.
@@ -104,7 +104,7 @@ pub struct World<'m> {
     queue: BinaryHeap<Reverse<(u64, u64, What)>>,
     pub nodes: BTreeMap<Id, Node>,
     last_due: BTreeMap<(Id, Id), u64>,
-    /// Who has arrived at each epoch, when the last did, and with which bits.
+    /// The members that have arrived at each epoch, when the last one did, and their bits.
     arrivals: BTreeMap<u64, (BTreeSet<Id>, u64, u64)>,
     /// When last a member died, left or joined.
     disturbed: u64,
@@ -115,7 +115,7 @@ pub struct World<'m> {
     pub failed: u64,
 }
 
-/// A bit of each member, so that a number tells who has arrived.
+/// A bit for each member, so that a number shows which members have arrived.
 fn bit(id: Id) -> u64 {
     1 << (id.0 % 64)
 }
@@ -198,7 +198,7 @@ impl<'m> World<'m> {
         self.queue.push(Reverse((time, self.count, what)));
     }
 
-    /// Runs to the end, and checks that nobody is stuck.
+    /// Runs to the end, and checks that no member is stuck.
     pub fn run(&mut self) {
         // Timers go on without end.
         let terms = self.terms;
@@ -231,7 +231,7 @@ impl<'m> World<'m> {
     fn is_over(&self) -> bool {
         let mut nodes = self.nodes.values();
         let all = nodes.all(|n| !n.is_alive || n.ended.is_some() || self.has_finished(n));
-        // What still is to happen must not disturb the end of the run.
+        // Pending events must not disturb the end of the run.
         all && !self.nodes.values().any(|n| n.is_alive && n.is_closing)
             && !self.queue.iter().any(|Reverse((_, _, what))| {
                 matches!(
@@ -450,7 +450,7 @@ impl<'m> World<'m> {
         self.disconnect(id);
     }
 
-    /// The others are told.
+    /// The others are notified.
     fn disconnect(&mut self, id: Id) {
         self.disturbed = self.now;
         self.nodes.get_mut(&id).unwrap().is_closed = true;
@@ -534,10 +534,10 @@ impl<'m> World<'m> {
         }
     }
 
-    /// Nobody is early.
+    /// No member passes early.
     fn check_pass(&self, id: Id, epoch: u64, value: u64) {
         let (arrived, _, bits) = &self.arrivals[&epoch];
-        assert!(value & !bits == 0, "somebody unknown in {value:x}");
+        assert!(value & !bits == 0, "an unknown member in {value:x}");
         for (other, node) in &self.nodes {
             let is_in = node.first.is_some_and(|first| first <= epoch);
             if is_in && node.counts() && !self.nodes[&id].is_suspected {
@@ -549,7 +549,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// Nobody waits longer than the bound, where all have arrived.
+    /// No member waits longer than the bound once all have arrived.
     fn check_bound(&self) {
         if self.count % 64 != 0 {
             return;
@@ -568,7 +568,8 @@ impl<'m> World<'m> {
 
     /// All members that were neither killed nor suspected agree about each epoch.
     fn check_uniform(&self) {
-        // A suspected member that nobody could tell goes on with those that have joined by it.
+        // A suspected member that could not be informed goes on with those that have joined through
+        // it.
         let is_split = |n: &Node| n.is_alive && n.is_suspected && n.ended != Some(Ended::Excluded);
         if self.nodes.values().any(is_split) {
             return;

@@ -15,7 +15,7 @@ const ARRIVED: usize = LINE;
 const PASSED: usize = 2 * LINE;
 /// Two of them.
 const FLAGS: usize = 3 * LINE;
-/// Of all processes. Each is written once, before anything is measured.
+/// The ports of all processes. Each is written once, before anything is measured.
 const PORTS: usize = 2048;
 
 const SIZE: usize = 4096;

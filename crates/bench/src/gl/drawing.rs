@@ -49,7 +49,7 @@ pub struct DrawResult {
     pub rate: Rate,
     /// CPU seconds of the process that executes the OpenGL, if it was started for this run.
     pub server_cpu: f64,
-    /// What was sent through Manganese.
+    /// The traffic through Manganese.
     pub sent: Option<Sent>,
 }
 

@@ -29,7 +29,7 @@ impl Vtest {
     pub fn start() -> Result<Vtest> {
         let socket = Path::new(SOCKET);
         if UnixStream::connect(socket).is_ok() {
-            bail!("somebody else's {PROGRAM} is at {SOCKET}");
+            bail!("another {PROGRAM} is at {SOCKET}");
         }
         let _ = std::fs::remove_file(socket);
         let mut command = Command::new(PROGRAM);

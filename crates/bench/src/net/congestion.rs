@@ -5,7 +5,7 @@ use std::fs;
 /// Each network namespace has its own.
 pub const FILE: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// That of the network in which this process runs.
+/// The congestion control of the network in which this process runs.
 pub fn control() -> String {
     let name = fs::read_to_string(FILE).unwrap_or_default();
     name.trim().to_string()

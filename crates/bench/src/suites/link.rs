@@ -339,7 +339,7 @@ fn drawing(
     }
     notes.extend([
         format!("{title}; seen: its pictures come back over the link, into its window; unseen: they do not"),
-        "the link's rate: frames of so many bytes that it carries, if all of them are payload".to_string(),
+        "the link's rate: the frames that it could carry if all of its bytes were payload".to_string(),
     ]);
     Experiment {
         suite: Suite::Link,

@@ -1,4 +1,4 @@
-//! A run that never was, with plots of all shapes.
+//! An invented run, with plots of all shapes.
 #![allow(dead_code)]
 
 use clap::ValueEnum;

@@ -97,7 +97,7 @@ pub fn job(program: &Path, arguments: &[&str], size: usize) -> Vec<String> {
     job_on(&hosts, program, arguments, size, &[])
 }
 
-/// Likewise on these hosts.
+/// The same on these hosts.
 pub fn job_on(
     hostfile: &str,
     program: &Path,
@@ -114,7 +114,7 @@ pub fn job_on(
     job_of(hostfile, name, start, size, settings)
 }
 
-/// Likewise: `start` is the command of each rank.
+/// The same: `start` is the command of each rank.
 pub fn job_of(
     hostfile: &str,
     name: &str,

@@ -94,7 +94,7 @@ pub struct Extensions {
 impl Extensions {
     pub const SELECT_GROUP: &str = "EGL_EXT_config_select_group";
 
-    /// Of what a driver lists.
+    /// The extensions among those that a driver lists.
     pub fn of(listed: &[String]) -> Extensions {
         let has = |name: &str| listed.iter().any(|there| there == name);
         Extensions {
@@ -153,7 +153,7 @@ enum Rule {
 
 fn rule(attribute: i32, extensions: Extensions) -> Option<Rule> {
     Some(match attribute {
-        // It says what comes first, whatever a program asks for.
+        // It decides the order of configs, for any request.
         CONFIG_SELECT_GROUP if extensions.select_group => Rule::Ignored,
         BUFFER_SIZE | RED_SIZE | GREEN_SIZE | BLUE_SIZE | ALPHA_SIZE | LUMINANCE_SIZE => {
             Rule::AtLeast
@@ -195,7 +195,7 @@ pub fn choose(
         wanted.retain(|(n, _)| n != name);
         wanted.push((*name, *value));
     }
-    // The type of windows is of no matter to who wants none.
+    // The type of windows does not matter to a program that wants none.
     let windows = wanted
         .iter()
         .any(|(n, v)| *n == SURFACE_TYPE && v & WINDOW_BIT != 0);
@@ -206,7 +206,7 @@ pub fn choose(
         (transparent || !color) && (*v != DONT_CARE || *n == LEVEL)
     });
     if let Some(id) = wanted.iter().find(|(n, _)| *n == CONFIG_ID) {
-        // An id says it all; every other attribute is then ignored.
+        // With an id, every other attribute is ignored.
         return Ok((0..configs.len())
             .filter(|i| configs[*i].id == id.1)
             .collect());

@@ -1,5 +1,5 @@
-//! What GLX says of a config, and choosing by it: GLX 1.4, sections 3.3.3 and 3.4, and where they
-//! leave room, as Mesa does.
+//! The properties of a config in GLX, and choosing by them: GLX 1.4, sections 3.3.3 and 3.4, and
+//! like Mesa where these leave room.
 
 pub mod attrib {
     pub const USE_GL: i32 = 1;
@@ -69,14 +69,14 @@ const SWAP_UNDEFINED: i32 = 0x8063;
 /// Width and height of the largest pbuffer.
 pub const MAX_PBUFFER: i32 = 4096;
 
-/// What GLX says beside its specification, which is not the same in all releases of Mesa.
+/// Properties beside GLX's specification, which differ between releases of Mesa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     is_newer: bool,
 }
 
 impl Dialect {
-    /// Of the release that the render server has, as major, minor and patch; zeros are another
+    /// The dialect of the render server's release, as major, minor and patch; zeros are another
     /// driver. Release 22.3 is known to speak the older one and 25.0 the newer one.
     pub fn of(release: [u32; 3]) -> Dialect {
         Dialect {
@@ -94,7 +94,7 @@ impl Dialect {
         !self.is_newer
     }
 
-    /// Whether contexts that cannot be had are refused by the errors that GLX_ARB_create_context
+    /// Whether contexts that cannot be made are refused by the errors that GLX_ARB_create_context
     /// names.
     pub fn refuses_as_specified(self) -> bool {
         self.is_newer
@@ -181,7 +181,7 @@ impl Properties {
         Properties(std::array::from_fn(|i| TABLE[i].1))
     }
 
-    /// What a program wants of `glXChooseFBConfig`, which has told nothing yet.
+    /// The defaults of `glXChooseFBConfig`, for a program that asks for nothing.
     fn unasked() -> Properties {
         Properties(std::array::from_fn(|i| TABLE[i].2))
     }
@@ -191,8 +191,7 @@ impl Properties {
         index.map_or(0, |i| self.0[i])
     }
 
-    /// Takes a value as it is told, by the X server or a program. Names that nobody knows are
-    /// passed over.
+    /// Sets a value from the X server or a program. Unknown names are ignored.
     pub fn tell(&mut self, name: i32, value: i32) {
         let (name, value) = match name {
             RGBA if value != 0 => (RENDER_TYPE, RGBA_BIT),

@@ -1,8 +1,8 @@
 //! The configs and visuals of a screen as GLX programs see them.
 //!
 //! They are those that the X server lists, as far as the render server has their formats: so ids,
-//! visuals and choices are the same as with a driver on this machine. Where the X server's list is
-//! of no use the formats are listed, each tied to a visual.
+//! visuals and choices are the same as with a driver on this machine. If the X server's list is
+//! unusable, the formats are listed, each tied to a visual.
 
 use super::glx::attrib::*;
 use super::glx::{self, Properties};
@@ -31,7 +31,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// What a window of `visual` has.
+    /// The config of a window with `visual`.
     pub fn of_visual(&self, visual: u32) -> Option<&FbConfig> {
         self.visuals.iter().find(|c| c.visual == visual)
     }
@@ -185,8 +185,9 @@ fn describe(format: &Format, id: u32, visual: u32) -> Properties {
     properties
 }
 
-/// What a program that takes whatever visual it finds most probably wants comes first: double
-/// buffered, with depth, stencil and alpha, not multisampled, without an accumulation buffer.
+/// The order in which visuals are listed. First come those that a program probably wants if it
+/// takes any: double buffered, with depth, stencil and alpha, not multisampled, without an
+/// accumulation buffer.
 fn by_preference(f: &Format) -> impl Ord {
     let lacks = [!f.double, f.depth == 0, f.stencil == 0, f.alpha == 0];
     (f.accum, f.samples, lacks)

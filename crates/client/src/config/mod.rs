@@ -1,4 +1,4 @@
-//! What a program can choose from: the server's formats, tied to X visuals.
+//! The configs that a program can choose from: the server's formats, tied to X visuals.
 
 pub mod egl;
 pub mod glx;
@@ -65,8 +65,8 @@ pub struct VisualOf {
 pub(crate) mod tests {
     use super::*;
 
-    /// What a server lists: with and without alpha, depth, stencil and multisampling, double and
-    /// single buffered.
+    /// The formats of a server: with and without alpha, depth, stencil and multisampling, double
+    /// and single buffered.
     pub fn formats() -> Vec<Format> {
         let mut all = Vec::new();
         for samples in [0, 4] {

@@ -2,9 +2,9 @@
 //!
 //! A claim is a command with all that its success depends on, as numbers. Once an answer has shown
 //! that every command up to it succeeded, the claims made until then hold: the same command in the
-//! same circumstances succeeds again, and the same question has the same answer. What circumstances
-//! are not followed one by one are in `Encoder::changes`, which counts the commands that are not
-//! known to leave them alone.
+//! same circumstances succeeds again, and the same question has the same answer. Circumstances that
+//! are not followed one by one are covered by `Encoder::changes`, which counts the commands that
+//! may change them.
 
 use crate::context::Context;
 use crate::shadow::claims::{Claim, SURE};
@@ -15,7 +15,7 @@ use mgn_wire::ops;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// What a command depends on.
+/// The state that a command depends on.
 #[derive(Clone, Copy, Debug)]
 pub enum On {
     /// The program in use.
@@ -36,7 +36,8 @@ pub enum On {
     Named(u32),
     /// The sampler object that is named: all alike.
     Sampler(u32),
-    /// What nobody follows: only what certainly succeeds is known to.
+    /// State that is not followed: only commands that certainly succeed are known to leave it
+    /// alone.
     Unfollowed,
 }
 
@@ -46,12 +47,12 @@ impl Context {
         if error == 0 {
             return self.gl.claims.prove();
         }
-        // Which one failed is not known, nor what is as it was followed.
+        // It is not known which one failed, nor whether the followed state is right.
         self.gl.claims.forget();
         self.enc.changes = self.enc.changes.wrapping_add(1);
     }
 
-    /// The claim that a command succeeds; none where that cannot be said, or nobody wants to know.
+    /// The claim that a command succeeds; none if that cannot be said, or is not needed.
     #[inline]
     pub fn claim(&self, op: u16, arguments: &[u32], on: &[On]) -> Option<Claim> {
         match self.gl.claims.are_wanted() {
@@ -114,7 +115,7 @@ impl Context {
 
     /// A command and its circumstances; none if these are not all known.
     pub fn circumstances(&self, op: u16, arguments: &[u32], on: &[On]) -> Option<Claim> {
-        // Whoever listens to messages wants each of them.
+        // A program that listens to messages wants each of them.
         if self.gl.in_begin()
             || self.gl.lists.is_open()
             || self.gl.debug.is_heard()
@@ -203,7 +204,7 @@ impl Context {
         Arc::strong_count(&self.gl.shared) > 1
     }
 
-    /// What was written is on its way: other contexts' claims of before hold no more.
+    /// The written commands are on their way: earlier claims of other contexts no longer hold.
     pub fn tell_changes(&mut self) {
         if self.gl.claims.changes_told != self.enc.changes {
             self.gl.claims.changes_told = self.enc.changes;

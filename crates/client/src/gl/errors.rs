@@ -74,8 +74,8 @@ impl Context {
         self.shown_error(code)
     }
 
-    /// To be called before the shadow's hook of a command. What doubts there were are those of
-    /// commands that were sent as such that may fail.
+    /// Call this before the shadow's hook of a command. Earlier doubts are about commands that may
+    /// fail and have been sent.
     #[inline(always)]
     pub fn before_judged(&mut self) -> u16 {
         self.gl.state.take_doubt();

@@ -1,4 +1,4 @@
-//! What evaluators were defined by: as many values as they have, which only the driver knows.
+//! The definitions of evaluators. Only the driver knows how many values they have.
 
 use crate::context::Context;
 use crate::current::context;

@@ -1,4 +1,4 @@
-//! Commands that define and attach images, as far as it depends on them whether others succeed.
+//! Commands that define and attach images, as far as the success of others depends on them.
 
 use crate::context::Context;
 use crate::shadow::claims::Claim;

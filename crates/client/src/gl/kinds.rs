@@ -1,5 +1,5 @@
-//! Kinds of contexts: what a program asked of one beside its version shows in some constants, in
-//! its errors, and in what becomes of it when the server is lost.
+//! Kinds of contexts: the properties beside the version that a program requests of a context affect
+//! some constants, its errors, and its behaviour when the server is lost.
 
 use crate::context::{flag, Context, Request};
 use crate::current::context;
@@ -73,8 +73,8 @@ fn retain_formats(info: &mut ContextInfo, (list, number): (u32, u32), keep: impl
 }
 
 impl Context {
-    /// A format of program binaries as servers are told it: one that no driver has if they do not
-    /// accept each other's.
+    /// The format of program binaries that is sent to servers: one that no driver has if they do
+    /// not accept each other's.
     pub fn program_format(&self, format: u32) -> u32 {
         match self.session.map(|session| session.accepted) {
             Some(Accepted {
@@ -84,7 +84,7 @@ impl Context {
         }
     }
 
-    /// Likewise of shader binaries, if not all servers accept SPIR-V.
+    /// The same for shader binaries, if not all servers accept SPIR-V.
     pub fn shader_format(&self, format: u32) -> u32 {
         let is_refused = self.session.is_some_and(|s| !s.accepted.spirv);
         match format {
@@ -95,7 +95,7 @@ impl Context {
 
     /// Whether no server answers: the server is lost, or the commands are discarded or recorded.
     /// Queries and fences then count as complete, because a program that waits for them would
-    /// wait for ever.
+    /// wait forever.
     pub fn is_deserted(&self) -> bool {
         self.session
             .is_some_and(|session| session.is_lost() || !session.is_answered())
@@ -120,7 +120,7 @@ impl Context {
     fn reset_status(&mut self, op: u16) -> u32 {
         let status = self.answer(op).value();
         if self.is_lost() {
-            // Nobody knows whose fault it was.
+            // It is not known which context caused it.
             return GL_UNKNOWN_CONTEXT_RESET;
         }
         status

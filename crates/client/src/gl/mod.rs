@@ -1,8 +1,8 @@
-//! OpenGL's entry points: what each does before its command travels, or instead.
+//! OpenGL's entry points: the work of each before its command is sent, or instead of that.
 //!
 //! Most entry points are generated (`generated/entries.rs`); the rest are written by hand in the
-//! modules below, one a subject. All of them work on the calling thread's context, which is never
-//! null: without a context they work on one that has no room and answers nothing.
+//! modules below, one for each subject. All of them work on the calling thread's context, which is
+//! never null: without a context they work on one that has no room and answers nothing.
 
 // Entry points have C's names and C's arguments: as there, pointers must hold what the command
 // reads or writes.

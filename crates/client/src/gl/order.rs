@@ -1,10 +1,10 @@
 //! GL_CR_synchronization: the order in which several programs draw into one window, by barriers and
 //! semaphores in their streams.
 //!
-//! The renderer that a program waits in does not read its stream on, so what waits is the last
-//! command of its message. The program itself goes on, until it asks for something or has handed
-//! over as many frames as it may. Others may wait for each of these commands, so each is sent at
-//! once.
+//! The renderer in which a program waits does not continue with its stream, so the waiting command
+//! is the last one of its message. The program itself goes on, until it asks for something or has
+//! handed over as many frames as it may. Others may wait for each of these commands, so each is
+//! sent at once.
 //!
 //! On a wall, every renderer sees the same streams, but not at the same speed. Barriers have the
 //! same effect everywhere all the same. For a semaphore, the renderer of tile 0 decides which

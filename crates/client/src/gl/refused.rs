@@ -1,4 +1,4 @@
-//! Commands that are not carried.
+//! Commands that are not supported.
 
 use crate::current::context;
 use mgn_wire::gl;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 pub fn refused(name: &'static str) {
     static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     if SAID.lock().unwrap_or_else(|e| e.into_inner()).insert(name) {
-        eprintln!("mgn: the program calls {name}, which Manganese does not carry: it gets GL_INVALID_OPERATION");
+        eprintln!("mgn: the program calls {name}, which Manganese does not support: it gets GL_INVALID_OPERATION");
     }
     // SAFETY: the only reference in use.
     unsafe { context() }.set_error(gl::GL_INVALID_OPERATION);

@@ -1,5 +1,4 @@
-//! Selection and feedback. What they write lies in memory of the server's until glRenderMode brings
-//! it.
+//! Selection and feedback. Their output lies in the server's memory until glRenderMode fetches it.
 
 use crate::context::Context;
 use crate::current::context;

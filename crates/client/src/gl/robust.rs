@@ -1,6 +1,6 @@
-//! Gets of GL_ARB_robustness and OpenGL 4.5 that are told how much room the program has.
+//! Gets of GL_ARB_robustness and OpenGL 4.5 that take the size of the program's room.
 //!
-//! What they get is asked for as without a size: only the client knows how long it becomes in the
+//! Their results are requested as without a size: only the client knows how long they become in the
 //! program's memory.
 
 use crate::generated::entries;

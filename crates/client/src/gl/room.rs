@@ -1,4 +1,4 @@
-//! How much room a program says that it has for an answer.
+//! The size of a program's room for an answer.
 
 use crate::context::Context;
 use mgn_wire::gl::GL_INVALID_OPERATION;
@@ -18,8 +18,8 @@ impl Context {
     }
 }
 
-/// Whether so many bytes fit into memory of `size` bytes, as the program gives it. Mesa takes a
-/// negative size of pixels for no limit.
+/// Whether `bytes` bytes fit into memory of `size` bytes, as the program gives it. For Mesa, a
+/// negative size of pixels is no limit.
 pub fn fits(bytes: usize, size: i32) -> bool {
     usize::try_from(size).map_or(true, |size| bytes <= size)
 }

@@ -1,8 +1,8 @@
-//! What generated entry points need to keep the shadow of the state.
+//! Helpers by which generated entry points keep the shadow of the state.
 
 use mgn_state::GlError;
 
-/// What a hook of the shadow returns: nothing, or the error that OpenGL would raise.
+/// The result of a hook of the shadow: nothing, or the error that OpenGL would raise.
 pub trait Tracked {
     /// The error, if the command is to be refused.
     fn refusal(self) -> Option<u32>;
@@ -25,7 +25,7 @@ impl Tracked for Result<(), GlError> {
 /// An argument array as a slice; empty for a null pointer.
 ///
 /// # Safety
-/// `ptr` is null or holds `n` values that nobody changes meanwhile.
+/// `ptr` is null or holds `n` values that no thread changes meanwhile.
 pub unsafe fn values<'a, T>(ptr: *const T, n: usize) -> &'a [T] {
     if ptr.is_null() {
         return &[];
@@ -38,7 +38,7 @@ pub unsafe fn values<'a, T>(ptr: *const T, n: usize) -> &'a [T] {
 /// is large enough to have been given back to the system, or where the pointer is so low that it
 /// is an offset into a buffer object. A command that is in error may have a pointer to nowhere.
 pub fn can_be_read(address: usize, len: usize) -> bool {
-    /// Memory of fewer bytes is hardly ever given back by itself.
+    /// The allocator hardly ever gives smaller memory back to the system.
     const LARGE: usize = 4096;
     /// No program has memory below this, unless the system's owner has allowed it.
     const LOWEST: usize = 1 << 16;

@@ -13,7 +13,7 @@ use mgn_wire::hello::plane;
 use mgn_wire::{gl, ops};
 use std::sync::atomic::Ordering;
 
-/// What lists read, which may be anything.
+/// The region that lists read: any.
 const ALL: [i32; 4] = [0; 4];
 
 /// Where what offset tiling draws is not what one renderer would.
@@ -223,7 +223,7 @@ impl Context {
             }
             return;
         }
-        // What lists read is not known.
+        // The region that lists read is not known.
         if let (Whole::Reading(part), false) = (what, self.gl.lists.is_open()) {
             if surface.is_shared() && part != ALL {
                 let parts = parts(&areas, part, surface.size().1);
@@ -246,8 +246,9 @@ impl Context {
         unsafe { self.enc.mgn_whole(surface.id, 1) };
     }
 
-    /// Gives every renderer parts of a surface, and no more. Of a shared window it gives only what
-    /// is read: other programs may be drawing to the rest, also at renderers of other tiles.
+    /// Gives every renderer parts of a surface, and no more. For a shared window these are only the
+    /// parts that are read: other programs may be drawing to the rest, also at renderers of other
+    /// tiles.
     fn exchange_parts(&mut self, surface: &Surface, parts: &[Part]) {
         for plane in plane::ALL {
             self.exchange_plane(surface, plane, parts);
@@ -284,8 +285,8 @@ impl Context {
         }
     }
 
-    /// With offset tiling: has the next command that reads a surface find what all renderers have
-    /// of a part of it.
+    /// With offset tiling: lets the next command that reads a surface see the pixels that all
+    /// renderers have of a part of it.
     fn lend(&mut self, surface: &Surface, areas: &[Area], part: [i32; 4]) {
         let (width, height) = surface.size();
         let all = parts(areas, part, height);

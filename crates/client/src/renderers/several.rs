@@ -1,9 +1,9 @@
-//! The renderers of a wall: all are told the same, in the same order, and those that are left go on
-//! without one that is lost.
+//! The renderers of a wall: all get the same commands, in the same order, and the remaining ones go
+//! on without a lost one.
 //!
-//! One of them, the speaker, answers what all know alike. Each keeps its last answer to every
-//! context, so that another can take its place: answers carry the number of the message that asked,
-//! which is the same for all.
+//! One of them, the speaker, answers questions to which all have the same answer. Each keeps its
+//! last answer to every context, so that another can take its place: answers carry the number of
+//! the message that asked, which is the same for all.
 
 use super::{message, Renderer, Sent, Successor};
 use crate::replies::{Answered, NoAnswer};
@@ -13,14 +13,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long somebody who waits for the speaker gives others to find out that it is lost.
+/// How long a thread that waits for the speaker gives other threads to find out that it is lost.
 const MOMENT: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(2);
 /// Room for commands of our own.
 const COMMAND_BYTES: usize = 64;
 /// The longest reason why there is no snapshot.
 const WHY_BYTES: u32 = 4096;
-/// What has ended so many renderers is not tried on the next.
+/// A snapshot that has ended this number of renderers is not requested from the next.
 const GIVERS: u32 = 2;
 
 pub struct Several {
@@ -30,8 +30,8 @@ pub struct Several {
     needs_all: bool,
     /// Where messages are written, and read by those that share this host's memory.
     multicast: Multicast,
-    /// The number of the last message. Held while one is sent, which may wait for a renderer;
-    /// nobody who is to read answers may wait for it.
+    /// The number of the last message. Held while one is sent, which may wait for a renderer. A
+    /// thread that reads answers must not wait for this lock.
     order: Mutex<u32>,
     seats: Mutex<Seats>,
 }
@@ -95,7 +95,7 @@ impl Several {
         let mut order = self.order();
         *order = order.wrapping_add(1);
         let number = *order;
-        // SAFETY: so many bytes were written there, in memory that nobody else writes to.
+        // SAFETY: `used` bytes were written there, in memory that no other thread writes to.
         let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
         let is_sorted = sift::is_sorted(message);
         let all = self.seats().all.clone();
@@ -189,7 +189,7 @@ impl Several {
                 (seats.speaker, seats.all[seats.speaker].clone())
             };
             let answered = match &speaker {
-                // Whoever was there when it was asked is gone.
+                // All renderers that got the question are lost.
                 Some(speaker) if !speaker.was_told(number) => return Err(NoAnswer::GivenUp),
                 Some(speaker) => speaker.answer(context, Some(number), given_up),
                 None => Err(NoAnswer::GivenUp),
@@ -209,7 +209,7 @@ impl Several {
         }
     }
 
-    /// Each renderer's own answer, by tile; none of those that are lost, or came after the
+    /// Each renderer's own answer, by tile; none for renderers that are lost, or came after the
     /// question.
     pub fn answers(
         &self,
@@ -237,10 +237,10 @@ impl Several {
         }
     }
 
-    /// Has `new`, which has been told nothing yet, take the place of the one of `tile` that is
-    /// lost: one that is left gives a snapshot of all that it has, which the new one executes.
-    /// Everybody else who has something to send waits meanwhile. The new one's connection for
-    /// frames.
+    /// Puts `new`, a renderer that has received no commands yet, in the place of the lost one of
+    /// `tile`. One of the remaining renderers gives a snapshot of its whole state, which the new
+    /// one executes. Meanwhile all other threads that send wait. Returns the new one's connection
+    /// for frames.
     pub fn fill(
         &self,
         tile: usize,
@@ -253,12 +253,12 @@ impl Several {
             let seats = self.seats();
             if seats.givers_lost == GIVERS {
                 return Err(NoSuccessor::Never(format!(
-                    "{GIVERS} renderers were lost, one after the other, while they told what they have"
+                    "{GIVERS} renderers were lost, one after the other, while they gave snapshots"
                 )));
             }
             (seats.speaker, seats.all[seats.speaker].clone())
         };
-        let left = left.ok_or_else(|| NoSuccessor::NotNow("nobody is left".into()))?;
+        let left = left.ok_or_else(|| NoSuccessor::NotNow("no renderer is left".into()))?;
         let binaries = u32::from(left.binary_key == new.renderer.binary_key);
         let mut told = 0u32;
         for part in 0.. {
@@ -314,8 +314,8 @@ impl Several {
         Ok(frames)
     }
 
-    /// The renderer of `tile` was lost while it gave a snapshot. Another may give one to a new
-    /// successor, since this one was told a part.
+    /// The renderer of `tile` was lost while it gave a snapshot. Another one may give a snapshot to
+    /// a new successor, because this one has received a part.
     fn lose_giver(&self, tile: usize, order: &mut u32) -> NoSuccessor {
         {
             let mut seats = self.seats();
@@ -364,7 +364,8 @@ impl Seats {
         self.speaker == tile
     }
 
-    /// The one who is to speak from now on, if that changes. The last message has number `order`.
+    /// The renderer that answers for all from now on, if that changes. The last message has number
+    /// `order`.
     fn next_speaker(&mut self, order: u32) -> Option<usize> {
         if self.all[self.speaker].is_some() {
             return None;
@@ -375,9 +376,9 @@ impl Seats {
     }
 }
 
-/// Of those that are there, the one that has been for longest: it was asked whatever any of them
-/// was. None for those that have been from the beginning, otherwise the number of the last message
-/// before.
+/// The renderer that has been connected for the longest time: it got every question that any of
+/// them got. `since` is none for those that are there from the beginning, otherwise the number of
+/// the last message before.
 fn longest_there(since: impl Iterator<Item = Option<Option<u32>>>, order: u32) -> Option<usize> {
     let there = since
         .enumerate()
@@ -429,8 +430,8 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// A connection to somebody who gives so many snapshots of nothing, and is gone when asked for
-    /// one more.
+    /// A connection to a renderer that gives this number of empty snapshots, and ends when it is
+    /// asked for one more.
     fn giver(times: usize) -> Connection {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -450,7 +451,7 @@ mod tests {
                     return;
                 } else {
                     given += 1;
-                    // Of context 0, without an error, and in the message that is not counted.
+                    // For context 0, without an error, and in the message that is not counted.
                     let empty = [0, 0, 0, 0, told + 1].map(u32::to_le_bytes);
                     sender.send(empty.as_flattened()).unwrap();
                 }
@@ -482,7 +483,7 @@ mod tests {
         let not_now = |tile| matches!(fill(&several, tile), Err(NoSuccessor::NotNow(_)));
         assert!(not_now(4));
         assert!(fill(&several, 4).is_ok());
-        // What ends two is not tried on a third.
+        // A snapshot that has ended two renderers is not requested from a third.
         several.leave(4);
         assert!(not_now(4) && not_now(4));
         for tile in [4, 0] {

@@ -45,7 +45,7 @@ impl Claims {
         self.holding.extend(self.made.drain(..).map(|c| (c, 0)));
     }
 
-    /// Nothing is known any more of what succeeds.
+    /// It is no longer known which commands succeed.
     pub fn forget(&mut self) {
         self.made.clear();
         self.holding.clear();

@@ -1,6 +1,6 @@
-//! What is known of a context's error.
+//! The client's knowledge of a context's error.
 
-/// What is known of a context's error.
+/// The client's knowledge of a context's error.
 #[derive(Default)]
 pub struct ErrorState {
     /// An error that a round trip reported and the program has not asked for.

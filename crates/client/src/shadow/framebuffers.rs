@@ -1,5 +1,5 @@
-//! What is attached to framebuffers, as far as it decides whether commands succeed that draw to or
-//! read from them.
+//! The attachments of framebuffers, as far as they decide whether commands that draw to or read
+//! from them succeed.
 
 use super::objects::class::Class;
 use mgn_wire::gl::*;
@@ -86,7 +86,7 @@ impl Framebuffers {
     }
 }
 
-/// What is known of the images of a share group's textures and renderbuffers.
+/// The known images of a share group's textures and renderbuffers.
 #[derive(Default)]
 pub struct Images {
     textures: HashMap<u32, Image>,
@@ -95,7 +95,7 @@ pub struct Images {
     all: u32,
 }
 
-/// What happens to an image.
+/// A change of an image.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
     Defined(Class, u32),

@@ -1,4 +1,4 @@
-//! What the client remembers of its contexts' OpenGL: types and their pure methods. Nothing here
+//! The client's copy of its contexts' OpenGL state: types and their pure methods. Nothing here
 //! knows a context or a connection.
 
 pub mod arrays;
@@ -48,7 +48,7 @@ use share_group::Shared;
 use std::sync::Arc;
 use strings::Strings;
 
-/// What the client knows of a context's OpenGL.
+/// The client's knowledge of a context's OpenGL state.
 pub struct GlState {
     pub immediate: Immediate,
     pub errors: ErrorState,
@@ -73,7 +73,7 @@ pub struct GlState {
 }
 
 impl GlState {
-    /// The state of a new context that shares its objects with whoever else holds `shared`.
+    /// The state of a new context that shares its objects with the other holders of `shared`.
     /// `shares_window` if its program draws into a window together with others.
     pub fn new(info: &ContextInfo, api: u32, shared: Arc<Shared>, shares_window: bool) -> GlState {
         let strings = Strings::new(info, api, shares_window);

@@ -1,8 +1,8 @@
-//! What the contexts of a share group tell each other without a lock.
+//! The notes that the contexts of a share group exchange without a lock.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// What the contexts of a share group tell each other without a lock.
+/// The notes that the contexts of a share group exchange without a lock.
 #[derive(Default)]
 pub struct Notes {
     /// Counts releases of shared names.

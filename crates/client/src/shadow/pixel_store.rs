@@ -5,8 +5,7 @@ use mgn_state::PixelStore;
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 
-/// Pixel store parameters of both directions, as the program set them and as the server was told of
-/// them last.
+/// Pixel store parameters of both directions: the program's, and the last ones sent to the server.
 pub struct PixelState {
     pub pack: PixelStore,
     pub unpack: PixelStore,
@@ -93,7 +92,7 @@ impl PixelState {
         }
     }
 
-    /// What the driver says of one of the limits of textures; 0 if it has no such textures.
+    /// The driver's value for one of the limits of textures; 0 if it has no such textures.
     pub fn limit(&self, pname: u32) -> i32 {
         self.limits.iter().find(|l| l.0 == pname).map_or(0, |l| l.1)
     }

@@ -1,4 +1,4 @@
-//! What was read of a framebuffer beyond what the program wanted, for its next reads.
+//! Pixels of a framebuffer that were read beyond the program's request, for its next reads.
 
 /// As much is read for later reads.
 const AHEAD_BYTES: usize = 64 << 10;
@@ -22,7 +22,7 @@ pub struct Stand {
     pub written: usize,
 }
 
-/// What was read last, if nothing has happened since.
+/// The last read, if nothing has changed since.
 #[derive(Default)]
 pub struct Ahead {
     pub stand: Option<Stand>,
@@ -34,8 +34,8 @@ pub struct Ahead {
 }
 
 impl Region {
-    /// What to read in place of a small region: one that holds it and, side by side with others
-    /// like it, what lies around it. None if it is not small.
+    /// What to read in place of a small region: one that contains it and some of its surroundings,
+    /// aligned so that such regions tile the framebuffer. None if it is not small.
     pub fn with_surroundings(&self, pixel_bytes: usize) -> Option<Region> {
         const SIDE: i32 = 128;
         let rows = (AHEAD_BYTES / (SIDE as usize * pixel_bytes)).clamp(1, SIDE as usize) as i32;

@@ -1,4 +1,4 @@
-//! What the contexts of a share group have in common.
+//! The state that the contexts of a share group share.
 
 use super::buffers::table::Buffers;
 use super::framebuffers::Images;
@@ -9,7 +9,7 @@ use super::objects::programs::Programs;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What the contexts of a share group have in common.
+/// The state that the contexts of a share group share.
 #[derive(Default)]
 pub struct Shared {
     names: Mutex<SharedNames>,
@@ -20,13 +20,13 @@ pub struct Shared {
     /// Held from when writes to persistent mappings are collected until what relies on them was
     /// sent.
     pub turn: Mutex<()>,
-    /// What the shadows of their states have in common.
+    /// The state that their shadows share.
     pub state: Arc<mgn_state::Shared>,
     lists: Mutex<Known>,
 }
 
 impl Shared {
-    /// What is known of the group's display lists, locked.
+    /// The known state of the group's display lists, locked.
     pub fn lists(&self) -> MutexGuard<'_, Known> {
         self.lists.lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -41,7 +41,7 @@ impl Shared {
         self.programs.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// What is known of the group's images, locked.
+    /// The known state of the group's images, locked.
     pub fn images(&self) -> MutexGuard<'_, Images> {
         self.images.lock().unwrap_or_else(|e| e.into_inner())
     }

@@ -1,4 +1,4 @@
-//! What a context says of itself: the driver's own words, cut down to what the client carries.
+//! The strings of a context: the driver's own, reduced to what the client supports.
 
 use crate::generated::advertised::EXTENSIONS;
 use mgn_wire::gl;
@@ -41,10 +41,10 @@ pub struct Strings {
     joined: Option<CString>,
     /// Major and minor, as `version` begins with.
     number: (u8, u8),
-    /// What glGetStringi says of names other than the extensions, as far as it was asked.
+    /// Answers of glGetStringi for names other than the extensions, as far as they were requested.
     indexed: HashMap<(u32, u32), CString>,
-    /// What was last wrong with a program in assembly language, as far as it was asked for; none
-    /// where there are no such programs.
+    /// The last error in a program in assembly language, if it was requested; none if there are no
+    /// such programs.
     program_error: Option<CString>,
 }
 
@@ -53,7 +53,7 @@ impl Strings {
     pub fn new(info: &ContextInfo, api: u32, is_ordered: bool) -> Strings {
         let most = carried(api);
         let number = number(&info.version).min(most);
-        // That is not the driver's.
+        // This string is not the driver's.
         let ours = (is_ordered && matches!(api, api::COMPAT | api::CORE)).then_some(ORDER);
         let extensions: Vec<&str> = info
             .extensions
@@ -137,7 +137,7 @@ impl Strings {
         self.program_error.is_some()
     }
 
-    /// What was last wrong with a program in assembly language.
+    /// Notes the last error in a program in assembly language.
     pub fn learn_program_error(&mut self, said: CString) {
         self.program_error = Some(said);
     }
@@ -202,7 +202,7 @@ fn number_at(text: &str) -> Option<(usize, usize)> {
     }
 }
 
-/// What the driver calls itself contains no NUL; anything else is nothing.
+/// The driver's strings contain no NUL; one that does becomes empty.
 fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The window systems: what GLVND's libGLX and libEGL load this library for.
+//! The window systems, for which GLVND's libGLX and libEGL load this library.
 
 pub mod egl;
 pub mod glx;

@@ -1,4 +1,4 @@
-//! X errors for what a GLX call refuses.
+//! X errors for GLX calls that are refused.
 //!
 //! A GLX implementation reports errors as protocol errors, which reach the program through its own
 //! Xlib error handler. Ours never went over the wire, so the handler is called with the event the X
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::Mutex;
 
-/// What went wrong, in the terms of the GLX protocol.
+/// An error, in the terms of the GLX protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlxError {
     BadContext,

@@ -84,7 +84,7 @@ unsafe extern "C" fn close_sockets() {
     }
 }
 
-/// What is known of a window.
+/// The known properties of a window.
 pub struct Followed {
     pub xid: u32,
     size: AtomicU64,
@@ -156,9 +156,10 @@ impl Watch {
             .collect()
     }
 
-    /// What the X server's GLX says of a screen's configs and visuals; empty where it has none.
+    /// The properties of a screen's configs and visuals by the X server's GLX; empty if it has
+    /// none.
     pub fn glx_lists(&self, screen: u32) -> (Vec<Properties>, Vec<Properties>) {
-        /// Of a visual the first values come without names. The class, the second of them, is X11's
+        /// The first values of a visual come without names. The class, the second of them, is X11's
         /// number.
         const UNNAMED: [i32; 18] = [
             VISUAL_ID,
@@ -276,8 +277,8 @@ impl Watch {
         Some(followed)
     }
 
-    /// What a window is called, or else the nearest of those that it is in. Some round trips for
-    /// each.
+    /// The names of a window, or of the nearest window around it that has some. It takes some round
+    /// trips for each.
     pub fn names(&self, window: u32) -> Names {
         let mut names = Names::default();
         let utf8 = self.atom("_NET_WM_NAME");
@@ -308,7 +309,7 @@ impl Watch {
                 .ok()
                 .filter(|_| !is_known);
             let tree = asked.and_then(|asked| asked.reply().ok());
-            // The root's name is nobody's title.
+            // The root's name is not the title of a window.
             let outer = tree.filter(|tree| tree.parent != tree.root);
             next = outer.map(|tree| tree.parent).filter(|parent| *parent != 0);
         }
@@ -331,8 +332,8 @@ impl Watch {
         Some(asked.reply().ok()?.value)
     }
 
-    /// Asks for a window to have another size, as far as X knows it. It has it when the X server
-    /// says so.
+    /// Asks for another size of a window, if X knows the window. It has this size when the X server
+    /// reports it.
     pub fn resize(&self, window: u32, (width, height): (u32, u32)) {
         const MOST: u32 = i16::MAX as u32;
         let size = ConfigureWindowAux::new()

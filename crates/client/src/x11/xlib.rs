@@ -1,7 +1,7 @@
 //! The few Xlib calls made on the program's own `Display`.
 //!
 //! libX11 is looked up at run time: a program that gives us a `Display` has it loaded, and a
-//! surfaceless EGL program need not have it at all.
+//! surfaceless EGL program need not have it.
 
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_ulong, c_void, CStr};
 use std::sync::OnceLock;
@@ -147,7 +147,7 @@ impl Xlib {
         unsafe { (self.get_visual_info)(display, mask, &template, &mut count) }
     }
 
-    /// A fresh resource id of the program's connection. Nothing is created on the X server by it.
+    /// A fresh resource id of the program's connection. It creates nothing on the X server.
     ///
     /// # Safety
     /// `display` is an open Xlib display.

@@ -1,4 +1,5 @@
-//! The libraries that tests of several crates load, which Cargo builds for no test by itself.
+//! The libraries that tests of several crates load. Cargo does not build them for tests
+//! automatically.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

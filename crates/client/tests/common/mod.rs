@@ -1,4 +1,4 @@
-//! What the tests of the built library share.
+//! Code that the tests of the built library share.
 #![allow(dead_code)]
 
 mod built;

@@ -8,7 +8,7 @@ mod simulation;
 
 use crate::{Format, Operation, Outlet, Schedule};
 
-/// What messages and merging cost, in seconds.
+/// The costs of messages and merging, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// To merge a byte of one layer, colours and depths alike.

@@ -215,7 +215,7 @@ mod tests {
         // Seven pictures come to the first, and one goes from there to the watcher.
         let seconds = load(8).seconds(Schedule::Tree(8), costs);
         is_about(seconds, 8.0 * 4.0 * PIXELS * 1e-9);
-        // What was merged is wider until the last round: seven pictures twice.
+        // Merged pixels are wider until the last round: seven pictures twice.
         let seconds = load(64).seconds(Schedule::Tree(8), costs);
         is_about(seconds, (7.0 * 4.0 + 7.0 * 8.0 + 4.0) * PIXELS * 1e-9);
     }

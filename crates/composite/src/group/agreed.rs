@@ -1,5 +1,5 @@
-//! What all members of a group have to say alike of a frame. Each says it to those that get its
-//! pixels, which compare it with their own.
+//! The properties of a frame that all members of a group must agree on. Each sends them to the
+//! members that get its pixels, which compare them with their own.
 
 use super::Terms;
 use crate::Schedule;
@@ -11,7 +11,7 @@ pub(super) enum Mode {
     Messages(Schedule),
     /// In memory that all share: the receiver merges all.
     Gather,
-    /// Likewise: each member merges its stripe.
+    /// The same, and each member merges its stripe.
     Stripes,
     /// On each host in memory, and between hosts by messages.
     Hosts(Schedule),
@@ -38,7 +38,7 @@ impl Mode {
     }
 }
 
-/// What members agree about, in words that can be compared.
+/// The agreed properties, in words that can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreed(pub [u64; Agreed::WORDS]);
 

@@ -25,13 +25,13 @@ const BURST: usize = 16;
 const SHORT: usize = 8;
 const LONG: usize = 8 << 10;
 
-/// What is measured in each round: how many messages of how many bytes, before one answer.
+/// The measurement in each round: how many messages of how many bytes, before one answer.
 const STEPS: [(usize, usize); 3] = [(1, SHORT), (BURST, SHORT), (BURST, LONG)];
 
 /// A part of the group's patience: how long the measurement may take. The others wait for its end.
 const SHARE: u32 = 4;
 
-/// What is merged in memory: two layers that fit into the processor's cache.
+/// The pixels that are merged in memory: two layers that fit into the processor's cache.
 const PIXELS: usize = 16 << 10;
 
 /// Choices that are remembered. Programs use few sizes.
@@ -239,13 +239,13 @@ fn tell(links: &Links<'_>, costs: Costs) -> Result<(), CompositeError> {
     let mut told = Ok(());
     for (rank, link) in links.others() {
         let sent = links.endpoint.send(link, tag, &bytes, How::default());
-        // The others are told all the same.
+        // The others still get the message.
         told = told.and(sent.map_err(|source| CompositeError::Lost { rank, source }));
     }
     told
 }
 
-/// What rank 0 has measured.
+/// Receives rank 0's measurements.
 fn hear(links: &Links<'_>) -> Result<Costs, CompositeError> {
     let waited = links.patience;
     let end = Instant::now().checked_add(waited);

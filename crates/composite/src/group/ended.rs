@@ -1,4 +1,5 @@
-//! Why a member composites no more. All who wait for it then blame the same rank as it does.
+//! Why a member composites no more. All members that wait for it then blame the same rank as it
+//! does.
 
 use super::links::Links;
 use super::CompositeError;
@@ -44,7 +45,7 @@ impl Ended {
         }
     }
 
-    /// What that means to a member that waits for `teller`.
+    /// The error of a member that waits for `teller`.
     pub fn error(self, teller: usize, links: &Links<'_>) -> CompositeError {
         let closed = |rank: usize| CompositeError::Lost {
             rank,

@@ -1,6 +1,6 @@
 //! Hosts with several members each: the members of a host merge their pictures in memory first, and
-//! one of them takes the merged picture to the other hosts. What goes over the
-//! network grows with the number of hosts, not with that of members.
+//! one of them takes the merged picture to the other hosts. The traffic on the network grows with
+//! the number of hosts, not with that of members.
 
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ fn words(blocks: &[Block]) -> Vec<usize> {
     blocks.iter().flat_map(word).collect()
 }
 
-/// What the leaders merge by messages.
+/// The merging of the leaders, by messages.
 pub(super) fn merging<'t>(
     terms: &'t Terms,
     schedule: Schedule,

@@ -9,8 +9,8 @@ use mgn_fabric::job;
 use super::ended::Ended;
 use super::CompositeError;
 
-/// Begins the messages by which members meet. What they say afterwards, in messages and in memory,
-/// differs from release to release.
+/// The beginning of the messages by which members meet. The format of all later messages, and of
+/// shared memory, differs from release to release.
 pub(super) const RELEASE: &str = concat!("Manganese ", env!("CARGO_PKG_VERSION"));
 
 /// Bytes of a release's name, at most.
@@ -30,13 +30,13 @@ const TAG: u64 = 0x47 << 56;
 /// Instead of a round: the messages by which members meet.
 const MEETING: u16 = 0xFFFF;
 
-/// Likewise: those by which they say that they composite no more.
+/// The tag of messages that say that a member composites no more.
 const FAREWELL: u16 = 0xFFFE;
 
-/// Likewise: those by which costs are measured while a group opens.
+/// The tag of messages by which costs are measured while a group opens.
 pub(super) const MEASURING: u16 = 0xFFFD;
 
-/// Likewise: the one that tells them.
+/// The tag of the message with these costs.
 pub(super) const MEASURED: u16 = 0xFFFC;
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(super) struct Links<'a> {
     number: u16,
     /// How long members wait for each other.
     pub patience: Duration,
-    /// What the member that has come least far has said of why it composites no more.
+    /// Why the member that got least far composites no more, as it has told.
     farewell: Cell<Option<Farewell>>,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Links<'a> {
         error
     }
 
-    /// Hears what others have said of why they composite no more.
+    /// Receives the messages in which others have said why they composite no more.
     pub fn listen(&self) {
         let wanted = Wanted {
             from: None,
@@ -169,7 +169,7 @@ impl<'a> Links<'a> {
             };
             let frame = words as u32;
             let before = self.farewell.get();
-            // Who has come less far is missed first.
+            // The member that got less far is missed first.
             if before.is_none_or(|before| (frame.wrapping_sub(before.frame) as i32) < 0) {
                 self.farewell.set(Some(Farewell {
                     teller,
@@ -210,7 +210,7 @@ impl<'a> Links<'a> {
             // SAFETY: the words stay until the request has ended: it does below, at the latest when
             // its link is closed.
             let request = unsafe { self.endpoint.isend(link, tag, &memory, How::default()) };
-            // Who is gone needs no farewell.
+            // A member that has ended needs no farewell.
             sent.extend(request.ok().flatten().map(|request| (rank, request)));
         }
         let deadline = Instant::now() + PARTING;
@@ -221,8 +221,8 @@ impl<'a> Links<'a> {
         self.give_up(sent);
     }
 
-    /// Ends what is under way to or from these ranks. Afterwards nobody reads its memory any more,
-    /// or writes to it.
+    /// Ends the transfers to and from these ranks. Afterwards none of them reads or writes its
+    /// memory.
     pub fn give_up(&self, open: Vec<(usize, Request)>) {
         for (_, request) in &open {
             let _ = self.endpoint.cancel(*request);

@@ -26,7 +26,7 @@ const COVERED: usize = 4 * 4 + 16 + 8;
 /// Begins a header. Memory for one is zeroed before, so that one that has not come is no other.
 const MARK: u32 = 0x4D67_6E70;
 
-/// What is merged by messages in a frame.
+/// A frame that is merged by messages.
 #[derive(Clone, Debug)]
 pub(super) struct Merging<'t> {
     pub terms: &'t Terms,
@@ -63,10 +63,10 @@ impl Merging<'_> {
     }
 }
 
-/// What is kept from frame to frame.
+/// The state that is kept from frame to frame.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    /// What is drawn for the next frame.
+    /// The picture that is drawn for the next frame.
     drawn: Picture,
     kept: Kept,
 }
@@ -80,12 +80,12 @@ struct Kept {
     plan: Option<(Planned, Plan)>,
 }
 
-/// What a plan follows from.
+/// The values that determine a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Planned {
     schedule: Schedule,
     members: usize,
-    /// None for one without a picture, who gets the merged one.
+    /// None for a rank without a picture, which gets the merged one.
     mine: Option<usize>,
     pixels: usize,
     outlet: Outlet,
@@ -276,7 +276,7 @@ struct Run<'g, 'a> {
     frame: u32,
     terms: &'g Terms,
     merging: &'g Merging<'g>,
-    /// What all messages of this member begin with, before what is covered.
+    /// The beginning of all messages of this member, before the covered area.
     header: [u8; HEADER - COVERED],
     /// This member's picture, and what it had after each round. All of it may be on its way to
     /// others.
@@ -319,7 +319,7 @@ impl Run<'_, '_> {
         };
         match planned.mine {
             None if !is_here => Ok(None),
-            // Nobody has anything to show.
+            // No rank has anything to show.
             None if members == 0 => {
                 let mut clear = self.whole(0..self.terms.pixels());
                 let (operation, format) = (self.terms.operation, self.terms.format);
@@ -342,7 +342,7 @@ impl Run<'_, '_> {
         rank.unwrap_or(self.links.rank)
     }
 
-    /// What this member has now.
+    /// The pixels that this member has now.
     fn held(&self) -> Sparse<'_> {
         match self.merged.last() {
             Some(pixels) => pixels.view(self.terms),
@@ -438,7 +438,7 @@ impl Run<'_, '_> {
         }
         let result = self.merged.pop();
         Ok(Some(result.unwrap_or_else(|| {
-            // There is nobody else.
+            // There is no other member.
             let mut alone = self.whole(merged.clone());
             let out = alone.layer_mut(self.terms);
             self.own.spread(self.terms, &merged, out);
@@ -465,8 +465,8 @@ impl Run<'_, '_> {
         };
         let memory = [(pixels.bytes.as_mut_ptr(), pixels.bytes.len())];
         let wanted = Wanted::new(link, self.links.tag(self.frame, round));
-        // SAFETY: the vector is kept in `arriving`, where nobody touches it, until the request has
-        // ended: `next` takes it then, and `give_up` ends all others, also on unwinding.
+        // SAFETY: the vector is kept in `arriving`, where nothing accesses it, until the request
+        // has ended: `next` takes it then, and `give_up` ends all others, also on unwinding.
         let request = unsafe { self.links.endpoint.irecv(wanted, &memory) };
         self.arriving.insert(piece, (Some(request), pixels));
     }
@@ -520,7 +520,7 @@ impl Run<'_, '_> {
             .unzip();
         let first = pieces.iter().min_by_key(|piece| (piece.round, piece.other));
         let late = first.map_or(self.links.rank, |piece| self.rank_of(piece.other));
-        // The members that see nothing come late are the first to say so.
+        // The members that wait directly for the late one are the first to report it.
         let rounds = first.map_or(0, |piece| piece.round);
         let times = self.merging.waits(rounds);
         let waited = self.links.patience.saturating_mul(times);
@@ -566,8 +566,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Waits until something has come, for a member that composites no more to say so, or until
-    /// time is up.
+    /// Waits until something has come, until a member says that it composites no more, or until the
+    /// time is over.
     fn wait<T>(
         &self,
         most: Duration,
@@ -700,7 +700,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Ends what is under way, so that nobody writes to this frame's memory, or reads it, any more.
+    /// Ends the transfers under way, so that none reads or writes this frame's memory any more.
     fn give_up(&mut self) {
         let arriving = self.arriving.iter_mut();
         let arriving =
@@ -731,7 +731,7 @@ fn header(frame: u32, agreed: &Agreed) -> [u8; HEADER - COVERED] {
     header
 }
 
-/// What a header that has come says differently, if it has come.
+/// The field in which a header that has arrived differs, if there is one.
 fn differs(came: &[u8], own: &[u8; HEADER - COVERED]) -> Option<&'static str> {
     let read = |header: &[u8]| -> [u64; 1 + Agreed::WORDS] {
         std::array::from_fn(|at| {

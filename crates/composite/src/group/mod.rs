@@ -42,13 +42,13 @@ pub struct Group<'a> {
     messages: Messages,
     /// Chooses schedules of messages.
     choice: Choice,
-    /// What this member has drawn in the group's memory for its next picture.
+    /// The picture that this member has drawn in the group's memory for the next frame.
     drawn: Option<Drawn>,
     /// An earlier frame has failed.
     has_failed: bool,
 }
 
-/// A picture that was drawn: it can be composited as such a one only.
+/// The terms of a drawn picture: it can only be composited on these terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Drawn {
     width: usize,
@@ -129,7 +129,7 @@ enum Own<'p> {
     Drawn(Option<Rectangle>),
 }
 
-/// What all members have to agree about.
+/// The terms that all members must agree on.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// Pixels in each row, and rows.
@@ -235,7 +235,7 @@ pub enum CompositeError {
 }
 
 impl CompositeError {
-    /// Errors of this member's own call. Nobody else has seen anything of it, so that it may try
+    /// Errors of this member's own call. The other members have not noticed it, so that it may try
     /// again.
     fn is_of_call(&self) -> bool {
         matches!(
@@ -252,10 +252,10 @@ impl CompositeError {
 
 impl<'a> Group<'a> {
     /// Opens a link to each other member of the job. All of them have to make their group, with the
-    /// same number; groups that a job has one after the other need different ones. Waits up to
-    /// `patience` for the others. A composition waits as long for each piece; for one that others
-    /// have to merge first as many times longer as they need rounds, so that the members that see
-    /// who is late are the first to say so. If hosts merge first, a member waits two times
+    /// same number; successive groups of a job need different numbers. Waits up to `patience` for
+    /// the others. A composition waits as long for each piece. For a piece that others have to
+    /// merge first, it waits this time once per round that they need, so that the members that wait
+    /// directly for a late one report it first. If hosts merge first, a member waits two times
     /// `patience` longer for each piece, because it takes up to that long until hosts have merged.
     ///
     /// # Errors
@@ -327,8 +327,8 @@ impl<'a> Group<'a> {
         hosts.filter(|(rank, host)| rank == *host).count()
     }
 
-    /// Memory for this member's next picture on these terms, with anything in it. What is drawn
-    /// here and passed by [`Group::composite_drawn`] on the same terms is not copied on its
+    /// Memory for this member's next picture on these terms, with anything in it. A picture that is
+    /// drawn here and passed by [`Group::composite_drawn`] on the same terms is not copied on its
     /// host. Waits until the others have read an earlier picture that was here.
     ///
     /// # Errors
@@ -370,8 +370,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Merges one picture of each member. Gives the merged pixels that are to be here, and which
-    /// they are, counted row by row: all of them, a piece, or none.
+    /// Merges one picture of each member. Returns the merged pixels for this member, and their
+    /// range, counted row by row: all of them, a piece, or none.
     ///
     /// # Errors
     /// [`CompositeError`]. After one that is about other members, the group is of no further use:
@@ -517,7 +517,7 @@ impl Drawn {
     }
 }
 
-/// Pixels of a picture, at most: about as many as 128 pictures in 8K have.
+/// The most pixels of a picture: about as many as in 128 pictures in 8K.
 const PIXELS_MAX: usize = u32::MAX as usize;
 
 impl Drop for Group<'_> {
@@ -525,7 +525,7 @@ impl Drop for Group<'_> {
         if let Some(shared) = &mut self.shared {
             shared.leave(&self.links);
         }
-        // Nobody else takes what others may have said.
+        // No other code receives what the others may have sent.
         self.links.listen();
     }
 }

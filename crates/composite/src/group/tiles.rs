@@ -27,7 +27,7 @@ impl Terms {
 
 impl Group<'_> {
     /// Composites a large picture tile by tile: no rank needs memory for all of it. `terms` are
-    /// those of the large picture, but for `to`, which each tile has. All members have to call this
+    /// those of the large picture, except `to`, which each tile has. All members have to call this
     /// with the same tiles.
     ///
     /// `draw` draws this member's share of a tile, whose number it gets, into memory that may hold

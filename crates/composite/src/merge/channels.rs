@@ -1,4 +1,4 @@
-//! Operations that treat each channel by itself, and "over" with floats.
+//! Operations that treat each channel separately, and "over" with floats.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;

@@ -1,5 +1,5 @@
-//! Vectors of 8 pixels: their depths in one register, their colours in as many as they have words
-//! of 32 bits.
+//! Vectors of 8 pixels: their depths in one register, their colours in one register per word of 32
+//! bits.
 
 // Rust 1.85 treats all these functions as unsafe, later releases only those that touch memory.
 #![allow(unused_unsafe)]
@@ -23,7 +23,7 @@ pub(super) unsafe fn merge<const WORDS: usize, const FLOAT: bool>(
 ) -> usize {
     let vectors = depth.len() / (4 * PIXELS);
     for at in 0..vectors {
-        // SAFETY: there are so many vectors, as the caller says.
+        // SAFETY: the caller promises this number of vectors.
         unsafe {
             let mut near = load(layers[0].depth, at);
             let mut colors = [_mm256_setzero_si256(); WORDS];
@@ -67,7 +67,7 @@ unsafe fn is_nearer_float(depth: __m256i, than: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn is_nearer_unorm(depth: __m256i, than: __m256i) -> __m256i {
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe {
         let is_not_less = _mm256_cmpeq_epi32(_mm256_max_epu32(depth, than), depth);
         _mm256_xor_si256(is_not_less, _mm256_set1_epi32(-1))
@@ -81,7 +81,7 @@ unsafe fn widened<const WORDS: usize>(mask: __m256i, word: usize) -> __m256i {
     let place = |lane: usize| ((word * PIXELS + lane) / WORDS) as i32;
     match WORDS {
         1 => mask,
-        // SAFETY: likewise.
+        // SAFETY: as above.
         _ => unsafe {
             let places = _mm256_setr_epi32(
                 place(0),

@@ -1,5 +1,5 @@
-//! Vectors of 4 pixels: their depths in one register, their colours in as many as they have words
-//! of 32 bits.
+//! Vectors of 4 pixels: their depths in one register, their colours in one register per word of 32
+//! bits.
 
 // Rust 1.85 treats all these functions as unsafe, later releases only those that touch memory.
 #![allow(unused_unsafe)]

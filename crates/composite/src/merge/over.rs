@@ -1,6 +1,6 @@
 //! Blending "over" with premultiplied alpha, front to back.
 //!
-//! Bytes are accumulated in 16 bits: what is in front lets `t = 65535 - alpha` of the next layer
+//! Bytes are accumulated in 16 bits: the layers in front let `t = 65535 - alpha` of the next layer
 //! through, and each layer adds `t * c / 65536`. One pass over 8 pictures differs from exact
 //! arithmetic by 0.52 LSB, where a chain of 8-bit blends differs by 3.8.
 

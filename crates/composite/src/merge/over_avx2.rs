@@ -23,7 +23,7 @@ pub(super) unsafe fn merge(layers: &[Layer<'_>], channel: Channel, out: &mut [u8
         unsafe { together::<2>(layers, channel, out, 2 * at) };
     }
     if vectors % 2 == 1 {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { together::<1>(layers, channel, out, vectors - 1) };
     }
     vectors * PIXELS
@@ -56,7 +56,7 @@ unsafe fn together<const N: usize>(
     }
 }
 
-/// What the pixels so far let through, in each of their channels.
+/// The light that the pixels so far let through, in each of their channels.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn through(sum: __m256i) -> __m256i {
@@ -119,7 +119,7 @@ unsafe fn store([low, high]: [__m256i; 2], channel: Channel, out: &mut [u8], at:
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn narrow(wide: __m256i) -> __m256i {
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe {
         let most = _mm256_sub_epi16(wide, _mm256_srli_epi16(wide, 8));
         _mm256_srli_epi16(_mm256_adds_epu16(most, _mm256_set1_epi16(128)), 8)

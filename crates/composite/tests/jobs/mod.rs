@@ -5,7 +5,7 @@ use std::thread;
 
 use mgn_fabric::job::{Job, Member};
 
-/// Runs `each` as every rank of a job of its own. Gives what the ranks came to, in their order.
+/// Runs `each` as every rank of a job of its own. Returns the results of the ranks, in their order.
 pub fn members<T: Send>(size: usize, each: impl Fn(&Member) -> T + Sync) -> Vec<T> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -80,7 +80,7 @@ static uint32_t hash(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     return h;
 }
 
-/* What this rank shows at a place of the whole display. Colours are premultiplied. */
+/* The pixel that this rank shows at a place of the whole display. Colours are premultiplied. */
 static int pixel(int who, int frame, int x, int y, float rgba[4], float *depth) {
     int width = o.width * o.columns, height = o.height * o.rows;
     uint32_t h = hash(who, frame, x, y);

@@ -1,4 +1,4 @@
-/* What the programs here use of IceT's interface, for machines without IceT's headers. */
+/* The part of IceT's interface that the programs here use, for machines without IceT's headers. */
 
 #pragma once
 

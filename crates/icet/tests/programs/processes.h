@@ -39,7 +39,7 @@ static struct {
 
 static int own_rank, own_size;
 
-/* As many as NP says. The first process waits for the others, and ends as badly as the worst. */
+/* Starts NP processes. The first one waits for the others, and ends with the worst of their statuses. */
 static void begin(int *argc, char ***argv, int *rank, int *size) {
     (void)argc, (void)argv;
     const char *text = getenv("NP");

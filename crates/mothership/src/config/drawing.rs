@@ -6,7 +6,7 @@ use mgn_wall::{Place, Rect, Target, Wall};
 
 use super::{Config, Stage, Start, WallPlan};
 
-/// A letter's height is about so many times its width.
+/// A letter's height, as a multiple of its width.
 const TALL: f64 = 2.0;
 /// No drawing is higher, in lines.
 const LINES: usize = 48;
@@ -14,7 +14,7 @@ const BEZEL: char = '░';
 const OVERLAP: char = '▒';
 
 impl Config {
-    /// What is configured, for people: each wall drawn to scale, at most `columns` wide, and lists
+    /// The configuration, for people: each wall drawn to scale, at most `columns` wide, and lists
     /// of the rest.
     pub fn describe(&self, columns: usize) -> String {
         let mut text = String::new();

@@ -1,5 +1,5 @@
-//! The shape of a configuration file: what serde reads, and what the published schema says. What
-//! the comments here say is what editors and manganese-walls(5) show.
+//! The shape of a configuration file, for serde and for the published schema. Editors and
+//! manganese-walls(5) show the comments of this file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,7 +17,7 @@ pub(super) type Count = Number<1, TILES>;
 pub(super) type Pixels = Number<0, PIXELS>;
 pub(super) type Size = [Number<1, PIXELS>; 2];
 
-/// Walls of Manganese, and who renders them.
+/// Walls of Manganese, and the servers that render them.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "Walls of Manganese", inline)]
@@ -40,14 +40,15 @@ pub(super) struct Mothership {
     /// Where the mothership listens: one address or a list of them. Without it,
     /// unix:@manganese-mothership.
     pub listen: Option<At<OneOrMany<Parsed<Address>>>>,
-    /// What servers on other hosts call it: tls:HOST:PORT, or tls:HEAD:PORT/NAME where they come
+    /// Its address for servers on other hosts: tls:HOST:PORT, or tls:HEAD:PORT/NAME if they connect
     /// through a relay. Without it, the first network address of listen, if that names a host.
     pub address: Option<At<Parsed<Address>>>,
     /// The file with the token that servers are started with. Without a token_store, it is the
     /// only token that the mothership admits.
     pub token_file: Option<At<String>>,
     /// The file with the tokens that the mothership and its servers admit; `mgn token new` makes
-    /// it. As soon as somebody listens at a network address, this or token_file is needed.
+    /// it. If the mothership or a server listens at a network address, this or token_file is
+    /// needed.
     pub token_store: Option<At<String>>,
 }
 
@@ -56,22 +57,22 @@ pub(super) struct Mothership {
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["name"]))]
 pub(super) struct Host {
-    /// The name that servers of this file call it by.
+    /// Its name, by which servers of this file refer to it.
     pub name: Option<At<Name>>,
-    /// Its name or number in the network; a number of IPv6 is in brackets, "[fd00::1]".
+    /// Its name or IP address in the network; an IPv6 address is in brackets, "[fd00::1]".
     pub address: Option<At<String>>,
     /// The address of the relay, tls:HOST:PORT, through which programs on other hosts reach its
     /// servers.
     pub relay: Option<At<Parsed<Address>>>,
     /// How its servers are started. Without it, "ssh" if there is ssh, otherwise "no".
     pub start: Option<At<StartWord>>,
-    /// Where ssh goes to start servers, as USER@NAME. Without it, the address.
+    /// Where ssh connects to start servers, as USER@NAME. Without it, the address.
     pub ssh: Option<At<String>>,
     /// The mgn command there. Without it, mgn.
     pub mgn: Option<At<String>>,
-    /// Where the token is there. Without it, where it is on the mothership's host.
+    /// The path of the token on that host. Without it, the same as on the mothership's host.
     pub token_file: Option<At<String>>,
-    /// Where the token store is there. Without it, where it is on the mothership's host.
+    /// The path of the token store on that host. Without it, the same as on the mothership's host.
     pub token_store: Option<At<String>>,
 }
 
@@ -84,7 +85,7 @@ pub(super) enum StartWord {
     Here,
     /// By ssh.
     Ssh,
-    /// By others: by hand, or by systemd.
+    /// Not by the mothership, but by hand or by systemd.
     No,
 }
 
@@ -97,17 +98,17 @@ pub(super) struct Server {
     pub name: Option<At<Name>>,
     /// The host that it runs on. Without it, the mothership's, where it is started.
     pub host: Option<At<String>>,
-    /// Where it listens: one address or a list of them. A server on the mothership's host has
-    /// unix:@manganese-NAME without it, one that is started by ssh needs it, and one that
-    /// others start has none here.
+    /// Where it listens: one address or a list of them. Without it, a server on the mothership's
+    /// host listens at unix:@manganese-NAME. A server that is started by ssh needs it. A server
+    /// that the mothership does not start must not have it.
     pub listen: Option<At<OneOrMany<Parsed<Address>>>>,
-    /// The ways that programs may take: "shm", "unix", "tcp". Without it, all.
+    /// The transports that programs may use: "shm", "unix", "tcp". Without it, all.
     pub transports: Option<Vec<At<Parsed<Transport>>>>,
     /// Whether it receives and checks everything, and renders nothing.
     pub discard: Option<At<bool>>,
     /// The name of the file with its own token, in the folder of the mothership's token.
     pub token_file: Option<At<String>>,
-    /// Stream processing units that the commands of its programs pass, in this order, behind those
+    /// Stream processing units that the commands of its programs pass, in this order, after those
     /// of its walls.
     pub chain: Option<At<Vec<At<StageShape>>>>,
 }
@@ -124,26 +125,26 @@ pub(super) struct Wall {
     pub size: Option<At<Size>>,
     /// How a window maps to the mural. Without it, "scale".
     pub fit: Option<Fit>,
-    /// What renderers have of a window. Without it, "auto".
+    /// The part of a window that each renderer has. Without it, "auto".
     pub tiling: Option<Tiling>,
     /// A grid of equal tiles: columns and rows, 64 tiles at most. Tiles are called COLUMN,ROW,
     /// from 0,0 in the upper left.
     pub grid: Option<At<[Count; 2]>>,
-    /// Of a grid: width and height of a tile in pixels.
+    /// In a grid: width and height of a tile in pixels.
     pub tile_size: Option<At<Size>>,
-    /// Of a grid: width and height of the gap between tiles, in pixels of the mural that nobody
+    /// In a grid: width and height of the gap between tiles, in pixels of the mural that no tile
     /// shows. Without it, none.
     pub bezel: Option<At<[Pixels; 2]>>,
-    /// Of a grid: the server of all tiles, or one for each, row by row from the upper left. A name
+    /// In a grid: the server of all tiles, or one for each, row by row from the upper left. A name
     /// may be there several times.
     pub servers: Option<At<Vec<At<String>>>>,
-    /// Where pictures of tiles go that say nothing else. Without it, into the program's window. In
-    /// a grid, tiles that share a display lie there side by side, as in the mural but without
-    /// the gaps, from `position` on.
+    /// Where the pictures of tiles without a key `present` of their own go. Without it, into the
+    /// program's window. In a grid, tiles that share a display lie there side by side, as in the
+    /// mural but without the gaps, from `position` on.
     pub present: Option<At<OneOrMany<TargetShape>>>,
-    /// Of a grid: where the picture of each tile goes, row by row from the upper left.
+    /// In a grid: where the picture of each tile goes, row by row from the upper left.
     pub tile_present: Option<At<Vec<At<OneOrMany<TargetShape>>>>>,
-    /// The tiles, where they are no grid.
+    /// The tiles, if they are not a grid.
     pub tile: Option<Vec<Tile>>,
     /// Which windows of a program go to the wall. Without it, all.
     pub windows: Option<Windows>,
@@ -160,17 +161,17 @@ pub(super) struct Wall {
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["name", "rect"]))]
 pub(super) struct Tile {
-    /// The name of the tile, another one for each tile of a wall.
+    /// The name of the tile. Each tile of a wall has a different one.
     pub name: Option<At<Name>>,
     /// The pixels of the mural that it shows: x, y, width, height, from the upper left.
     pub rect: Option<At<[Pixels; 4]>>,
-    /// The server that renders it. Left out in a file without servers.
+    /// The server that renders it. Leave it out in a file without servers.
     pub server: Option<At<String>>,
-    /// Where its picture goes. Without it, where the wall says.
+    /// Where its picture goes. Without it, the wall's own `present` applies.
     pub present: Option<At<OneOrMany<TargetShape>>>,
 }
 
-/// Which windows of a program go to the wall: those that all of this holds for.
+/// Which windows of a program go to the wall: those that meet all of these conditions.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Windows {
@@ -178,9 +179,9 @@ pub(super) struct Windows {
     pub title: Option<String>,
     /// The window's class or instance, with * for any letters.
     pub class: Option<String>,
-    /// Width and height in pixels that the window has at least.
+    /// The least width and height of the window in pixels.
     pub min_size: Option<[Pixels; 2]>,
-    /// The number of the window among those that the rest holds for, from 1.
+    /// The number of the window among those that meet the other conditions, from 1.
     pub nth: Option<Number<1, 10_000>>,
 }
 
@@ -198,16 +199,16 @@ pub(super) enum Fit {
     Window,
 }
 
-/// What renderers have of a window.
+/// The part of a window that each renderer has.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub(super) enum Tiling {
-    /// Their tiles where the mural is larger than a viewport can be, otherwise all of it.
+    /// If the mural is larger than the largest viewport, only their tiles; otherwise all of it.
     Auto,
-    /// All of it, of which they draw their tiles.
+    /// All of the window, in which they draw their tiles.
     Scissor,
-    /// Their tiles alone.
+    /// Only their tiles.
     Offset,
 }
 

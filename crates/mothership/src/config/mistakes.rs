@@ -1,4 +1,4 @@
-//! What is wrong in a file, where, and what to do about it.
+//! Mistakes in a file: what is wrong, where, and what to do about it.
 
 use std::fmt;
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl Mistake {
             at
         };
         let start = inside(span.start);
-        // Of what takes several lines the first is shown.
+        // If it takes several lines, the first is shown.
         let line_end = text[start..].find('\n').map_or(text.len(), |n| start + n);
         let end = inside(span.end).clamp(start, line_end.max(start));
         let at = source.location((), start);

@@ -1,6 +1,5 @@
-//! What a wall is made of, as a person writes it down: hosts, servers, walls. The one format that
-//! there is, read by whatever takes walls from a file. [`schema`] and `docs/walls.md` are the
-//! reference.
+//! The configuration of walls, as a person writes it: hosts, servers, walls. All code that reads
+//! walls from a file uses this one format. [`schema`] and `docs/walls.md` are the reference.
 
 mod drawing;
 mod file;
@@ -53,7 +52,8 @@ pub struct Host {
     pub start: Start,
     /// Where the token is on this host, if not where it is on the mothership's.
     pub token_file: Option<PathBuf>,
-    /// Likewise the tokens that its servers admit.
+    /// Where the tokens that its servers admit are on this host, if not where they are on the
+    /// mothership's.
     pub token_store: Option<PathBuf>,
 }
 
@@ -67,7 +67,7 @@ pub enum Start {
         destination: String,
         command: String,
     },
-    /// By somebody else.
+    /// Not by the mothership.
     No,
 }
 
@@ -76,7 +76,7 @@ pub struct Server {
     pub name: String,
     /// Without one, where the mothership is.
     pub host: Option<String>,
-    /// Empty for servers that somebody else starts.
+    /// Empty for servers that the mothership does not start.
     pub listen: Vec<Address>,
     /// How clients may reach it; empty for any way.
     pub transports: Vec<Transport>,
@@ -87,7 +87,7 @@ pub struct Server {
     pub chain: Vec<Stage>,
 }
 
-/// A wall, and who renders its tiles.
+/// A wall, and the servers that render its tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WallPlan {
     pub wall: Wall,
@@ -95,9 +95,9 @@ pub struct WallPlan {
     pub servers: Vec<String>,
     /// The names of walls that show the same.
     pub replicas: Vec<String>,
-    /// Of its servers, which have it in theirs too.
+    /// The stages at its servers, which also have them in their own chains.
     pub chain: Vec<Stage>,
-    /// Of its programs, in their own processes.
+    /// The stages of its programs, in their own processes.
     pub client_chain: Vec<Stage>,
 }
 
@@ -143,7 +143,7 @@ impl Default for Units<'_> {
     }
 }
 
-/// Why nobody can have a stage there.
+/// Why a stage cannot run there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageFault {
     /// The parameter that is to blame, if it is one.
@@ -182,7 +182,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// For a wall in JSON, whatever it says.
+    /// For a wall in JSON, with any contents.
     pub fn json(path: &Path, text: &str) -> ConfigError {
         ConfigError::Json {
             path: path.into(),

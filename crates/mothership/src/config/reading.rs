@@ -25,7 +25,7 @@ pub(super) fn read(
         notes.add(span, format!("this is not valid TOML: {}", error.message()));
     }
     if !errors.is_empty() {
-        // What stands behind such a mistake is rarely what was meant.
+        // The text after such a mistake is rarely read as it was meant.
         return Err(notes.into_list());
     }
     let reader = Reader {
@@ -54,21 +54,21 @@ type Fits = fn(&Stage) -> Result<(), StageFault>;
 /// where that stands.
 type Taken = (String, Address, Range<usize>);
 
-/// What a wall says about others, and about its servers.
+/// A wall's references to others, and its settings for its servers.
 pub(super) struct OfWall {
     pub name: String,
     pub replicas: Vec<At<String>>,
     pub servers: BTreeSet<String>,
     pub chain: Vec<Stage>,
-    /// Where it stands, or else the wall.
+    /// Its place in the file, or else the wall's.
     pub span: Range<usize>,
 }
 
-/// What was read of one kind, and where each was named.
+/// The tables of one kind, and where each was named.
 pub(super) struct Named<T> {
     kind: &'static str,
     pub list: Vec<(At<String>, T)>,
-    /// Whether there is one whose name could not be read, so that others may mean it.
+    /// Whether there is one whose name could not be read, so that references may mean it.
     has_nameless: bool,
     /// Those of which something could not be read, so that less is known of them than the file
     /// says.
@@ -85,8 +85,8 @@ impl<T> Named<T> {
         }
     }
 
-    /// The name of a section, which is said to be missing where it is; from here on the section is
-    /// called by it.
+    /// The name of a section. A missing one is reported; later messages call the section by its
+    /// name.
     pub fn name<S>(
         &mut self,
         notes: &Notes,
@@ -432,7 +432,7 @@ impl Reader<'_> {
         let host = host.filter(|host| hosts.check(self.notes, host));
         let host = host.map(|host| host.value.clone());
         let at = host.as_deref().and_then(|name| hosts.find(name));
-        // Nothing is said that a host would be to blame for of which not all could be read.
+        // If a host could only be read in part, errors that may result from that are not reported.
         let is_sure = match &host {
             Some(host) => !hosts.doubtful.contains(host),
             None => it.host.is_none() && !section.is_damaged(&["host"]),

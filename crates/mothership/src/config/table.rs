@@ -30,7 +30,7 @@ pub(super) struct Section<T> {
     /// For people: `the server left`.
     pub title: String,
     pub span: Range<usize>,
-    /// Keys that are there but could not be read. That they are missing is not said as well.
+    /// Keys that exist but could not be read. They are not reported as missing as well.
     damaged: BTreeSet<&'static str>,
 }
 

@@ -2,7 +2,7 @@ use mgn_wall::{Place, VIEWER};
 
 use super::*;
 
-/// What `level` is must be a number.
+/// The value of `level` must be a number.
 const UNITS: Units<'_> = Units {
     names: &["print", "nop"],
     is_path: |unit, parameter| (unit, parameter) == ("print", "file"),
@@ -155,7 +155,7 @@ fn nothing_is_needed_but_what_is_meant() {
     assert_eq!(config.servers[0].listen[0].to_string(), "unix:@manganese-a");
 }
 
-/// What a wall says for its servers is told each of them, with files of its own.
+/// Each server gets a wall's settings for its servers, with files of its own.
 #[test]
 fn walls_have_chains_and_replicas() {
     let config = read(
@@ -315,7 +315,7 @@ error: the wall has no key \"fti\"; did you mean fit?
     assert_eq!(shown, expected);
 }
 
-/// What follows from a mistake is not said as another one.
+/// The consequence of a mistake is not reported as another one.
 #[test]
 fn a_mistake_is_said_once() {
     let server = "[[server]]\nname = \"a\"\n";
@@ -421,7 +421,7 @@ fn grids_are_shown_side_by_side() {
     assert_eq!((same.line, same.column), (15, 55));
 }
 
-/// A file without servers arranges a wall for whoever draws it.
+/// A file without servers describes a wall for any servers.
 #[test]
 fn a_wall_needs_no_servers() {
     let folder = tempfile::tempdir().unwrap();
@@ -468,7 +468,7 @@ fn a_wall_needs_no_servers() {
     assert!(full.check_drawn().is_ok());
 }
 
-/// What walls were written in once is refused with the same in TOML.
+/// A wall in the former format is refused, and the message shows the same wall in TOML.
 #[test]
 fn a_wall_in_json_is_shown_in_toml() {
     let folder = tempfile::tempdir().unwrap();

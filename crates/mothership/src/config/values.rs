@@ -1,4 +1,4 @@
-//! Values of a configuration file, which say themselves what they may be.
+//! Values of a configuration file, with their own schemas.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,7 +29,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     }
 }
 
-/// Has the schema of another type.
+/// Gives a type the schema of another one.
 macro_rules! schema_as {
     ($type:ty as $other:ty, $($generics:tt)*) => {
         impl<$($generics)*> JsonSchema for $type {
@@ -127,7 +127,7 @@ impl<const LEAST: u32, const MOST: u32> JsonSchema for Number<LEAST, MOST> {
     }
 }
 
-/// What a text means, by whatever reads it.
+/// A value that is parsed from a text.
 #[derive(Debug, Clone)]
 pub(super) struct Parsed<T>(pub T);
 
@@ -241,7 +241,7 @@ impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
 #[derive(Debug, Clone)]
 pub(super) struct StageShape {
     pub name: String,
-    /// Names and texts of what it is told.
+    /// Names and values of its parameters.
     pub parameters: Vec<At<(String, String)>>,
 }
 
@@ -303,7 +303,7 @@ impl JsonSchema for StageShape {
     }
 }
 
-/// What a stage is told, as a text.
+/// The value of a stage's parameter, as a text.
 struct Scalar(String);
 
 impl<'de> Deserialize<'de> for Scalar {
@@ -363,9 +363,9 @@ pub(super) enum TargetShape {
 struct TargetTable {
     /// A window of its own on this X display of the server's host.
     window: Option<String>,
-    /// Of a window: its upper left corner on the display, [x, y]. Without it, [0, 0].
+    /// For a window: its upper left corner on the display, [x, y]. Without it, [0, 0].
     position: Option<[super::file::Pixels; 2]>,
-    /// Of a window: whether it covers the display.
+    /// For a window: whether it covers the display.
     fullscreen: Option<bool>,
     /// A folder of the server's host, for pictures in one of the tile's name.
     files: Option<String>,

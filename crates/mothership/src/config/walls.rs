@@ -11,18 +11,18 @@ use super::table::{read as read_table, Section};
 use super::values::{At, OneOrMany, TargetShape};
 use super::{Host, Server, WallPlan};
 
-/// A tile as it was read.
+/// A tile that was read.
 struct Read {
     tile: Tile,
     /// Empty where it is not known.
     server: String,
-    /// Where it stands.
+    /// Its place in the file.
     span: Range<usize>,
-    /// Where it is said where its picture goes.
+    /// The place in the file of the setting that says where its picture goes.
     shown: Option<Range<usize>>,
 }
 
-/// What the tiles of a wall are, and whether some of them could not be read.
+/// The tiles of a wall, and whether some of them could not be read.
 #[derive(Default)]
 struct Tiles {
     list: Vec<Read>,
@@ -111,7 +111,7 @@ impl Reader<'_> {
         Some(of_wall)
     }
 
-    /// A wall's name is told from a number of columns and rows, and from a file's name.
+    /// A wall's name must differ from a number of columns and rows, and from a file's name.
     fn check_name(&self, name: &At<String>) {
         if !name.value.starts_with(|c: char| c.is_ascii_alphabetic()) {
             self.notes
@@ -145,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What `Wall::check` says about one tile, where it stands.
+    /// Notes the error of `Wall::check` about one tile, at its place in the file.
     fn check_tile(&self, wall: &Wall, n: usize, span: &Range<usize>) {
         let alone = Wall {
             tiles: vec![wall.tiles[n].clone()],
@@ -218,7 +218,7 @@ impl Reader<'_> {
                     self.notes.add(span.clone(), what);
                 }
             }
-            // What stands there and was not read has been said.
+            // An entry that could not be read has been reported.
             let is_nothing = |list: &DeArray<'_>| list.is_empty();
             let list = table.get("tile").map(|value| value.get_ref().as_array());
             let is_empty = list.is_none_or(|list| list.is_some_and(is_nothing));
@@ -437,8 +437,7 @@ impl Reader<'_> {
     }
 }
 
-/// Of a server, its host's name, or none for the mothership's; nothing where the server is not
-/// known.
+/// The name of a server's host, or none for the mothership's; nothing if the server is unknown.
 fn host_of(server: &str, servers: &Named<Server>) -> Option<Option<String>> {
     match server {
         // All of a file without servers are those of one run.

@@ -1,4 +1,4 @@
-//! A wall as a file says it.
+//! Writes a wall as a configuration file.
 
 use std::fmt::Write as _;
 use std::path::Path;

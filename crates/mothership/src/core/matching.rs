@@ -1,4 +1,4 @@
-//! Who could draw for a client, or why nobody can.
+//! Which servers could draw for a client, or why none can.
 
 use std::collections::BTreeMap;
 
@@ -77,17 +77,17 @@ impl Core {
 
     fn no_such_wall(&self, name: &str) -> String {
         if self.walls.is_empty() {
-            return format!("there is no wall called {name}: the mothership has no configuration with walls; give it one, or ask for a grid, 2x2 for one");
+            return format!("there is no wall called {name}: the mothership has no configuration with walls; give it one, or ask for a grid, for example 2x2");
         }
         let all: Vec<&str> = self.walls.keys().map(String::as_str).collect();
         let all = all.join(", ");
         format!("there is no wall called {name}; the configuration has {all}")
     }
 
-    /// Who is to draw a tile that has no renderer, if that is another than it was: the server of
-    /// the same name, which is somewhere else now; or where it is not there, or will not do,
-    /// the one of the configuration; or one that renders the same and is none of a configured
-    /// wall's.
+    /// The new server for a tile that has no renderer, if it differs from the last one. This is the
+    /// server of the same name, which now has another address. If that one is not connected or is
+    /// unfit, it is the server of the configuration, or one that renders the same and belongs to no
+    /// configured wall.
     pub(super) fn successor(&self, client: &Client, tile: usize) -> Option<End> {
         let Standing::Matched(matched) = &client.standing else {
             return None;
@@ -193,7 +193,8 @@ impl Core {
         }
     }
 
-    /// As many tiles as the wall has, by whoever can render them, or by the one that is named.
+    /// Looks for a server for each tile of the wall: any that can render it, or the one that is
+    /// named.
     fn judge_grid(&self, wall: Wall, named: Option<&str>, request: &Request) -> Verdict {
         let count = wall.tiles.len() as u64;
         let mut lacks = Vec::new();
@@ -235,7 +236,7 @@ impl Core {
         self.judge_absence(count, named, &lacks, groups.len())
     }
 
-    /// What to say where there are not enough servers.
+    /// The verdict where there are not enough servers.
     fn judge_absence(
         &self,
         count: u64,
@@ -340,8 +341,8 @@ impl Core {
         self.expected.get(&server.hello.name)?.relay.as_ref()
     }
 
-    /// The way through the relay before a server's host, for those who are not behind it
-    /// themselves.
+    /// The address through the relay in front of a server's host, for clients that are not behind
+    /// the same relay.
     fn relay_to(&self, server: &Server, request: &Request) -> Option<Address> {
         let relay = self.relay_of(server)?;
         let is_inside = self.servers.values().any(|other| {
@@ -386,7 +387,7 @@ impl Core {
         }
     }
 
-    /// What others call a server's address.
+    /// A server's address as other hosts see it.
     fn called(&self, server: &Server, address: &Address, together: bool) -> Address {
         let expected = self.expected.get(&server.hello.name);
         let named = expected.and_then(|expected| expected.address.as_ref());
@@ -451,7 +452,7 @@ impl Core {
     }
 }
 
-/// Walls of so many columns and rows that show the same.
+/// Walls of these columns and rows, which all show the same.
 fn grids(sizes: &[(u32, u32)]) -> Result<Wall, String> {
     let mut walls = Vec::new();
     for (columns, rows) in sizes {
@@ -542,7 +543,7 @@ fn is_loopback(host: &str) -> bool {
             .is_ok_and(|ip| ip.is_loopback())
 }
 
-/// What others call an address that is listened on at all of a host's networks.
+/// How other hosts reach an address that listens on all of a host's networks.
 fn reachable(address: &Address, host_name: &str, together: bool) -> Address {
     match address {
         Address::Tcp { port, tls, .. } if is_vague(address) => Address::Tcp {

@@ -1,5 +1,5 @@
-//! Who is there and who is matched with whom. Does no I/O: it is told what comes, and the time
-//! since some start; what it wants to be sent is taken out of it.
+//! The servers and clients that are connected, and which are matched. It does no I/O: the caller
+//! passes in what arrives and the time since some start, and takes out what is to be sent.
 
 mod matching;
 mod summary;
@@ -16,14 +16,14 @@ use matching::Verdict;
 
 /// Each end says something so often.
 pub const BEAT: Duration = Duration::from_secs(2);
-/// Who says nothing for so long is gone.
+/// A connection that is silent for this long counts as lost.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
 /// A connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Conn(pub u64);
 
-/// What is to be done with a connection.
+/// What the caller must do with a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     Send(Conn, FromMothership),
@@ -81,7 +81,7 @@ struct Client {
 
 #[derive(Debug)]
 enum Standing {
-    /// What it was told to wait for.
+    /// The reason that it was given for the wait.
     Waiting(String),
     Matched(Box<Matched>),
 }
@@ -121,13 +121,13 @@ impl Core {
         }
     }
 
-    /// Somebody has connected.
+    /// There is a new connection.
     pub fn comes(&mut self, conn: Conn, now: Duration) {
         self.heard.insert(conn, now);
     }
 
-    /// What somebody who has connected says. Questions about the status and the wish to stop are
-    /// the caller's to answer.
+    /// Handles a message from a connection. The caller itself answers questions about the status
+    /// and requests to stop.
     pub fn hears(&mut self, conn: Conn, message: ToMothership, now: Duration) {
         match self.heard.get_mut(&conn) {
             Some(heard) => *heard = now,
@@ -159,13 +159,13 @@ impl Core {
             }
             ToMothership::Alive | ToMothership::Status | ToMothership::Stop => {}
             ToMothership::Server(_) | ToMothership::Client(_) => {
-                self.leaves(conn, "it has said twice who it is");
+                self.leaves(conn, "it has introduced itself twice");
                 self.output.push_back(Output::Close(conn));
             }
         }
     }
 
-    /// Somebody's connection has ended.
+    /// A connection has ended.
     pub fn leaves(&mut self, conn: Conn, why: &str) {
         self.heard.remove(&conn);
         self.clients.retain(|_, client| client.conn != conn);
@@ -223,7 +223,7 @@ impl Core {
         }
     }
 
-    /// Tells servers that it has started to end, and everybody that it ends itself.
+    /// Tells the servers that it has started to end, and tells all connections that it ends itself.
     pub fn stop(&mut self) {
         for server in self.servers.values().filter(|server| server.hello.is_ours) {
             self.output
@@ -344,8 +344,8 @@ impl Core {
         self.serve();
     }
 
-    /// A client cannot use the server of a tile. What it says of one that the tile had before is
-    /// late.
+    /// A client cannot use the server of a tile. If it means a server that the tile had before, the
+    /// message is late and has no effect.
     fn is_unfit(&mut self, conn: Conn, tile: u32, address: &str) {
         let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) else {
             return;
@@ -360,13 +360,13 @@ impl Core {
         }
     }
 
-    /// Answers whoever can be answered, the longest waiting first. Who is served may give others
-    /// another reason to wait.
+    /// Answers all clients that can be answered, the longest waiting first. Each answer may change
+    /// why the others wait.
     fn serve(&mut self) {
         while self.serve_once() || self.fill_once() {}
     }
 
-    /// Whether somebody was matched.
+    /// Whether a client was matched.
     fn serve_once(&mut self) -> bool {
         let mut is_matched = false;
         let waiting: Vec<u64> = self
@@ -411,7 +411,7 @@ impl Core {
         is_matched
     }
 
-    /// Whether somebody was found for a tile that has no renderer.
+    /// Whether a server was found for a tile that has no renderer.
     fn fill_once(&mut self) -> bool {
         let mut holes = self.clients.iter().flat_map(|(n, client)| {
             let tiles = 0..u64::BITS as usize;
@@ -489,7 +489,7 @@ impl Meter {
     }
 }
 
-/// Takes out of what a server says about itself whatever terminals could do something about.
+/// Removes from a server's text about itself all characters to which terminals could react.
 fn clean(hello: &mut Hello) {
     let Hello {
         whereabouts,
@@ -506,7 +506,7 @@ fn clean(hello: &mut Hello) {
     }
 }
 
-/// What somebody else says, as long as it is quoted.
+/// Text from another process, shortened so that it can be quoted.
 pub(crate) fn printable(text: &str) -> String {
     mgn_fabric::printable(text, 200)
 }

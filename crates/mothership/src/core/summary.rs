@@ -1,4 +1,4 @@
-//! What the core knows, for people.
+//! The state of the core, for people.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! On a virtual clock.
+//! Tests of the core on a virtual clock.
 
 use super::*;
 use crate::config::{Config, Units};
@@ -89,7 +89,7 @@ fn client_comes(core: &mut Core, conn: u64, request: Request) {
     core.hears(Conn(conn), ToMothership::Client(Box::new(request)), START);
 }
 
-/// What has been said to one connection since the last look at any.
+/// The messages to one connection since the last call for any of them.
 fn said(core: &mut Core, conn: u64) -> Vec<FromMothership> {
     let outputs = std::iter::from_fn(|| core.poll_output());
     outputs
@@ -261,7 +261,7 @@ fn a_grid_takes_whom_it_finds() {
     core.leaves(Conn(4), "it was closed");
     core.leaves(Conn(1), "it was closed");
     matches(&mut core, 3);
-    // What others do with the server counts too.
+    // Sessions of other clients at the server count too.
     let sessions = (0..4).map(|id| Session {
         id,
         ..Session::default()
@@ -627,7 +627,7 @@ fn servers_have_tokens_of_their_own() {
     assert_eq!(tokens, [None, Some("a.token".into())]);
 }
 
-/// A server that cannot draw a tile is not given it again, until it comes on line anew.
+/// A server that cannot draw a tile does not get it again until it registers again.
 #[test]
 fn a_server_that_will_not_do_is_replaced() {
     let mut core = Core::new(&config(DESK));
@@ -660,13 +660,13 @@ fn a_server_that_will_not_do_is_replaced() {
         _ => ("e", "d"),
     };
     let at = |name: &str| format!("unix:@{name}");
-    // Of other tiles, and of servers that it has not, nothing follows.
+    // Messages about other tiles, and about servers that the client does not have, have no effect.
     let none: [&str; 0] = [];
     assert_eq!(unfit(&mut core, 0, &at(first)), none);
     assert_eq!(unfit(&mut core, 9, &at(first)), none);
     assert_eq!(unfit(&mut core, 1, &at("b")), none);
     assert_eq!(unfit(&mut core, 1, &at(first)), [second]);
-    // It was said late of the first, and there is nobody left.
+    // The message about the first is late, and no server is left.
     assert_eq!(unfit(&mut core, 1, &at(first)), none);
     assert_eq!(unfit(&mut core, 1, &at(second)), none);
     // The first comes again, and will not do either; then the configuration's.
@@ -696,7 +696,7 @@ fn silence_is_death_and_a_beat_is_life() {
     }
     assert!(!core.is_on_line("a") && core.is_on_line("b"));
     assert_eq!(beats, 10);
-    // What nobody has introduced does not stay either.
+    // A connection that never introduces itself does not stay either.
     core.comes(Conn(7), now);
     core.handle_timeout(now + SILENCE);
     assert!(core.output.contains(&Output::Close(Conn(7))));
@@ -759,9 +759,9 @@ impl Random {
     }
 }
 
-/// Servers and clients come, go, fall silent and come back in any order. At any time nobody waits
-/// who could be served, no server is given more than it takes, a wall has one renderer, and
-/// everybody is answered once.
+/// Servers and clients come, go, fall silent and come back in any order. At any time no client
+/// waits that could be served, no server gets more than it takes, a wall has one renderer, and each
+/// client is answered once.
 #[test]
 fn whoever_comes_and_goes() {
     let config = config(DESK);
@@ -864,8 +864,8 @@ fn check(core: &Core, open: &BTreeMap<Conn, Vec<FromMothership>>) {
             Standing::Matched(matched) => {
                 assert_eq!(matched.ends.len(), matched.wall.tiles.len());
                 for end in &matched.ends {
-                    // A server that has gone meanwhile, and another that has taken its name, were
-                    // not there to be asked.
+                    // A server that has gone meanwhile, or a new one of the same name, could not be
+                    // asked.
                     let Some(server) = core.servers.get(&end.server) else {
                         continue;
                     };

@@ -1,4 +1,4 @@
-//! Threads that hear and tell those who are connected.
+//! Threads that receive from and send to each connection.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,12 +18,12 @@ use crate::Error;
 
 /// Connections at once.
 const MOST: usize = 1000;
-/// Messages that wait for somebody to take them.
+/// Messages that may wait to be sent on a connection.
 const QUEUE: usize = 256;
 /// How soon threads see that they are to end.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Those who are connected, by their numbers.
+/// The open connections, by their numbers.
 pub(super) struct Connections {
     all: BTreeMap<Conn, Connection>,
     refusals: Refusals,
@@ -45,7 +45,7 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// Lets somebody in, whose messages come as events.
+    /// Admits a connection. Its messages come as events.
     pub fn add(&mut self, conn: Conn, incoming: Incoming, events: &SyncSender<Event>) -> bool {
         let caller = incoming.caller();
         let opening: Option<Opening> = protocol::decode(incoming.opening());
@@ -71,7 +71,7 @@ impl Connections {
                     Ok(why) => Event::Leaves(conn, why),
                     Err(why) => Event::Misbehaves(conn, why),
                 };
-                // Nobody listens any more if the mothership has ended.
+                // If the mothership has ended, the events have no receiver.
                 let _ = events.send(event);
             });
         if let Err(error) = spawned {
@@ -96,7 +96,7 @@ impl Connections {
     /// Whether a connection may send this message.
     ///
     /// # Errors
-    /// One sentence for whoever is there.
+    /// One sentence for the other end.
     pub fn require(&self, conn: Conn, message: &ToMothership) -> Result<(), String> {
         let Some(connection) = self.all.get(&conn) else {
             return Err("the connection is closed".into());
@@ -107,7 +107,7 @@ impl Connections {
         }
     }
 
-    /// Closes a connection for something that whoever is there must not do, and logs that.
+    /// Closes a connection whose other end has done something that is not permitted, and logs that.
     pub fn turn_away(&mut self, conn: Conn, why: &str) {
         if let Some(connection) = self.all.get(&conn) {
             self.refuse(&connection.caller.clone(), why);
@@ -116,11 +116,11 @@ impl Connections {
     }
 
     fn refuse(&mut self, caller: &Caller, why: &str) {
-        let who = format!("somebody from {}", caller.source());
+        let who = format!("a connection from {}", caller.source());
         self.refusals.log(caller.source(), &who, None, why);
     }
 
-    /// Logs the sum of those who were turned away, when it is due.
+    /// Logs how many connections were turned away, when that is due.
     pub fn report(&mut self) {
         self.refusals.log_report();
     }
@@ -132,7 +132,7 @@ impl Connections {
             .collect()
     }
 
-    /// False where somebody does not take what is sent, and has been given up.
+    /// False if the other end does not read what is sent. Its connection is then closed.
     pub fn send(&mut self, conn: Conn, message: FromMothership) -> bool {
         match self.all.get(&conn).map(|to| to.outbox.try_send(message)) {
             None | Some(Ok(())) => true,
@@ -196,7 +196,7 @@ fn serve(
     }
 }
 
-/// Takes whoever comes to a listener, until `stop`.
+/// Accepts all connections of a listener, until `stop`.
 pub(super) fn listen(
     listener: Listener,
     next: Arc<AtomicU64>,

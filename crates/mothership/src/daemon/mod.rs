@@ -1,5 +1,5 @@
-//! The mothership as a process: it listens, starts the servers of its configuration, and carries
-//! what the core says.
+//! The mothership as a process: it listens, starts the servers of its configuration, and sends the
+//! core's messages.
 
 mod connections;
 mod starter;
@@ -25,15 +25,15 @@ use starter::Starter;
 
 /// How long servers may take to end with the mothership.
 const GRACE: Duration = Duration::from_secs(5);
-/// Events that wait to be dealt with; who causes more has to wait.
+/// Events that may wait to be handled. A thread that causes more of them blocks.
 const QUEUE: usize = 256;
 /// The longest sleep: processes that have ended are seen by the look that follows.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Between looks at whose tokens have been revoked.
+/// How often the mothership looks for revoked tokens.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
 
-/// What a mothership is to do.
+/// The settings of a mothership.
 #[derive(Debug)]
 pub struct Options {
     pub config: Config,
@@ -53,7 +53,7 @@ enum Event {
     /// It has sent what it must not send.
     Misbehaves(Conn, String),
     Signal(i32),
-    /// Nobody can come any more.
+    /// The listener has failed, so no more connections can come.
     Fails(Error),
 }
 
@@ -80,7 +80,7 @@ pub fn run(options: Options) -> Result<(), Error> {
         daemon.look();
         daemon.carry();
     }
-    // Who would tell something now does not wait.
+    // So no thread that sends an event now blocks.
     drop(inbox);
     daemon.hear_no_more();
     Ok(())
@@ -95,7 +95,7 @@ struct Daemon {
     addresses: Vec<Address>,
     ending: Ending,
     access: Access,
-    /// When it was last looked whose tokens have been revoked.
+    /// When it last looked for revoked tokens.
     reviewed: Duration,
     /// Threads that listen, and what ends them.
     listening: Vec<JoinHandle<()>>,
@@ -166,7 +166,7 @@ impl Daemon {
         let mut out = std::io::stdout().lock();
         for address in &self.addresses {
             tracing::info!("listening on {address}");
-            // Nobody may read it, which is no reason to end.
+            // The pipe may have no reader, which is no reason to end.
             let _ = writeln!(out, "listening on {address}");
         }
         let _ = out.flush();
@@ -188,7 +188,7 @@ impl Daemon {
                     let answer = FromMothership::Status(Box::new(self.status()));
                     self.connections.send(conn, answer);
                 }
-                ToMothership::Stop => self.stop("somebody has asked for it"),
+                ToMothership::Stop => self.stop("a user has asked for it"),
                 message => self.core.hears(conn, message, now),
             },
             Event::Leaves(conn, why) => {
@@ -206,7 +206,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Sends somebody away whose role does not permit what is asked.
+    /// Refuses a request, and closes the connection, if its role does not permit the request.
     fn is_forbidden(&mut self, conn: Conn, message: &ToMothership) -> bool {
         let Err(why) = self.connections.require(conn, message) else {
             return false;
@@ -222,8 +222,8 @@ impl Daemon {
         self.core.leaves(conn, why);
     }
 
-    /// Closes the connections of those whose tokens have been revoked. When they come again, they
-    /// are told that their tokens are unknown.
+    /// Closes the connections that use revoked tokens. If such a client connects again, it is told
+    /// that its token is unknown.
     fn end_revoked(&mut self, now: Duration) {
         if now < self.reviewed + REVIEW_EVERY {
             return;
@@ -248,7 +248,7 @@ impl Daemon {
 
     fn stop(&mut self, why: &str) {
         if self.ending == Ending::Not {
-            tracing::info!("the mothership ends and what it has started with it: {why}");
+            tracing::info!("the mothership ends, and so do the servers that it has started: {why}");
             self.ending = Ending::Stopping(self.now() + GRACE);
             self.core.stop();
             self.starter.terminate(|name| self.core.is_on_line(name));
@@ -265,7 +265,7 @@ impl Daemon {
         }
     }
 
-    /// Sees to what happens by itself.
+    /// Does what no event asks for.
     fn look(&mut self) {
         let now = self.now();
         self.end_revoked(now);

@@ -29,8 +29,8 @@ pub(super) struct Starter {
 struct Planned {
     name: String,
     command: Command,
-    /// What it says, which is there until the server is ended: then an earlier mothership may have
-    /// left it running.
+    /// The file with its output. It exists until the server is ended, so one that exists at the
+    /// start may belong to a server that an earlier mothership has left running.
     log: PathBuf,
     due: Duration,
     /// In a row.
@@ -47,7 +47,7 @@ enum State {
         why: String,
         again: Duration,
     },
-    /// Somebody else's child.
+    /// The child of another process.
     Found,
 }
 
@@ -98,7 +98,7 @@ impl Starter {
         ended
     }
 
-    /// What becomes of a server that has not come yet, as far as that is known.
+    /// The state of a server that has not connected yet, as far as it is known.
     pub fn says(&self, name: &str) -> Option<String> {
         let server = self.servers.iter().find(|server| server.name == name)?;
         match &server.state {
@@ -121,14 +121,14 @@ impl Starter {
     pub fn terminate(&self, is_on_line: impl Fn(&str) -> bool) {
         for server in &self.servers {
             if let (State::Running(child), false) = (&server.state, is_on_line(&server.name)) {
-                // One that has ended meanwhile has not been waited for, so the signal reaches
-                // nobody else.
+                // A child that has ended meanwhile has not been waited for, so its number is not in
+                // use by another process.
                 let _ = kill_process(Pid::from_child(child), Signal::TERM);
             }
         }
     }
 
-    /// Ends what has not ended by itself.
+    /// Kills the servers that have not ended.
     pub fn end(&mut self) {
         for server in &mut self.servers {
             if let State::Running(child) = &mut server.state {
@@ -231,7 +231,7 @@ impl Planned {
     }
 }
 
-/// How to start a server; none if somebody else does.
+/// The command that starts a server; none if the mothership does not start it.
 fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) -> Option<Command> {
     let host = server.host.as_deref().and_then(|name| config.host(name));
     let own_token = config.mothership.token_file.as_deref();
@@ -269,7 +269,7 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
     }
 }
 
-/// What a server needs to know whom it admits and who it is, on its own host.
+/// The files by which a server admits clients and identifies itself, on its own host.
 struct Files<'a> {
     token: Option<&'a Path>,
     store: Option<&'a Path>,

@@ -26,7 +26,7 @@ struct Area {
 }
 
 impl Area {
-    /// What a scissor box leaves of a surface's buffers.
+    /// The part of a surface's buffers inside a scissor box.
     fn new(surface: &Surface, clip: Option<[i32; 4]>) -> Area {
         let [.., w, h] = surface.pixels.map(i64::from);
         let [x, y, width, height] = clip.map_or([0, 0, w, h], |clip| clip.map(i64::from));
@@ -66,7 +66,7 @@ impl Accumulation {
 }
 
 impl Surface {
-    /// Has `change` change each accumulated pixel of an area, which has a number in it.
+    /// Calls `change` for each accumulated pixel of an area, with its number there.
     fn accumulate(&mut self, area: Area, mut change: impl FnMut(usize, &mut [i16; 4])) {
         let pixels = self.pixels[2] as usize * self.pixels[3] as usize;
         let Some(accumulation) = &mut self.accumulation else {

@@ -1,5 +1,5 @@
-//! Draws whose vertices travel with them. They are drawn where they lie, through the driver's
-//! vertex array object 0, which no program ever sees: to programs another object stands for it.
+//! Draws whose vertices travel with them. They are drawn from where they lie, through the driver's
+//! vertex array object 0. Programs never use it: another object takes its place for them.
 
 use super::elements::{index_range, Span};
 use crate::generated::driver::Gl;
@@ -9,7 +9,7 @@ use mgn_wire::draws::{self, attr, Array, Extent, Kind};
 use mgn_wire::{gl::*, Data, Fault, Slice};
 use std::ffi::c_void;
 
-/// What is set in the driver's vertex array object 0.
+/// The state of the driver's vertex array object 0.
 #[derive(Default)]
 pub(crate) struct OwnArrays {
     /// Enabled arrays, a bit each, numbered as the stream does.

@@ -107,7 +107,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if first == 0 || range as usize > MOST || first.checked_add(range).is_none() {
-            return Err(Fault::refused("names of fragment shaders that nobody has"));
+            return Err(Fault::refused("unknown names of fragment shaders"));
         }
         let names: Vec<u32> = (first..first + range).collect();
         self.generate_each(Class::FragmentShader, &names)
@@ -116,7 +116,7 @@ impl Renderer {
     pub(crate) fn hand_gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let table = self.names.table(Class::FragmentShader);
-        // A name of nothing is no error, but for one between glBeginFragmentShaderATI and
+        // An unused name is no error, except one between glBeginFragmentShaderATI and
         // glEndFragmentShaderATI.
         let driver = table.get(id).unwrap_or(0);
         self.error();

@@ -1,8 +1,8 @@
 //! Parts of buffers that shaders see: as uniforms, storage or atomic counters.
 //!
-//! A part may be bound before the buffer has it, and the buffer may lose it. Mesa does not look at
-//! that when it draws: it takes the offset from the size without a sign, and shaders then read and
-//! write whatever lies behind the buffer. So the driver never has a part bound that begins at the
+//! A part may be bound before the buffer has it, and the buffer may lose it. Mesa does not check
+//! that when it draws: it subtracts the offset from the size without a sign, and shaders then read
+//! and write any memory behind the buffer. So the driver never has a part bound that begins at the
 //! end of the buffer or behind it, a *stray* one. It gets such a part when the buffer has it.
 
 use crate::renderer::Renderer;
@@ -29,7 +29,7 @@ pub(crate) enum State {
     Stray,
     /// The driver has it, but another context has deleted the buffer's name.
     Nameless,
-    /// Another context has made it stray, or the buffer has the part now. It is looked at before
+    /// Another context has made it stray, or the buffer has the part now. This is checked before
     /// the context's next command.
     Changed(Change),
 }
@@ -49,8 +49,8 @@ pub(crate) struct Parts {
     pub changed: bool,
 }
 
-/// What asks for the buffer at a numbered point and without a number, its start, and how many
-/// points there are; none for other targets.
+/// The names that query the buffer at a numbered point and without a number, its start, and the
+/// number of points; none for other targets.
 pub(crate) fn pnames(target: u32) -> Option<[u32; 3]> {
     Some(match target {
         GL_UNIFORM_BUFFER => [
@@ -72,7 +72,7 @@ pub(crate) fn pnames(target: u32) -> Option<[u32; 3]> {
     })
 }
 
-/// What asks for the buffer bound to a target.
+/// The name that queries the buffer bound to a target.
 fn binding(target: u32) -> Option<u32> {
     Some(match target {
         GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
@@ -105,14 +105,14 @@ impl Part {
         )
     }
 
-    /// What becomes of it when its buffer has `bytes`.
+    /// Updates it when its buffer has `bytes`.
     fn sized(&mut self, bytes: i64) {
         let has = self.offset < bytes;
         self.state = match self.state {
             State::Bound if !has => State::Changed(Change::Lost),
             State::Nameless if !has => State::Changed(Change::Nameless),
             State::Stray if has => State::Changed(Change::Found),
-            // The driver has it until it is looked at.
+            // The driver has it until it is checked.
             State::Changed(Change::Lost) if has => State::Bound,
             State::Changed(Change::Found) if !has => State::Stray,
             state => state,
@@ -311,7 +311,9 @@ impl Renderer {
         match is_done {
             true => Ok(()),
             // Nothing keeps the driver from using it as it is.
-            false => Err(Fault::refused("a buffer without what is bound of it")),
+            false => Err(Fault::refused(
+                "a buffer without the part of it that is bound",
+            )),
         }
     }
 
@@ -369,7 +371,7 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, buffer) };
         let bytes = self.bytes_at(GL_COPY_READ_BUFFER).unwrap_or(0);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { (self.gl.glBindBuffer)(GL_COPY_READ_BUFFER, bound) };
         bytes
     }
@@ -391,7 +393,7 @@ impl Renderer {
             return Ok(());
         }
         let Some(buffer) = binding(target).and_then(|pname| self.asked(pname)) else {
-            return Err(Fault::refused("storage for a buffer that nobody knows"));
+            return Err(Fault::refused("storage for an unknown buffer"));
         };
         self.buffer_sized(buffer as u32, after.unwrap_or(0))
     }
@@ -433,7 +435,7 @@ impl Renderer {
                 self.cx()?.parts.changed = true;
                 return Ok(());
             }
-            // What the primitive has begun with cannot be taken from it.
+            // The storage with which the primitive has begun cannot be taken from it.
             return Err(Fault::refused(
                 "a buffer that gets other storage while a primitive is drawn from it",
             ));

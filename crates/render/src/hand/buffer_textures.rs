@@ -1,15 +1,15 @@
 //! Buffer textures that show a part of a buffer.
 //!
-//! A buffer may lose the part when it gets other storage. Mesa does not look at that when shaders
-//! load from such a texture as an image and store to it: it takes the offset from the size without
-//! a sign. So the driver's texture has no buffer while its part begins at the end of the buffer or
-//! behind it.
+//! A buffer may lose the part when it gets other storage. Mesa does not check that when shaders
+//! load from such a texture as an image and store to it: it subtracts the offset from the size
+//! without a sign. So the driver's texture has no buffer while its part begins at the end of the
+//! buffer or behind it.
 
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault};
 
-/// What a texture shows, from behind the start of its buffer.
+/// The range of its buffer that a texture shows, if it does not begin at the start.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
     format: u32,
@@ -79,7 +79,7 @@ impl Renderer {
             self.set_error(GL_INVALID_OPERATION);
             return None;
         }
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { (self.gl.glBindTexture)(GL_TEXTURE_BUFFER, texture) };
         (!self.failed()).then_some(texture)
     }
@@ -102,7 +102,7 @@ impl Renderer {
                 false => named,
             };
             let left = bytes.saturating_sub(shown.offset).clamp(0, shown.size);
-            // What is left of what the driver shows it bounds itself.
+            // If some of the range is left, the driver checks the bounds itself.
             if left == 0 && shown.given > 0 {
                 self.detach(texture, &shown)?;
                 shown.given = 0;
@@ -334,7 +334,7 @@ impl Renderer {
         let texture = self.name(Class::Texture, texture);
         let buffer = self.object(Class::Buffer, buffer);
         self.attach(texture, (format, buffer, offset, size), |r| {
-            // SAFETY: likewise.
+            // SAFETY: as above.
             unsafe {
                 (r.gl.glTextureBufferRangeEXT)(texture, target, format, buffer, offset, size);
             }

@@ -13,7 +13,7 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindBuffer)(target, buffer) };
         let cx = self.cx()?;
-        // What is bound now is the driver's to say, when it matters.
+        // The driver is asked for the binding, when it matters.
         match target {
             GL_ARRAY_BUFFER => cx.array_buffer = None,
             GL_ELEMENT_ARRAY_BUFFER => cx.vertex_arrays.element_buffer_changed(),
@@ -171,8 +171,8 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = inline(data, usize::try_from(size).unwrap_or(0))?;
-        // What the program may do with the storage is the client's to say; the client itself reads
-        // it and writes to it.
+        // The client enforces the program's rights to the storage. It needs read and write access
+        // itself.
         let flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT;
         let _refusing = self.storage.make_buffer(size);
         self.storing(target, |r| {
@@ -210,8 +210,8 @@ impl Renderer {
         let size = data.len() as i64;
         self.at_copy_target(buffer, |r| {
             let data = data.as_ptr().cast();
-            // SAFETY: so many bytes lie there, whatever they are while the driver copies them; it
-            // checks the range.
+            // SAFETY: that number of bytes lies there, and any values are valid while the driver
+            // copies them; it checks the range.
             unsafe { (r.gl.glBufferSubData)(GL_COPY_WRITE_BUFFER, offset, size, data) };
             Ok(())
         })
@@ -247,7 +247,7 @@ impl Renderer {
         // SAFETY: the context is current; names that do not exist are refused by the driver.
         unsafe { (self.gl.glBindBuffer)(GL_COPY_WRITE_BUFFER, buffer) };
         let done = work(self);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { (self.gl.glBindBuffer)(GL_COPY_WRITE_BUFFER, bound) };
         done
     }

@@ -99,8 +99,8 @@ impl Renderer {
         Ok(self.cx()?.debug.clone())
     }
 
-    /// Does what the program has not asked for: nobody is told of what the driver says to it. The
-    /// error stays.
+    /// Does work that the program has not asked for: the driver's messages about it are dropped.
+    /// The error stays.
     pub(crate) fn unheard<R>(&mut self, work: impl FnOnce(&mut Renderer) -> R) -> R {
         let debug = self.cx.as_ref().map(|cx| cx.debug.clone());
         let mute = |muted| {
@@ -129,7 +129,7 @@ impl Renderer {
         }
         let has_arrays = matches!(self.cx()?.api, Api::Compat | Api::Es1);
         if has_arrays && is_array(cap) {
-            // What is enabled is followed, so that no draw reads memory at an address of the
+            // The enabled arrays are followed, so that no draw reads memory at an address of the
             // client's.
             if self.cx()?.compiling.is_some() {
                 return Err(Fault::refused("an array that a display list switches"));

@@ -62,7 +62,7 @@ impl Arguments {
     }
 }
 
-/// What a draw reads besides vertex arrays, which must then be a buffer object.
+/// The further data that a draw reads besides vertex arrays, which must lie in a buffer object.
 #[derive(Clone, Copy, PartialEq)]
 enum Reads {
     Nothing,
@@ -337,7 +337,7 @@ draws! {
         (mode, count, type_, at(indices), instances, vertex, base);
 }
 
-/// Draws whose arguments lie in a buffer: in brackets what they read, and where.
+/// Draws whose arguments lie in a buffer: in brackets the data that they read, and where.
 macro_rules! indirect_draws {
     ($($hand:ident = $gl:ident[$reads:ident $arguments:expr]($($arg:ident: $ty:ty),*)($($value:expr),*);)*) => {
         impl Renderer {

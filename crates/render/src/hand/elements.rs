@@ -1,7 +1,7 @@
 //! Elements of arrays that drivers read on the processor: for glArrayElement, for draws that are
-//! compiled into display lists, and for what is selected or fed back. Mesa does not look where a
-//! buffer ends, so the renderer does; in the last case Mesa does look, but not whether there is any
-//! storage.
+//! compiled into display lists, and for what is selected or fed back. Mesa does not check the end
+//! of a buffer, so the renderer does. In the last case Mesa checks that, but not whether there is
+//! any storage.
 
 use super::arrays::{bits, in_unit, Source};
 use super::vertex_arrays::has_array;
@@ -12,12 +12,12 @@ use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::{gl::*, Fault};
 use std::ffi::c_void;
 
-/// What an element of the enabled arrays may be.
+/// The elements that the enabled arrays have.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Elements {
     /// All elements below this one lie in the buffers.
     end: i64,
-    /// The number that begins the primitive anew instead.
+    /// The number that restarts the primitive instead.
     restart: Option<i32>,
 }
 
@@ -30,7 +30,7 @@ struct Place {
     type_: u32,
 }
 
-/// What one draw reads.
+/// The elements that one draw reads.
 #[derive(Clone, Copy)]
 pub(super) enum Span {
     /// The first element, and how many.
@@ -131,7 +131,7 @@ impl Renderer {
         };
         let of_arrays = self.unheard(|r| {
             let buffers: Vec<u32> = bits(arrays).map(|a| r.place(a, unit).buffer).collect();
-            // What a driver lacks is an error, which no program made.
+            // A query that the driver lacks raises an error, which is not the program's.
             // SAFETY: takes no arguments.
             unsafe { (r.gl.glGetError)() };
             buffers
@@ -146,7 +146,7 @@ impl Renderer {
             if *buffer == 0 || had_storage == Some(false) {
                 return *buffer == 0;
             }
-            // The name of a buffer that was deleted may be another's now, or nobody's.
+            // The name of a deleted buffer may now belong to another one, or to none.
             // SAFETY: takes a number.
             let is_named = unsafe { (self.gl.glIsBuffer)(*buffer) } != 0;
             (!is_named && had_storage.is_some()) || self.bytes_of(*buffer) > 0
@@ -254,14 +254,14 @@ impl Renderer {
             let ends = places.iter().map(|place| r.end_of(place));
             let end = ends.min().unwrap_or(0);
             let restart = r.restart();
-            // What a driver lacks is an error, which no program made.
+            // A query that the driver lacks raises an error, which is not the program's.
             // SAFETY: takes no arguments.
             unsafe { (r.gl.glGetError)() };
             Elements { end, restart }
         })
     }
 
-    /// The index of the program's choice that begins a primitive anew, if one does.
+    /// The index, chosen by the program, that restarts a primitive, if one does.
     pub(super) fn restart(&self) -> Option<i32> {
         let has_restart = self.cx.as_deref().is_some_and(|cx| cx.has_restart);
         // SAFETY: the context is current and knows the capability.

@@ -1,8 +1,8 @@
 //! Generic array 0 in the client's memory, which the fixed function may take for positions.
 //!
 //! Mesa 25.0 crashes in such draws, for any program: `_mesa_get_derived_vao_masks` forgets that
-//! the array lies in memory where the fixed function hides generic arrays, and then reads from the
-//! buffer that is not there. From a buffer Mesa draws it, so it is drawn from one.
+//! the array lies in memory where the fixed function hides generic arrays, and then reads from a
+//! missing buffer. With a buffer, Mesa draws it correctly, so the array is put into one.
 
 use super::arrays::Source;
 use crate::context::Api;
@@ -51,7 +51,7 @@ impl Renderer {
         let gl = &self.gl;
         self.error();
         // SAFETY: the context is current, one name is written, and `bytes` holds what is copied.
-        // What precedes it in the buffer belongs to elements that are not drawn.
+        // The bytes before it in the buffer belong to elements that are not drawn.
         unsafe {
             (gl.glGenBuffers)(1, &mut buffer);
             (gl.glBindBuffer)(GL_ARRAY_BUFFER, buffer);

@@ -1,4 +1,4 @@
-//! Images on their way to the driver that are no textures'.
+//! Images for the driver that do not belong to textures.
 
 use crate::names::Class;
 use crate::renderer::Renderer;

@@ -60,7 +60,7 @@ impl Of {
     }
 }
 
-/// What a command wants of a texture.
+/// The part of a texture that a command wants.
 struct Wanted {
     of: Of,
     level: i32,
@@ -71,7 +71,7 @@ struct Wanted {
     /// Where in the pixel pack buffer it goes if there is one; none for commands that are not sent
     /// then.
     offset: Option<u64>,
-    /// Whether the driver is told how much room there is.
+    /// Whether the driver gets the size of the room.
     bounded: bool,
 }
 
@@ -316,7 +316,7 @@ impl Renderer {
         }
     }
 
-    /// Drivers say that there is no such texture, and then look at it.
+    /// For a missing texture, drivers raise the error, and then still access the texture.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn hand_gl_invalidate_tex_sub_image(
         &mut self,

@@ -1,5 +1,6 @@
-//! Images that Mesa takes from the bound pixel buffer without looking where it ends: those that it
-//! copies to display lists, and compressed ones. The renderer looks, or reads the buffer itself.
+//! Images that Mesa reads from the bound pixel buffer without checking its end: those that it
+//! copies to display lists, and compressed ones. The renderer checks it, or reads the buffer
+//! itself.
 
 use super::pixel_store::PixelStore;
 use crate::bounds::TOO_FAR;
@@ -11,7 +12,7 @@ use std::rc::Rc;
 /// An image for the driver, which it may read as long as this lives.
 pub(crate) struct Image {
     at: *const u8,
-    /// What is at `at`, unless it is part of a message.
+    /// The memory at `at`, unless it is part of a message.
     _copy: Vec<u8>,
     /// The buffer that was bound for unpacking, and is again afterwards.
     unbound: Option<(Rc<Gl>, u32)>,
@@ -144,7 +145,7 @@ impl Renderer {
             }
         };
         let Some(blocks) = blocks else {
-            // Mesa looks whether this much is there.
+            // Mesa checks that the buffer has this size.
             let is_laid_out = self.has_block_layout();
             return match offset > TOO_FAR as u64 {
                 true => self.image_from_buffer(offset, bytes as i128, true),
@@ -171,7 +172,7 @@ impl Renderer {
         Ok(Some(image))
     }
 
-    /// A bitmap, which display lists take likewise.
+    /// A bitmap, which display lists take in the same way.
     pub(crate) fn bitmap_image(
         &mut self,
         data: Data<'_>,

@@ -71,7 +71,7 @@ impl Renderer {
         unsafe { (self.gl.glEndList)() };
         let cx = self.cx()?;
         cx.only_compiles = false;
-        // What was executed while it was compiled may have begun a primitive.
+        // Commands that were executed while it was compiled may have begun a primitive.
         cx.may_be_inside = true;
         let called = cx.called_when_ended.take();
         if let Some(compiling) = cx.compiling.take() {
@@ -118,7 +118,7 @@ impl Renderer {
     fn lists_called(&mut self) -> Result<(), Fault> {
         if let Some(cx) = self.cx.as_deref_mut() {
             cx.may_be_inside = true;
-            // Nobody has looked at the arrays before a primitive that a list begins.
+            // The arrays have not been checked before a primitive that a list begins.
             cx.elements = Elements::default();
         }
         if self.names.shared.lists_switch_buffers && self.has_no_primitive() {

@@ -61,8 +61,8 @@ impl Renderer {
         let shader = self.object(Class::Program, shader);
         let paths = strings(&paths.to_vec(), count)?;
         let pointers: Vec<*const u8> = paths.iter().map(|p| p.as_ptr().cast()).collect();
-        // SAFETY: there are so many strings, each ending with NUL. Drivers take a negative number
-        // of them for many.
+        // SAFETY: there is that number of strings, each ending with NUL. For drivers, a negative
+        // number of them is a large one.
         unsafe {
             (self.gl.glCompileShaderIncludeARB)(
                 shader,

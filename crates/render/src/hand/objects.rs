@@ -9,7 +9,7 @@ use mgn_wire::{gl::*, Fault, Reply, Slice};
 const FIRST_OF_OURS: u32 = 0x7000_0000;
 
 impl Renderer {
-    /// Has the driver generate names; zeros if it won't.
+    /// Lets the driver generate names; zeros if it does not.
     pub(crate) fn generate(&self, class: Class, names: &mut [u32]) {
         let gl = &self.gl;
         let generate = match class {
@@ -34,7 +34,7 @@ impl Renderer {
         self.make_as(class, names, |r, drivers| r.generate(class, drivers))
     }
 
-    /// Has the driver make as many names as the client chose, and maps them.
+    /// Lets the driver make as many names as the client chose, and maps them.
     fn make_as(
         &mut self,
         class: Class,
@@ -45,7 +45,7 @@ impl Renderer {
         self.make_each(class, &names.to_vec(), make)
     }
 
-    /// Has the driver generate a name for each of the client's.
+    /// Lets the driver generate a name for each of the client's.
     pub(super) fn generate_each(&mut self, class: Class, names: &[u32]) -> Result<(), Fault> {
         self.make_each(class, names, |r, drivers| r.generate(class, drivers))
     }
@@ -262,7 +262,7 @@ impl Renderer {
         const STEP: u64 = 1_000_000_000;
         let fence = self.sync(sync);
         let mut left = timeout;
-        // In steps, so that a long wait is not taken for a command that hangs.
+        // In steps, so that a long wait does not count as a command that hangs.
         let result = loop {
             let step = left.min(STEP);
             // SAFETY: the fence is the driver's, or null, which it refuses.

@@ -1,8 +1,8 @@
-//! Pixel store state: what the program has set, and what the driver has at the moment.
+//! Pixel store state: the program's, and the driver's at the moment.
 //!
 //! Images in the stream are tight, and the driver must know that when it reads them. Images in
-//! pixel buffer objects are laid out as the program says. So the driver's state is the one or the
-//! other, and changes only when the other kind comes.
+//! pixel buffer objects are laid out as the program says. So the driver's state is for one of
+//! these, and changes only when the other kind comes.
 
 use crate::context::Context;
 use crate::renderer::Renderer;
@@ -66,8 +66,8 @@ impl<const N: usize> Side<N> {
         self.table.iter().position(|(p, _)| *p == pname)
     }
 
-    /// Calls `set` for what the driver has to be told; it returns what the driver has then. False
-    /// if that is something else.
+    /// Calls `set` for each parameter that the driver must change. It returns the driver's value
+    /// afterwards. False if that is another value.
     fn switch(&mut self, tight: bool, mut set: impl FnMut(u32, i32) -> Option<i32>) -> bool {
         let mut taken = true;
         for (i, &(pname, tight_value)) in self.table.iter().enumerate() {
@@ -100,13 +100,13 @@ impl Default for PixelStore {
 }
 
 impl PixelStore {
-    /// What the program has set a parameter to; none if it is no pixel store parameter.
+    /// The program's value of a parameter; none if it is not a pixel store parameter.
     pub fn value(&self, pname: u32) -> Option<i32> {
         let unpack = self.unpack.position(pname).map(|i| self.unpack.program[i]);
         unpack.or_else(|| self.pack.position(pname).map(|i| self.pack.program[i]))
     }
 
-    /// What the program has set to other values than at first.
+    /// The parameters that the program has changed from their initial values.
     pub fn changed(&self) -> Vec<(u32, i32)> {
         fn of<const N: usize>(side: &Side<N>) -> impl Iterator<Item = (u32, i32)> + '_ {
             let first = Side::new(side.table);
@@ -118,7 +118,7 @@ impl PixelStore {
         of(&self.unpack).chain(of(&self.pack)).collect()
     }
 
-    /// What the driver has, as far as it was set.
+    /// The driver's values, as far as they were set.
     pub fn noted(&self) -> impl Iterator<Item = (u32, i32)> + '_ {
         fn of<const N: usize>(side: &Side<N>) -> impl Iterator<Item = (u32, i32)> + '_ {
             let values = side.table.iter().zip(side.driver);
@@ -173,7 +173,7 @@ impl Renderer {
     }
 
     /// Prepares the driver for writing images to answers (`tight`), or to the bound pixel buffer
-    /// object. Fails likewise: it would write elsewhere.
+    /// object. Fails if the driver does not take the parameters: it would write elsewhere.
     pub(crate) fn pack(&mut self, tight: bool) -> Result<(), Fault> {
         self.lay_out(|store, set| store.pack.switch(tight, set))
     }
@@ -206,7 +206,7 @@ impl Renderer {
     }
 
     /// Prepares the driver for an image, and gives the address or offset that it takes: null for no
-    /// image or one whose size nobody knows, which the driver then refuses.
+    /// image or one of unknown size, which the driver then refuses.
     pub(crate) fn image(
         &mut self,
         data: Data<'_>,

@@ -29,7 +29,7 @@ impl Renderer {
         let bytes = tight_image_bytes(width, height, 1, format, type_);
         self.answer_image(bytes, reply, |r, to| {
             r.with_depth_in_place(format, |r| {
-                // SAFETY: there is room for so many bytes.
+                // SAFETY: there is room for that number of bytes.
                 unsafe { r.read_into([x, y, width, height], format, type_, bytes, to) };
             })
         })?;
@@ -247,8 +247,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Answers with an image of `bytes` bytes; with nothing after an error or if nobody knows the
-    /// size.
+    /// Answers with an image of `bytes` bytes; with nothing after an error or if the size is
+    /// unknown.
     fn answer_image(
         &mut self,
         bytes: Option<usize>,

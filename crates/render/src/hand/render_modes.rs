@@ -9,9 +9,9 @@ use std::cell::Cell;
 /// overflows it here.
 const MOST: usize = 1 << 24;
 
-/// Memory that the driver writes words to. The driver may know each piece until the context ends,
-/// whatever it made of the commands that told it of another, so a piece is never freed before, and
-/// a buffer that grows at least doubles.
+/// Memory that the driver writes words to. The driver may keep the address of each piece until the
+/// context ends, even after commands that gave it another one. So no piece is freed before, and a
+/// buffer that grows at least doubles.
 #[derive(Default)]
 pub(crate) struct Words {
     pieces: Vec<Box<[Cell<u32>]>>,
@@ -32,7 +32,7 @@ impl Words {
         (start.cast_mut().cast(), size as i32)
     }
 
-    /// What was written, `count` words at most.
+    /// The words that were written, `count` at most.
     fn written(&self, count: usize) -> Vec<u32> {
         let words = self.pieces.last().map_or(&[][..], |piece| piece);
         let count = count.min(self.told);

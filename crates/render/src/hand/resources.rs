@@ -1,5 +1,5 @@
-//! Queries of programs whose answer is as long as the program makes it. Mesa writes all of a list,
-//! whatever room the query states.
+//! Queries of programs whose answer may have any length. Mesa writes all of a list, whatever room
+//! the query states.
 
 use crate::generated::driver::Gl;
 use crate::names::Class;

@@ -46,7 +46,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Current attributes, 4 floats each whatever their number of components.
+    /// Current attributes, always 4 floats each.
     pub(crate) fn hand_mgn_current(
         &mut self,
         layout: Slice<'_, u8>,
@@ -202,7 +202,7 @@ impl Renderer {
     }
 }
 
-/// Whether the attribute exists with so many components.
+/// Whether the attribute exists with this number of components.
 fn is_possible(attribute: u8, components: u8) -> bool {
     match attribute {
         attr::POSITION => (2..=4).contains(&components),

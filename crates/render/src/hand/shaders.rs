@@ -143,7 +143,7 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        /// More shaders than a program's stages, and more than anybody attaches.
+        /// More shaders than a program's stages, and more than any program attaches.
         const MOST: i32 = 4096;
         let program = self.name(Class::Program, program);
         let most = max_count.min(MOST);

@@ -2,9 +2,9 @@
 //! which are the renderer's, and on a wall those about queries and conditional rendering, which it
 //! follows.
 //!
-//! Such a list is compiled in parts, each a list of the driver's, and the renderer goes from one to
-//! the next and does itself what lies between them. The first part has the list's own name; the
-//! names of the others are high ones, which programs do not use.
+//! Such a list is compiled in parts, each a list of the driver's, and the renderer calls one after
+//! the other, and executes the commands between them itself. The first part has the list's own
+//! name; the names of the others are high ones, which programs do not use.
 
 use crate::renderer::Renderer;
 use crate::snapshot::lists::{Kept, Records};
@@ -23,7 +23,7 @@ const MOST_STEPS: usize = 1 << 20;
 /// The first name of a part.
 const FIRST_PART: u32 = 0xf000_0000;
 
-/// What is done between the parts of a list.
+/// A step between the parts of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// A part, by the driver's name.
@@ -62,10 +62,10 @@ pub(crate) struct Compiling {
     steps: Vec<Step>,
     /// Whether a command that knows of scissor boxes went into it.
     pub scissors: bool,
-    /// Whether one did that is to be executed by us, because it sets what the driver has otherwise
-    /// (see `offset`).
+    /// Whether it contains a command that we must execute, because it sets state of which the
+    /// driver has another value (see `offset`).
     pub by_command: bool,
-    /// What it is made of, on a wall.
+    /// Its parts, on a wall.
     pub kept: Kept,
 }
 
@@ -86,7 +86,7 @@ impl Compiling {
         self.list
     }
 
-    /// What the driver compiles: a list, which may be a part of the program's, and its mode.
+    /// The list that the driver compiles, which may be a part of the program's, and its mode.
     pub fn in_driver(&self) -> (u32, u32) {
         (self.part, self.mode)
     }
@@ -165,7 +165,7 @@ impl Renderer {
         }
     }
 
-    /// Lists are deleted, or compiled anew.
+    /// Lists are deleted, or compiled again.
     pub(crate) fn forget_parts(&mut self, which: impl Fn(u32) -> bool) {
         let lists = &mut self.names.shared.split_lists.lists;
         if lists.is_empty() {

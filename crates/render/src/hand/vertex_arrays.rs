@@ -1,10 +1,10 @@
 //! Vertex array objects of the program's, and the buffers that its arrays lie in.
 //!
-//! Programs enable arrays that lie nowhere, which is legal while nothing uses them, and a client
-//! may do it to have the driver read the server's memory. So arrays without a buffer are hidden
-//! from the driver during draws. Which those are is asked of the driver, once after each change: a
-//! command that the driver has refused changes nothing, and what the renderer would conclude from
-//! commands would then be an address.
+//! Programs enable arrays without memory, which is legal while nothing uses them, and a client may
+//! do this to let the driver read the server's memory. So arrays without a buffer are hidden from
+//! the driver during draws. The driver is queried for them, once after each change: a refused
+//! command changes nothing, and a conclusion from commands could then make the driver use an offset
+//! as an address.
 
 use super::arrays::{bits, enable, in_unit, Source};
 use crate::context::Api;
@@ -18,12 +18,12 @@ use std::ffi::c_void;
 /// The attributes that are the generic ones.
 const GENERICS: u32 = u32::MAX << attr::GENERIC;
 
-/// What is remembered of a vertex array object. Attributes are numbered as the stream numbers them.
+/// The noted state of a vertex array object. Attributes are numbered as the stream numbers them.
 #[derive(Clone)]
 struct Shadow {
-    /// As the driver said, but for `unconfirmed` attributes.
+    /// As the driver said, except for `unconfirmed` attributes.
     enabled: u32,
-    /// Enabled attributes without a buffer, likewise.
+    /// Enabled attributes without a buffer, except the `unconfirmed` ones.
     unbacked: u32,
     /// Attributes that have changed since the driver was asked.
     unconfirmed: u32,
@@ -195,7 +195,8 @@ impl Renderer {
         if cx.vertex_arrays.current.unconfirmed == 0 || !self.has_no_primitive() {
             return;
         }
-        // What a driver lacks is an error, which no program made, and is not enabled.
+        // A query that the driver lacks raises an error, which is not the program's, and counts as
+        // not enabled.
         let answers = self.unheard(|r| {
             r.error();
             let ask = |attribute| (attribute, r.array(attribute, unit));
@@ -312,8 +313,8 @@ impl Renderer {
         self.bind_programs()
     }
 
-    /// Binds the object that the program has bound. Fails if the driver does not: what is noted of
-    /// that object would be taken for another one's.
+    /// Binds the object that the program has bound. Fails if the driver does not: the notes about
+    /// that object would then describe another one.
     fn bind_programs(&mut self) -> Result<(), Fault> {
         let driver = self.program_vertex_array();
         // SAFETY: the context is current.
@@ -375,8 +376,8 @@ impl Renderer {
     }
 
     /// An array of the fixed function is about to be enabled or disabled. False if the driver must
-    /// not be told by glEnableClientState: Mesa enables arrays that the context's API lacks, of
-    /// which it then says nothing.
+    /// not be told by glEnableClientState: Mesa enables arrays that the context's API lacks, and
+    /// does not report them.
     pub(super) fn client_state(&mut self, array: u32) -> Result<bool, Fault> {
         let attribute = match array {
             GL_VERTEX_ARRAY => attr::POSITION,
@@ -606,7 +607,7 @@ mod tests {
     #[test]
     fn arrays_are_as_the_driver_says() {
         let mut arrays = VertexArrays::default();
-        // Nothing is known of a new object.
+        // The state of a new object is unknown.
         assert_eq!(arrays.current.unconfirmed, u32::MAX);
         arrays.current.unconfirmed = 0;
         arrays.current.changed(attr::NORMAL);

@@ -1,4 +1,4 @@
-//! Buffer objects: their storage and what is in it.
+//! Buffer objects: their storage and its contents.
 
 use super::driver::{ask, tell, Driver};
 use super::script::{bytes, list, say, Script};

@@ -1,4 +1,4 @@
-//! Asking the driver. What it refuses to tell, the context does not have.
+//! Queries to the driver. State that it refuses to return does not exist in the context.
 
 use crate::generated::driver::Gl;
 use mgn_wire::{gl::*, Plain};
@@ -6,13 +6,13 @@ use mgn_wire::{gl::*, Plain};
 /// The most values that a parameter has, and room to spare.
 pub(super) const VALUES: usize = 64;
 
-/// A driver whose current context has no error that anybody waits for.
+/// A driver whose current context has no unread error.
 pub(super) struct Driver<'a> {
     pub gl: &'a Gl,
 }
 
 impl Driver<'_> {
-    /// What `ask` writes, unless that is an error.
+    /// The values that `ask` writes, unless it raises an error.
     pub fn answer<T: Plain>(&self, ask: impl FnOnce(*mut T)) -> Option<[T; VALUES]> {
         let mut values = [T::default(); VALUES];
         let to = values.as_mut_ptr();
@@ -27,7 +27,7 @@ impl Driver<'_> {
         unsafe { (self.gl.glGetError)() == GL_NO_ERROR }
     }
 
-    /// A lost context has one for ever, so the number is bounded.
+    /// A lost context has one forever, so the number is bounded.
     pub fn forget_errors(&self) {
         // SAFETY: a context is current.
         let error = || unsafe { (self.gl.glGetError)() };
@@ -76,7 +76,7 @@ impl Driver<'_> {
     }
 }
 
-/// Has the driver execute a command that reads at most what it is lent.
+/// Lets the driver execute a command that reads no more than the memory that it gets.
 macro_rules! tell {
     ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: a context is current, and pointers among the arguments lead to as much as the

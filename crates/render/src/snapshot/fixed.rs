@@ -89,7 +89,7 @@ pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>)
         }
         return;
     }
-    // Lights and planes are told in the coordinates that they are kept in: the matrices are still
+    // Lights and planes are sent in the coordinates in which they are kept: the matrices are still
     // those of a new context.
     lights(driver, script);
     planes(driver, script, compat);
@@ -195,7 +195,7 @@ fn evaluators(driver: &Driver<'_>, script: &mut Script<'_>) {
         let map = |target| {
             let order: [i32; 64] = ask!(driver, glGetMapiv(target, GL_ORDER))?;
             let domain: [f32; 64] = ask!(driver, glGetMapfv(target, GL_DOMAIN))?;
-            // Of orders up to 64 in both dimensions, and of 4 components.
+            // Room for orders up to 64 in both dimensions, and for 4 components.
             let mut points = vec![0f32; 64 * 64 * 4];
             tell!(driver, glGetMapfv(target, GL_COEFF, points.as_mut_ptr()));
             Some((order, domain, points))
@@ -241,8 +241,8 @@ fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
         gl_secondary_color3f(second[0], second[1], second[2])
     );
     say!(script, gl_tex_coord4fv(list(&coordinates[..4])));
-    // Only so is the distance taken from there; what it is really taken from is told with the rest
-    // of the state.
+    // This is the only way to set the distance. The program's own source is sent with the rest of
+    // the state.
     say!(script, gl_fogf(GL_FOG_COORD_SRC, GL_FOG_COORD as f32));
     say!(script, gl_fog_coordf(of(GL_CURRENT_RASTER_DISTANCE)[0]));
     let [x, y, z, ..] = of(GL_CURRENT_RASTER_POSITION);

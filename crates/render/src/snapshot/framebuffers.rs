@@ -152,7 +152,7 @@ fn contents(
     tell!(driver, glDeleteTextures(1, &texture));
 }
 
-/// What framebuffer objects keep that have nothing attached.
+/// The parameters of framebuffer objects without attachments.
 const DEFAULTS: [u32; 5] = [
     GL_FRAMEBUFFER_DEFAULT_WIDTH,
     GL_FRAMEBUFFER_DEFAULT_HEIGHT,

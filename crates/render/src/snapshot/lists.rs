@@ -1,5 +1,4 @@
-//! Display lists. No driver reads them back, so on a wall what they are made of is kept, as it
-//! came.
+//! Display lists. No driver reads them back, so on a wall their commands are kept as they came.
 
 use super::script::{say, Script};
 use super::{refusal, Objects};
@@ -15,7 +14,7 @@ pub(crate) type Lists = BTreeMap<u32, Kept>;
 /// Opcodes and bodies.
 pub(crate) type Records = Vec<(u16, Box<[u8]>)>;
 
-/// What a list is made of, or why that will not do.
+/// The contents of a list, or why they cannot be used.
 #[derive(Debug, Clone)]
 pub(crate) enum Kept {
     Records(Records),

@@ -1,12 +1,14 @@
-//! Snapshots: all that a renderer holds, as a stream that brings a new renderer to where it stands.
+//! Snapshots: the whole state of a renderer, as a stream that brings a new renderer to the same
+//! state.
 //!
 //! Objects that contexts share are read through a context of the snapshot's own, which shares them,
-//! so that no program's state is touched for that. What is a context's own is asked of it parameter
-//! by parameter; what it refuses to tell, it does not have. Names in the stream are the client's.
+//! so that no program's state is touched for that. A context's own state is read from it parameter
+//! by parameter; a parameter that it refuses does not exist there. Names in the stream are the
+//! client's.
 //!
-//! Three things go a way of their own: display lists, which no driver gives back (`lists`);
-//! programs, which travel as the driver's binaries (`programs`); and default framebuffers, whose
-//! planes are taken and filled as those of tiles are.
+//! Three kinds of state are handled separately: display lists, which no driver gives back
+//! (`lists`); programs, which travel as the driver's binaries (`programs`); and default
+//! framebuffers, whose planes are taken and filled as those of tiles are.
 
 mod buffers;
 mod driver;
@@ -47,7 +49,7 @@ struct Objects<'a> {
     api: Api,
     /// Targets of textures, by the driver's names.
     targets: HashMap<u32, u32>,
-    /// What program binaries are sealed with; none if the new renderer does not accept them.
+    /// The key that seals program binaries; none if the new renderer does not accept them.
     binary_key: Option<&'a BinaryKey>,
 }
 
@@ -75,7 +77,7 @@ impl Renderer {
     /// `binaries`, the new one does not accept this one's program binaries.
     ///
     /// # Errors
-    /// What `send` fails with, or [`Fault::NoSnapshot`]. What was sent until then is of no use.
+    /// The error of `send`, or [`Fault::NoSnapshot`]. The part that was sent until then is useless.
     pub fn snapshot(
         &mut self,
         binaries: bool,
@@ -287,7 +289,7 @@ impl Renderer {
         script: &mut Script<'_>,
     ) -> Result<HashMap<u32, u32>, Fault> {
         for id in members {
-            // What one context has done is there for others when it is finished.
+            // Other contexts see one context's changes when its commands are finished.
             self.in_context(*id, |r| {
                 // SAFETY: the context is current.
                 unsafe { (r.gl.glFinish)() };
@@ -402,7 +404,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// What is in the default framebuffers.
+    /// The contents of the default framebuffers.
     fn surfaces_filled(&mut self, script: &mut Script<'_>) -> Result<(), Fault> {
         let mut ids: Vec<u32> = self.contexts.keys().copied().collect();
         ids.sort_unstable();
@@ -508,7 +510,7 @@ fn write_objects(
     script.finish()
 }
 
-/// What they wait for has happened when a snapshot is taken.
+/// The commands that they wait for are finished when a snapshot is taken.
 fn fences(objects: &Objects<'_>, script: &mut Script<'_>) {
     let mut names: Vec<u32> = objects.shared.syncs.keys().copied().collect();
     names.sort_unstable();

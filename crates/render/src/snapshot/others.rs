@@ -25,8 +25,8 @@ pub(super) fn write(
     feedback(driver, own, script)
 }
 
-/// They have counted nothing: no command gives a query a result. What all renderers have counted
-/// together is said again.
+/// New queries have counted nothing: no command gives a query a result. The totals of all renderers
+/// are sent again.
 fn queries(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     let all = own.names.table(Class::Query).all();
     let names: Vec<u32> = all.iter().map(|(name, _)| *name).collect();

@@ -1,8 +1,8 @@
 //! Shaders, programs, and programs in assembly language.
 //!
-//! What a program was linked from may have changed or gone since, so it travels in the driver's
-//! binary form: all renderers of a wall have the same driver. That keeps locations too. Its
-//! uniforms have the values of their declarations then, and get those of now.
+//! The shaders of a program may have changed or gone since it was linked, so it travels in the
+//! driver's binary form: all renderers of a wall have the same driver. That keeps locations too.
+//! Its uniforms then have their initial values, and get the current ones.
 
 use super::driver::{ask, tell, Driver, VALUES};
 use super::script::{list, say, Script};
@@ -87,7 +87,7 @@ fn shader(
     Ok(())
 }
 
-/// What a query of a text writes, without its end.
+/// The text that a query writes, without its NUL.
 fn text(room: usize, ask: impl FnOnce(i32, *mut i32, *mut u8)) -> Vec<u8> {
     let mut bytes = vec![0u8; room + 1];
     let mut length = 0;

@@ -27,7 +27,7 @@ impl<'a> Script<'a> {
         script
     }
 
-    /// What follows is of this context; 0 is none.
+    /// The following commands belong to this context; 0 is none.
     pub fn context(&mut self, id: u32) {
         if self.context != id {
             self.end();

@@ -1,5 +1,5 @@
-//! The state of a context that is asked parameter by parameter: tables of what is asked, and of the
-//! command that sets it.
+//! The state of a context that is read parameter by parameter: tables of the parameters, and of the
+//! commands that set them.
 
 use super::driver::{ask, tell, Driver};
 use super::programs::parameters;
@@ -522,7 +522,7 @@ fn rows<T: Copy>(rows: &[Row<T>], script: &mut Script<'_>, ask: impl Fn(u32) -> 
     }
 }
 
-/// What a stack or a query under way does not let be asked, or only later.
+/// Fails while some state cannot be read, for example because glPushAttrib has saved it.
 pub(super) fn settled(conditional: bool, driver: &Driver<'_>) -> Result<(), Fault> {
     if conditional {
         return Err(why_not_now("rendering is conditional"));
@@ -702,7 +702,7 @@ fn buffers_of_their_own(driver: &Driver<'_>, script: &mut Script<'_>) {
     }
 }
 
-/// What is bound, but for vertex arrays and framebuffers.
+/// The bindings, except vertex arrays and framebuffers.
 pub(super) fn bindings(
     driver: &Driver<'_>,
     own: &Own<'_>,
@@ -720,7 +720,7 @@ pub(super) fn bindings(
     }
     for (target, pname) in BUFFERS {
         let name = named(Class::Buffer, driver.number(pname))?;
-        // What was bound to a point with a number is bound here too.
+        // Objects that were bound to a numbered point are bound here too.
         let mut numbered = INDEXED.iter().chain([&FEEDBACK]);
         let is_numbered = numbered.any(|points| points[0] == target);
         if name != 0 || is_numbered && driver.integers(pname).is_some() && own.cx.api != Api::Es1 {

@@ -336,7 +336,7 @@ fn four<T: Copy>(values: [T; 64]) -> [T; 4] {
     [values[0], values[1], values[2], values[3]]
 }
 
-/// What says which texture is bound to a target.
+/// The name that queries the texture bound to a target.
 pub(super) fn binding(target: u32) -> u32 {
     match target {
         GL_TEXTURE_1D => GL_TEXTURE_BINDING_1D,

@@ -1,5 +1,5 @@
-//! Vertex array objects: what of their arrays lies in buffers, and which are enabled. Arrays in the
-//! program's memory travel with each draw.
+//! Vertex array objects: those of their arrays that lie in buffers, and which are enabled. Arrays
+//! in the program's memory travel with each draw.
 
 use super::driver::{ask, tell, Driver};
 use super::script::{list, say, Script};

@@ -1,4 +1,4 @@
-//! What tests with random commands share: the numbers, and the settings from the environment.
+//! Code that tests with random commands share: the numbers, and the settings from the environment.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,9 @@
 //! The audit log: a line when a session begins, a line when it ends, and lines about clients that
 //! are refused.
 //!
-//! The lines are events of `tracing` with the target [`TARGET`]. What a client claims is in fields
-//! that say so. Lines about refused clients are bounded, because refused clients cost nothing.
+//! The lines are events of `tracing` with the target [`TARGET`]. The names of fields with a
+//! client's claims begin with `claimed_`. Lines about refused clients are bounded, because refused
+//! clients cost nothing.
 
 use super::identity::{Claim, Peer};
 use super::process::Ending;
@@ -26,7 +27,7 @@ macro_rules! event {
     };
 }
 
-/// Emits an event about a session, with who has it.
+/// Emits an event about a session, with its client.
 macro_rules! session_event {
     ($subject:expr, $level:expr, $event:literal, $($what:tt)+) => {
         event!(
@@ -126,7 +127,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Why a client is refused. What it is told is the text of this.
+/// Why a client is refused. The client gets the text of this.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error(
@@ -149,7 +150,7 @@ pub(super) enum Refusal {
     Memory { used: u64, total: u64 },
     #[error("there is no such session")]
     NoSession,
-    /// The client is told no more than in the case before.
+    /// The client gets the same message as in the case before.
     #[error("there is no such session")]
     WrongKey,
     #[error("the window already has its {0} programs (--window-clients)")]

@@ -11,8 +11,8 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
-/// What a server here would offer, and what would confine its sessions. To find out, this starts a
-/// worker that opens the driver as a server's workers do, and stops it again.
+/// The abilities of a server on this machine, and the sandbox of its sessions. To find out, this
+/// starts a worker that opens the driver as a server's workers do, and stops it again.
 ///
 /// # Errors
 /// One sentence on why nothing can be rendered here.

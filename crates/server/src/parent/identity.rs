@@ -1,4 +1,4 @@
-//! Who a client is.
+//! The identity of a client.
 
 use crate::memory::Share;
 use mgn_fabric::admission::Source;
@@ -48,8 +48,8 @@ impl Peer {
         self.caller.identity().map(|token| token.name.as_str())
     }
 
-    /// What distinguishes it from all other clients, now and in later sessions: its token's name,
-    /// or its user where the kernel says who it is. A user with servers on several hosts may have
+    /// A name that distinguishes it from all other clients, now and in later sessions: its token's
+    /// name, or its user if the kernel reports that. A user with servers on several hosts may have
     /// another number on each.
     pub fn lasting_name(&self) -> String {
         match (self.source(), self.token()) {
@@ -90,7 +90,7 @@ fn user_name(uid: u32) -> Option<String> {
         .clone()
 }
 
-/// What a client says of itself. None of it is proved.
+/// A client's claims about itself. None of them is proved.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     /// Printable, 100 characters at most.

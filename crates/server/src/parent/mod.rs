@@ -1,4 +1,4 @@
-//! The parent process: it lets clients in, gives each session to a worker, and sees to it that
+//! The parent process: it admits clients, gives each session to a worker, and makes sure that
 //! workers end.
 
 mod audit;
@@ -38,15 +38,15 @@ pub use first::try_worker;
 
 /// How long clients may wait for a worker.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a client waits for a window of the name that it wants when programs have it already
-/// that it does not belong to: those of a run before.
+/// How long a client waits for its window, if programs of an earlier run still have a window of
+/// this name.
 const TURNOVER: Duration = Duration::from_secs(2);
 /// How long workers may take to end when the server does, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long after the beginning of a session the next worker is started, if nobody waits for it: a
-/// session that begins wants the processors.
+/// How long after the beginning of a session the next worker is started, if no client waits for it:
+/// a session that begins needs the processors.
 const MOMENT: Duration = Duration::from_secs(1);
-/// Between looks at what sessions use, and at whose tokens have been revoked.
+/// How often the server checks what sessions use, and which tokens have been revoked.
 const REVIEW_EVERY: Duration = Duration::from_secs(1);
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that
 /// follows.
@@ -75,8 +75,8 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         stages: options.chain.folders(),
         ..Profile::default()
     };
-    // Listening comes after the driver has been tried: clients of a server without one had better
-    // not find it.
+    // It listens only after the driver has been tried, so that clients do not find a server without
+    // one.
     let end = options.end_with_stdin;
     let (spare, abilities, confined) = first::start(&options.worker, &mut profile, &signals, end)?;
     let mut listeners = Vec::new();
@@ -121,7 +121,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
 
 struct Server {
     options: Options,
-    /// Of workers that serve any client.
+    /// The sandbox profile of workers that serve any client.
     profile: Profile,
     listeners: Vec<Listener>,
     processes: Vec<Process>,
@@ -172,7 +172,7 @@ impl Server {
                 listener.address()
             );
             if self.options.announce {
-                // Nobody may read it, which is no reason not to serve.
+                // The pipe may have no reader, which is no reason not to serve.
                 let _ = writeln!(out, "listening on {}", listener.address());
             }
         }
@@ -292,8 +292,8 @@ impl Server {
         }
     }
 
-    /// A worker has not come up: the client that it was for is sent away, or those who wait for any
-    /// are told when nothing else is left.
+    /// A worker has failed to start. The client that it was for gets an error. If it was for any
+    /// client, the waiting ones get the error when no other worker can come.
     fn despair(&mut self, client: Option<u64>, why: String) {
         let Some(number) = client else {
             self.failure = Some(why);
@@ -408,7 +408,7 @@ impl Server {
             }
         }
         // Where no memory is left, a client that would lose a session gets no other. The rest do:
-        // what they ask for is held by somebody else.
+        // the memory that they ask for is in use by other clients.
         let serving = self.processes.iter().filter_map(Process::share);
         let mut shares: Vec<Share> = serving
             .map(|share| Share {
@@ -519,8 +519,8 @@ impl Server {
         incoming.refuse(&why.to_string());
     }
 
-    /// What the worker needs of a client whose tile is shown here. The worker asks again whether it
-    /// may be shown there, before it serves the client.
+    /// The sandbox profile for a client, which depends on where its tile is shown. The worker
+    /// checks the permission again before it serves the client.
     fn profile_of(&self, shown: &Shown, incoming: &Incoming, peer: &Peer) -> Profile {
         let permission = self.permission(incoming, peer);
         let targets = shown.wall.tiles.iter().flat_map(|tile| &tile.present);
@@ -668,7 +668,7 @@ impl Server {
     /// but not more at once than there are processors. After one has failed to start, the next
     /// is started only for a client that waits.
     fn keep_spares(&mut self) {
-        // Nobody else is served by a worker that was started for a client that has gone.
+        // A worker that was started for a client that has gone serves no other client.
         let queue = &self.queue;
         let is_wanted = |client| queue.iter().any(|waiting| waiting.worker() == Some(client));
         self.processes

@@ -83,7 +83,7 @@ pub(super) struct Served {
 /// A window that several programs draw into. Only those of the same client do.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
-    /// Whose it is: [`super::identity::Peer::lasting_name`].
+    /// Its client: [`super::identity::Peer::lasting_name`].
     pub owner: String,
     pub terms: SharedWindow,
     /// Which renderer of a wall draws it here.
@@ -156,7 +156,8 @@ impl Process {
         }
     }
 
-    /// What becomes ready when there is something to hear, or room for what it has not taken.
+    /// The descriptors that become ready when there is something to read, or room for pending
+    /// output.
     pub fn descriptors(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let mut events = PollFlags::IN;
         events.set(PollFlags::OUT, !self.outbox.is_empty());
@@ -212,8 +213,8 @@ impl Process {
         }
     }
 
-    /// Whether the worker has taken all that it was told: descriptors on their way to it count for
-    /// a limit of the server's user.
+    /// Whether the worker has read all messages to it: descriptors on their way to it count for a
+    /// limit of the server's user.
     fn is_listening(&self) -> bool {
         let unread = |control| mgn_sys::passing::unread(control).unwrap_or(0);
         self.outbox.is_empty() && self.control.as_ref().is_some_and(|c| unread(c) == 0)
@@ -268,7 +269,7 @@ impl Process {
             return Ok(());
         };
         let Some(its) = served.iter_mut().find(|served| served.id == session) else {
-            // Of a window, it may have just ended.
+            // A session of a window may have just ended.
             if self.window.is_none() {
                 return Err("what a session needs that it does not serve".into());
             }
@@ -344,7 +345,7 @@ impl Process {
             Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
                 self.end(&format!("does not listen ({error})"));
             }
-            // It is ending, which is then seen; what it said last is still to be heard.
+            // It is ending, which is noticed later; its last messages must still be read.
             Err(error) => tracing::debug!("a worker has closed its socket: {error}"),
         }
     }
@@ -372,12 +373,12 @@ impl Process {
         goes_on && self.control.is_some() && !self.sessions().is_empty()
     }
 
-    /// What its session uses, if it serves one.
+    /// The memory of its session, if it serves one.
     pub fn share(&self) -> Option<Share> {
         Some(self.subject()?.peer.share(self.memory))
     }
 
-    /// Has the session ended. The client is told the cause; the log has the reason.
+    /// Lets the worker end the session. The client gets the cause; the log gets the reason.
     pub fn order_end(&mut self, cause: Cause, reason: Reason, now: Instant) {
         self.reason.get_or_insert(reason);
         self.ordered.get_or_insert(now);
@@ -440,8 +441,8 @@ impl Process {
     }
 
     /// Tells the worker to end, by closing its socket in our direction; the worker can still say
-    /// what it has drawn. One that has not opened its driver yet would hear it late, and has
-    /// nothing to put in order.
+    /// what it has drawn. A worker that has not opened its driver yet would notice this late, and
+    /// has nothing to clean up.
     pub fn hang_up(&mut self) {
         if let Standing::Serving(..) = self.standing {
             self.reason.get_or_insert(Reason::ServerStop);
@@ -473,7 +474,7 @@ impl Drop for Process {
     }
 }
 
-/// What a worker has said of the end of a session, for the log.
+/// A worker's reason for the end of a session, for the log.
 fn told(mut cause: Cause) -> Reason {
     cause.end.why = printable(&cause.end.why, WORDS_MAX);
     Reason::Told(cause)

@@ -86,7 +86,7 @@ impl Viewer {
     }
 }
 
-/// What is proved to viewers.
+/// The tokens for viewers.
 pub(in crate::parent) struct ViewerTokens<'a> {
     /// The server's own token.
     pub own: Option<&'a Token>,
@@ -120,7 +120,7 @@ pub(in crate::parent) struct Connected {
 #[derive(Debug, Default)]
 pub(in crate::parent) struct Connections {
     under_way: Vec<UnderWay>,
-    /// Those that came to nothing at once.
+    /// Those that failed at once.
     failed: Vec<Connected>,
 }
 

@@ -1,8 +1,8 @@
 //! Which system calls a worker may make: seccomp's part of the sandbox.
 //!
-//! Calls that are on no list fail with EPERM. A driver that makes one that we have not thought of
-//! is told so, as it is by a kernel that lacks the call, and most can do without; to end the
-//! session instead would help nobody.
+//! Calls that are on no list fail with EPERM. A driver that makes a call that we have not thought
+//! of gets an error, as from a kernel that lacks the call, and most drivers can do without it. To
+//! end the session instead would not help.
 
 use super::Profile;
 use libc::c_long;
@@ -13,8 +13,8 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// What rendering in software takes: measured with our test programs, and what the C library may
-/// call in place of these.
+/// The calls of rendering in software: those measured with our test programs, and those that the C
+/// library may make in place of them.
 const SOFTWARE: &[c_long] = &[
     // Memory.
     libc::SYS_brk,
@@ -58,7 +58,7 @@ const SOFTWARE: &[c_long] = &[
     libc::SYS_gettimeofday,
     libc::SYS_nanosleep,
     libc::SYS_times,
-    // Who and where this is.
+    // Identity and location of the process.
     libc::SYS_getcwd,
     libc::SYS_getegid,
     libc::SYS_geteuid,
@@ -160,8 +160,8 @@ const SOFTWARE_OLD: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const SOFTWARE_OLD: &[c_long] = &[];
 
-/// What drivers of devices may take besides, and any driver while it opens. We can measure few of
-/// them, so these are the calls of threads, memory and files that harm nobody else.
+/// Further calls for drivers of devices, and for any driver while it opens. We can measure few of
+/// them, so these are the calls for threads, memory and files that do not harm other processes.
 const DEVICES: &[c_long] = &[
     libc::SYS_capget,
     libc::SYS_fchdir,
@@ -209,15 +209,15 @@ const DEVICES: &[c_long] = &[
 /// that refuse it, the last one would say how.
 const HIDDEN: &[c_long] = &[libc::SYS_clone3];
 
-/// What a further step takes to happen.
+/// The call that a further step makes.
 const TIGHTENING: &[c_long] = &[libc::SYS_seccomp];
 
 /// Requests to the terminal that a worker may have as its standard error: to type for the user, and
 /// to do so on a console.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
-/// Requests about any descriptor, which programs make that ask whether it is a terminal or how much
-/// there is to read.
+/// Requests about any descriptor. Programs use them to ask whether it is a terminal, or how many
+/// bytes they can read.
 const PLAIN_REQUESTS: &[u64] = &[
     0x5401, // TCGETS
     0x5413, // TIOCGWINSZ
@@ -242,7 +242,7 @@ const PLAIN_CONTROLS: &[u64] = &[
 ];
 /// `seccompiler` sets this again before each filter.
 const TIGHTENING_CONTROLS: &[u64] = &[38]; // PR_SET_NO_NEW_PRIVS
-/// What else happens between the steps: the worker follows its server's end.
+/// Between the steps, the worker asks the kernel to end it with its server.
 const BETWEEN_CONTROLS: &[u64] = &[1]; // PR_SET_PDEATHSIG
 
 /// Leaves what drivers take to open, and what a session may take.
@@ -347,8 +347,8 @@ impl Calls {
         }
     }
 
-    /// Adds a call with arguments that all compare like this. The kernel takes only the lower half
-    /// of those that we compare.
+    /// Adds a call with arguments that all compare like this. The kernel uses only the lower half
+    /// of the arguments that we compare.
     fn when<const N: usize>(&mut self, call: c_long, arguments: [(u8, SeccompCmpOp, u64); N]) {
         let condition = |(argument, operator, value)| {
             SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)

@@ -1,4 +1,4 @@
-//! Which files a worker may open, and whom it may connect to: Landlock's part of the sandbox.
+//! Which files a worker may open, and where it may connect to: Landlock's part of the sandbox.
 
 use super::identity::NewUser;
 use super::Profile;
@@ -12,8 +12,8 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// What is handled: all of it that a kernel has, up to this version, whose rules are tested.
-/// Connections to sockets with paths are seccomp's to refuse.
+/// The newest version of Landlock whose rules are tested. On an older kernel, all that it has is
+/// used. Seccomp refuses connections to sockets with paths.
 const VERSION: ABI = ABI::V6;
 
 /// Where drivers, their libraries and their settings are. Nothing secret is here, or it is not
@@ -67,7 +67,7 @@ const READ: &[&str] = &[
     "/proc/version",
 ];
 
-/// What naming a host takes besides.
+/// Further files that looking up a host's name needs.
 const READ_FOR_NAMES: &[&str] = &[
     "/etc/gai.conf",
     "/etc/host.conf",
@@ -86,7 +86,7 @@ const DEVICES: &[&str] = &[
     "/dev/zero",
 ];
 
-/// What names of devices begin with that drivers of graphics open, under `/dev`.
+/// The beginnings of the names, under `/dev`, of devices that graphics drivers open.
 const GPU_DEVICES: &[&str] = &[
     "accel", "dma_heap", "dri", "dxg", "galcore", "kfd", "kgsl", "mali", "nvgpu", "nvhost",
     "nvidia", "nvmap", "pvr", "udmabuf",
@@ -162,7 +162,7 @@ pub(super) fn make_cache(user: Option<&NewUser>) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// What a worker may open, as files are now.
+/// The rules for the files that exist now and that a worker may open.
 pub(super) fn rules(profile: &Profile, cache: Option<&Path>) -> Result<RulesetCreated, String> {
     build(profile, cache).map_err(|error| error.to_string())
 }
@@ -185,7 +185,7 @@ fn build(profile: &Profile, cache: Option<&Path>) -> Result<RulesetCreated, Rule
         | AccessFs::RemoveFile;
     let cached = write | AccessFs::RemoveDir | AccessFs::Refer;
     let mut created = ruleset.create()?;
-    // What is not there gets no rule.
+    // Files that do not exist get no rule.
     let mut allow = |paths: Vec<PathBuf>, access: BitFlags<AccessFs>| {
         let rules = path_beneath_rules(paths, access);
         (&mut created).add_rules(rules).map(drop)
@@ -210,7 +210,7 @@ fn build(profile: &Profile, cache: Option<&Path>) -> Result<RulesetCreated, Rule
     Ok(created)
 }
 
-/// What this environment says that there is to read besides.
+/// Further files to read that environment variables name.
 fn read_elsewhere(profile: &Profile) -> Vec<PathBuf> {
     let in_home = |name: &str| home().map(|home| home.join(name));
     let mut paths: Vec<PathBuf> = in_home(".drirc").into_iter().collect();
@@ -227,7 +227,8 @@ fn read_elsewhere(profile: &Profile) -> Vec<PathBuf> {
 
 /// Puts the rules in force.
 pub(super) fn enforce(rules: RulesetCreated) -> Result<String, String> {
-    // When the kernel forgets a file of /proc that nobody has open, it forgets the rule for it too.
+    // When the kernel forgets a file of /proc that no process has open, it forgets the rule for it
+    // too.
     let in_proc = READ.iter().filter(|path| path.starts_with("/proc/"));
     in_proc
         .filter_map(|path| PathFd::new(path).ok())

@@ -1,4 +1,4 @@
-//! Who a worker is, and what the kernel lets it do as that: its user, its capabilities, its limits.
+//! The identity of a worker, and its rights in the kernel: its user, its capabilities, its limits.
 
 use super::{Level, Profile, NOT_FULL};
 use rustix::fs::{Gid, Uid};
@@ -13,7 +13,8 @@ use std::os::unix::fs::MetadataExt;
 
 /// The user and the group of workers whose server is root. Linux distributions, systemd and
 /// containers give out no numbers between 1879048192 and 2147483647. All workers have the same one,
-/// so that they share a shader cache; that they do not reach each other is up to the other parts.
+/// so that they share a shader cache; the other parts of the sandbox keep them from reaching each
+/// other.
 const WORKER: u32 = 1_900_000_000;
 
 /// Open files: sessions have sockets and memory, drivers have devices and buffers.
@@ -25,11 +26,11 @@ const OOM_STEP: i32 = 200;
 pub(super) struct NewUser {
     pub uid: Uid,
     pub gid: Gid,
-    /// Of devices that the driver may open.
+    /// The groups of devices that the driver may open.
     groups: Vec<Gid>,
 }
 
-/// The user that this process is to become, or why it stays who it is.
+/// The user that this process shall become, or why it keeps its user.
 pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
     if !geteuid().is_root() {
         return Err("the server is not root".into());
@@ -46,7 +47,7 @@ pub(super) fn new_user(profile: &Profile) -> Result<NewUser, String> {
     if !has_all {
         return Err("the server may not change users".into());
     }
-    // In root's home, for example, where nobody else gets to.
+    // In root's home, for example, which other users cannot access.
     if super::files::names_drivers() {
         return Err("the environment names folders of drivers".into());
     }
@@ -84,7 +85,7 @@ pub(super) fn become_user(user: NewUser) -> Result<String, String> {
     Ok(format!(" ({})", user.uid.as_raw()))
 }
 
-/// Gives up all capabilities, for good.
+/// Gives up all capabilities permanently.
 pub(super) fn drop_capabilities(profile: &Profile) -> Result<String, rustix::io::Errno> {
     // Folders and displays that root is told to use may be other users'. Landlock says
     // which files these are; without it, the worker does without them.

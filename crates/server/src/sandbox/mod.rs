@@ -1,14 +1,14 @@
-//! What a worker process may still do once it serves a client: nothing that rendering does not
-//! need.
+//! The sandbox of a worker process: once it serves a client, it can do nothing that rendering does
+//! not need.
 //!
 //! A client that takes over the driver's process has its own commands there, the descriptors that
 //! the worker holds, and the system calls that are left. So a worker confines itself in steps.
 //!
 //! The first comes before the driver is opened. Most parts of a sandbox bind a thread and those
 //! that it starts, not a process: capabilities, Landlock, and in the kernel's eyes also users. Mesa
-//! starts threads as it opens, and another thread of the same process is no obstacle to anybody who
-//! runs code in it. While the worker has one thread, one call is enough. What the driver needs in
-//! order to open is known: to read libraries, and to open devices.
+//! starts threads as it opens, and code that runs in one thread can take over the others of its
+//! process. While the worker has one thread, one call is enough. The driver's needs while it opens
+//! are known: to read libraries, and to open devices.
 //!
 //! The second comes when the client is known and before its first command is read. It narrows the
 //! system calls to those that this driver needs once it is open, in all threads, which only seccomp
@@ -19,8 +19,8 @@
 //! Because Landlock never widens, a session that needs more from the system than to be rendered is
 //! not given to a worker that is open already, but to one that is started for it (`Profile`).
 //!
-//! What a kernel lacks, or a container refuses, is left out, and the server's log says so. No part
-//! is necessary for rendering.
+//! Parts that the kernel lacks, or a container refuses, are left out, and the server's log says so.
+//! No part is necessary for rendering.
 
 mod calls;
 mod files;
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// What a worker's sandbox must leave open for its session.
+/// The access that a worker's sandbox must leave open for its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     pub level: Level,
@@ -64,7 +64,7 @@ pub(crate) enum Level {
 }
 
 impl Profile {
-    /// The same profile, and what a tile is to be shown on besides.
+    /// The same profile, and access to the displays on which a tile is shown.
     pub fn showing<'a>(&self, shown: &Shown, targets: impl Iterator<Item = &'a Target>) -> Profile {
         let mut profile = self.clone();
         let names = shown.wall.tiles.iter().map(|tile| &tile.name);
@@ -91,7 +91,7 @@ impl Profile {
     }
 }
 
-/// The TCP port of an X display, which it may be at, whatever its host is called.
+/// The TCP port at which an X display may be reached, for any host.
 fn port_of(display: &str) -> Option<u16> {
     let (_, number) = display.rsplit_once(':')?;
     let number = number.split('.').next()?;
@@ -109,7 +109,7 @@ const CALLS: &str = "system calls by seccomp";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confined {
     pub parts: Vec<String>,
-    /// What is not in force, and why.
+    /// The parts that are not in force, and why.
     pub missing: Vec<String>,
 }
 
@@ -151,8 +151,8 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
     if profile.level == Level::Open {
         return Ok(confined);
     }
-    // Kept from now on for the watchdog: the file that says it cannot be read any more by a process
-    // that others may not look into.
+    // The page size is stored now for the watchdog, because a process that others may not inspect
+    // cannot read the file with it later.
     rustix::param::page_size();
     identity::limit();
     let (user, cache) = match identity::new_user(profile) {
@@ -170,7 +170,7 @@ pub(crate) fn confine(profile: &Profile) -> Result<Confined, String> {
         // opens it reports that.
         let _ = std::fs::create_dir_all(folder);
     }
-    // Before it becomes another user, who does not see everything that there are to be rules for.
+    // Before it becomes another user, which does not see all the files that get rules.
     let rules = match profile.level >= Level::Reduced {
         true => files::rules(profile, cache.as_deref()),
         false => Err(NOT_FULL.into()),
@@ -214,7 +214,7 @@ pub(crate) fn tighten(
             tracing::debug!("lengths of files are not limited: {error}");
         }
     }
-    // Where the kernel cannot, the first step has said so.
+    // If the kernel does not support this, the first step has reported it.
     if let Err(error) = calls::after_driver(profile, is_software, is_last) {
         let why = format!("system calls are not narrowed down: {error}");
         if profile.is_required {
@@ -240,8 +240,8 @@ pub(crate) fn tighten_once_shown(profile: &Profile, is_software: bool) {
     }
 }
 
-/// What sandboxes of workers can consist of on this machine, asked by a process that is not a
-/// worker. For tests.
+/// The parts that a worker's sandbox can have on this machine, for a process that is not a worker.
+/// For tests.
 pub fn sandbox_parts() -> Result<String, String> {
     match (files::landlock_version(), calls::is_available()) {
         (Some(version), true) => Ok(format!("Landlock {version}, seccomp")),

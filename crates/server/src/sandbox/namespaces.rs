@@ -1,5 +1,5 @@
-//! Namespaces of a worker: a network without interfaces or abstract sockets of others, memory and
-//! message queues of System V that nobody else has, and a host name of its own.
+//! Namespaces of a worker: a network without interfaces or abstract sockets of others, private
+//! memory and message queues of System V, and a host name of its own.
 //!
 //! Landlock and seccomp stop most of this already; namespaces also help where the kernel lacks
 //! them. There are none of mounts and processes: Landlock and seccomp keep a worker away from files
@@ -16,8 +16,8 @@ use std::fs;
 /// all others are unknown.
 ///
 /// # Errors
-/// If the system lets the process into them but not keep its user's number there, as some systems
-/// do with AppArmor. It is nobody then, so it must not go on.
+/// If the system lets the process into them but does not let it keep its user's number there, as
+/// some systems do with AppArmor. It is then the user nobody, so it must not continue.
 pub(super) fn enter(profile: &Profile) -> Result<Result<&'static str, String>, String> {
     if profile.level != Level::Full {
         return Ok(Err(NOT_FULL.into()));

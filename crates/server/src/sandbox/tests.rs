@@ -18,7 +18,7 @@ const FOLDER: &str = "MGN_TEST_CONFINED";
 /// Names the part of the sandbox that a child does without.
 const WITHOUT: &str = "MGN_TEST_WITHOUT";
 
-/// What a child may use of memory.
+/// The memory that a child may use.
 const MEMORY: u64 = 1 << 20;
 
 /// Runs the test of that name as a child.
@@ -35,7 +35,7 @@ fn child(name: &str, folder: &Path, without: &str) -> Output {
         .unwrap()
 }
 
-/// A folder of the user's, with a secret, and somebody who listens at a socket.
+/// A folder of the user's, with a secret, and a process that listens at a socket.
 struct User {
     folder: PathBuf,
     _listeners: (UnixListener, TcpListener),
@@ -189,7 +189,7 @@ fn confined(profile: &Profile) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// That something was refused, and not that it failed for another reason.
+/// Checks that something was refused, and did not fail for another reason.
 #[track_caller]
 fn refused<T>(result: std::io::Result<T>) {
     let kind = result.map(drop).expect_err("is possible").kind();
@@ -202,7 +202,7 @@ struct About {
     len: usize,
 }
 
-/// What the parent has left for the child to reach, read before it is confined.
+/// The targets that the parent has prepared for the child, read before the child is confined.
 fn about() -> Option<About> {
     let folder = PathBuf::from(env::var_os(FOLDER)?);
     let text = fs::read_to_string(folder.join("about")).unwrap();

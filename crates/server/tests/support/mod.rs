@@ -104,9 +104,9 @@ fn this_test(name: &str) -> WorkerCommand {
     }
 }
 
-/// Makes an EGL library of this source in a folder for `LD_LIBRARY_PATH`. What it does not define
-/// comes from the system's, whose path is `REAL`, and on which it depends by that, as both have the
-/// same name.
+/// Makes an EGL library of this source in a folder for `LD_LIBRARY_PATH`. The functions that it
+/// does not define come from the system's library. It depends on that one by its path, `REAL`,
+/// because both have the same name.
 fn replace_egl(folder: &Path, source: &str) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("egl.c"), source).unwrap();
@@ -250,7 +250,7 @@ impl Server {
         self.client_of(transport, None, None, None)
     }
 
-    /// A client whose pictures the server is to show as a tile of a wall.
+    /// A client whose pictures the server shall show as a tile of a wall.
     #[allow(dead_code)]
     pub fn client_that_is_shown(
         &self,
@@ -444,7 +444,7 @@ impl Client {
     }
 
     #[allow(dead_code)]
-    /// The same, with whose fault it is.
+    /// The same, with the side at fault.
     pub fn end(&mut self) -> Option<End> {
         loop {
             match self.frames.recv(Some(LONG)) {

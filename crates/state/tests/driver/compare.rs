@@ -10,8 +10,8 @@ fn same(a: f64, b: f64) -> bool {
 }
 
 impl Pair {
-    /// Compares all gets in one type each, and with `thorough` in every type. What the shadow
-    /// does not know it learns, sometimes.
+    /// Compares all gets in one type each, and with `thorough` in every type. Sometimes the shadow
+    /// learns values that it does not know.
     pub fn compare(&mut self, thorough: bool) {
         for (pname, n) in names() {
             let Answer::Values(values) = self.state.get(pname) else {

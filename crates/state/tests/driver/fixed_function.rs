@@ -439,7 +439,7 @@ pub fn lists(p: &mut Pair) {
             for _ in 0..p.random.below(6) {
                 match p.random.below(10) {
                     0 => {
-                        // Lists that call themselves take for ever.
+                        // Lists that call themselves take forever.
                         let name = p.random.below(name);
                         both!(p, "glCallList", gl_call_list, (name: u32))
                     }

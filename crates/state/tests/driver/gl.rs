@@ -123,7 +123,7 @@ impl Pair {
         unsafe { (self.get_error)() }
     }
 
-    /// What a server tells of a new context.
+    /// A server's information about a new context.
     fn info(&self) -> ContextInfo {
         let mut info = ContextInfo {
             version: self.string(GL_VERSION),
@@ -262,7 +262,7 @@ macro_rules! both {
 }
 pub(crate) use both;
 
-/// What hooks return.
+/// The result of hooks.
 pub trait Outcome {
     fn outcome(self) -> Result<(), GlError>;
 }

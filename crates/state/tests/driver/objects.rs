@@ -78,7 +78,7 @@ fn names(p: &mut Pair) {
         p.agree(format!("glGen{generate} {names:?}"), Ok(()));
         return;
     }
-    // What becomes of an object that an attribute stack holds on to, drivers make up.
+    // Drivers differ in how they treat an object that an attribute stack still holds.
     let depth = |p: &Pair, pname| p.state.get(pname).values().map(|v| v.int(0));
     let stacked = depth(p, GL_ATTRIB_STACK_DEPTH).unwrap_or(0) > 0
         || depth(p, GL_CLIENT_ATTRIB_STACK_DEPTH).unwrap_or(0) > 0;

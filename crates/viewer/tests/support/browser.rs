@@ -19,7 +19,7 @@ pub struct Browser {
     socket: WebSocket<TcpStream>,
     session: Value,
     next: u64,
-    /// What scripts and the page's security policy complained of.
+    /// Errors from scripts and violations of the page's security policy.
     pub complaints: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ pub struct Screenshot {
 }
 
 impl Browser {
-    /// None, having said so, where there is no Chromium, unless `MGN_NEED_CHROMIUM` is set.
+    /// None, with a message, if there is no Chromium, unless `MGN_NEED_CHROMIUM` is set.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let folder = std::env::temp_dir().join(unique("browser").replace("unix:@", ""));
         let start = |name: &&str| {
@@ -66,7 +66,7 @@ impl Browser {
                 break url.to_owned();
             }
         };
-        // A pipe that nobody reads would stop it.
+        // A pipe that is not read would block it.
         thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         let place = url
             .strip_prefix("ws://")
@@ -117,7 +117,7 @@ impl Browser {
         self.call("Page.navigate", json!({"url": url}));
     }
 
-    /// What an expression comes to.
+    /// The value of an expression.
     pub fn eval(&mut self, script: &str) -> Value {
         let ask = json!({"expression": script, "returnByValue": true, "awaitPromise": true});
         let answer = self.call("Runtime.evaluate", ask);
@@ -180,7 +180,7 @@ impl Browser {
         );
     }
 
-    /// What is on the screen. It is kept in the folder that `MGN_SCREENSHOTS` names, if any.
+    /// A picture of the screen. It is kept in the folder that `MGN_SCREENSHOTS` names, if any.
     pub fn screenshot(&mut self, name: &str) -> Screenshot {
         let answer = self.call("Page.captureScreenshot", json!({"format": "png"}));
         let text = answer["data"].as_str().unwrap();

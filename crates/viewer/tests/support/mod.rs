@@ -26,7 +26,7 @@ pub fn unique(name: &str) -> String {
     format!("unix:@mgn-viewer-{}-{name}-{n}", std::process::id())
 }
 
-/// A busy machine is not to be taken for a late tile, nor for a page that does not draw.
+/// Long limits, so that a tile or a page does not count as late on a busy machine.
 pub fn options(wall: Wall, feeds: &str) -> ViewerOptions {
     ViewerOptions {
         patience: TIMEOUT,
@@ -117,7 +117,7 @@ impl Drop for Drawing {
     }
 }
 
-/// What the page does, without a page.
+/// Does the work of a page, without a browser.
 pub struct Watcher {
     pub socket: WebSocket<TcpStream>,
 }
@@ -127,7 +127,7 @@ pub struct Watcher {
 pub struct Shown {
     pub tile: usize,
     pub frame: u64,
-    /// Of what the renderer drew.
+    /// The size of the renderer's picture.
     pub size: (u32, u32),
     pub jpeg: Vec<u8>,
 }

@@ -1,13 +1,13 @@
 //! Names whose values in a new context the server sends along with the context's constants.
 //!
-//! A client keeps a shadow of these, and takes their first values and the very fact that this
-//! context's gets know them from the driver: no two versions of a driver agree in all of them.
-//! Each name comes with its number of values. What follows from the default framebuffer's size
-//! is of no use and may be anything.
+//! A client keeps a shadow of these. It gets their first values from the driver, and also the
+//! information that this context's gets know them: no two versions of a driver agree in all of
+//! them. Each name comes with its number of values. Values that follow from the default
+//! framebuffer's size are not used and may be anything.
 
 use crate::gl::*;
 
-/// To be asked with `glGetIntegerv` or `glGetInteger64v`.
+/// Names for `glGetIntegerv` or `glGetInteger64v`.
 pub const INTEGERS: &[(u32, usize)] = &[
     (GL_POINT_SPRITE_COORD_ORIGIN, 1),
     (GL_POINT_SMOOTH, 1),
@@ -258,7 +258,7 @@ pub const INTEGERS: &[(u32, usize)] = &[
     (GL_DRAW_BUFFER7, 1),
 ];
 
-/// To be asked with `glGetFloatv`.
+/// Names for `glGetFloatv`.
 pub const FLOATS: &[(u32, usize)] = &[
     (GL_POINT_SIZE, 1),
     (GL_POINT_SIZE_MIN, 1),

@@ -2,8 +2,7 @@
 //!
 //! The server sends exactly this many back and the client writes exactly this many into the
 //! program's memory, so a number too small leaves the program with garbage and one too large
-//! writes past its buffer. Names nobody knows count 1: the driver refuses them and nothing is
-//! written at all.
+//! writes past its buffer. Unknown names count 1: the driver refuses them and nothing is written.
 
 use crate::gl::*;
 

@@ -36,7 +36,7 @@ pub fn components(format: u32) -> Option<usize> {
     })
 }
 
-/// What one element of a pixel's data is.
+/// The type of one element of a pixel's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// One component of this many bytes.

@@ -10,8 +10,8 @@ use crate::gl::*;
 pub const PARAMS_MAX: usize = 4;
 
 /// Number of values, of whatever type the command's suffix says, that a parameter command
-/// reads from its array for `pname`. Names that take one value, and names nobody knows (the
-/// driver refuses those without reading), are 1.
+/// reads from its array for `pname`. Names that take one value, and unknown names (the driver
+/// refuses those without reading), are 1.
 pub fn params(pname: u32) -> usize {
     match pname {
         // glLight, glMaterial, glLightModel

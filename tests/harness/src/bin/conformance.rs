@@ -1,5 +1,5 @@
 //! `make conformance`: piglit through a server, compared with the local driver. The exit status is
-//! 0 if all tests pass that the local driver passes, but for those in
+//! 0 if all tests pass that the local driver passes, except those in
 //! `tests/piglit/expected-failures.toml`; 1 if not, and 2 if that could not be found out.
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,7 @@ use mgn_tests::{root, target};
 
 /// Run piglit through a server and compare with the local driver.
 ///
-/// What was interrupted goes on where it stopped, until the build changes.
+/// An interrupted run continues where it stopped, until the build changes.
 #[derive(Debug, Parser)]
 struct Options {
     /// Parts of piglit to run; without it all
@@ -44,7 +44,7 @@ struct Options {
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 
-    /// So many tests at once; without it as many as there are processors
+    /// Tests that run at once; by default one per processor
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
 
@@ -53,7 +53,7 @@ struct Options {
     fresh: bool,
 }
 
-/// Of each profile so many tests are in the sample, by the way they run.
+/// Tests of a profile in the sample, by the way they run.
 fn sample_size(profile: Profile, way: Way) -> usize {
     match (profile, way) {
         (Profile::Glx, Way::Shm) => 40,
@@ -65,7 +65,7 @@ fn sample_size(profile: Profile, way: Way) -> usize {
     }
 }
 
-/// So many tests of a profile run on a wall when all is run; each has four renderers there.
+/// Tests of a profile that run on a wall in a full run; each has four renderers there.
 const ON_WALL: usize = 500;
 
 fn main() -> ExitCode {
@@ -194,7 +194,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
 
-/// What tells this build's command and client library from those of another.
+/// A value that distinguishes this build's command and client library from those of another.
 fn build() -> Result<String, String> {
     let files: Result<Vec<String>, String> = ["mgn", mgn_launch::LIBRARY_FILE]
         .iter()

@@ -1,7 +1,8 @@
-//! piglit, a test suite that others wrote, through a server: what passes with the local driver has
-//! to pass.
+//! piglit, an independent test suite, through a server: tests that pass with the local driver must
+//! pass.
 //!
-//! piglit's own runner runs the tests. Here is decided which, on what, and what the results mean.
+//! piglit's own runner runs the tests. This module decides which ones run, with which driver, and
+//! what the results mean.
 
 mod known;
 mod report;

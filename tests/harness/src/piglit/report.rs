@@ -1,4 +1,4 @@
-//! What is said of a run in the end: a table, and each test that fails by its name.
+//! The report at the end of a run: a table, and the names of all tests that fail.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ pub struct Judged {
     pub way: Way,
     pub test: String,
     pub verdict: Verdict,
-    /// What it said, if it did not pass.
+    /// Its output, if it did not pass.
     pub said: String,
 }
 

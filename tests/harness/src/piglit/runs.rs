@@ -12,7 +12,7 @@ use super::store::{Outcome, Status, Store};
 use super::suite::Profile;
 use crate::stage::Stage;
 
-/// A batch takes a minute or so. What was interrupted goes on behind the last whole one.
+/// A batch takes a minute or so. An interrupted run continues after the last whole one.
 const BATCH: usize = 200;
 /// Seconds after which a test is ended. Those that piglit itself gives more are not in these
 /// profiles.
@@ -62,7 +62,7 @@ pub struct Runner {
     stage: Stage,
     /// Where piglit writes, and its log.
     folder: PathBuf,
-    /// So many tests run at once.
+    /// Tests that run at once.
     jobs: usize,
 }
 
@@ -100,7 +100,7 @@ impl Runner {
     /// As [`Runner::run`], with nothing beside each test.
     ///
     /// # Errors
-    /// Likewise.
+    /// The same.
     pub fn run_alone(
         &self,
         profile: Profile,
@@ -185,7 +185,7 @@ impl Runner {
     }
 }
 
-/// What piglit writes, as far as it is of use.
+/// The parts of piglit's output that are used.
 #[derive(Deserialize)]
 struct Results {
     tests: BTreeMap<String, TestResult>,

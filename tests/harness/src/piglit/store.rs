@@ -1,4 +1,4 @@
-//! What tests have given so far, kept in a file from one run to the next.
+//! The results of tests so far, kept in a file from one run to the next.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,16 +54,16 @@ pub struct Outcome {
     /// It ran out of time, or its server did not answer in time: the machine may have been busy.
     #[serde(default)]
     pub late: bool,
-    /// What the client library said when it lost its server.
+    /// The client library's message when it lost its server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// Of a test that did not pass: how it was started and what it said.
+    /// For a test that did not pass: how it was started, and its output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
     pub seconds: f64,
 }
 
-/// Outcomes by test, of one build or driver. A test has as many as it was run times.
+/// Outcomes by test, of one build or driver. A test has one per run.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -72,14 +72,13 @@ pub struct Store {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Contents {
-    /// Of which build or driver they are.
+    /// The build or driver that they belong to.
     of: String,
     outcomes: BTreeMap<String, Vec<Outcome>>,
 }
 
 impl Store {
-    /// What is kept in the file, if it is of `of`; otherwise nothing, as it is about something
-    /// else.
+    /// The contents of the file, if it is about `of`; otherwise nothing.
     pub fn open(path: &Path, of: &str) -> Store {
         let kept = fs::read(path)
             .ok()

@@ -1,4 +1,4 @@
-//! The tests that there are, and the order in which they run.
+//! The list of tests, and the order in which they run.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -29,7 +29,7 @@ impl Profile {
         }
     }
 
-    /// What piglit calls the profile that the tests are in.
+    /// Piglit's name for the profile with the tests.
     pub fn in_piglit(self) -> &'static str {
         match self {
             Profile::Glx | Profile::QuickGl => "quick_gl",

@@ -1,11 +1,12 @@
-//! What a test's outcome means, beside what the local driver gives.
+//! The meaning of a test's outcome, compared with the local driver's.
 
 use super::store::{Outcome, Status};
 
-/// So many runs tell whether a test passes with the local driver or only does now and then.
+/// The number of runs that show whether a test passes with the local driver always or only
+/// sometimes.
 const RUNS: usize = 3;
 
-/// What became of a test.
+/// The verdict on a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It passes, in all parts that pass locally.
@@ -20,7 +21,7 @@ pub enum Verdict {
     AskLocally,
 }
 
-/// Whether the local driver has to be asked about a test that ended so.
+/// Whether a test with this outcome must also run with the local driver.
 fn is_suspect(ours: &Outcome) -> bool {
     let all_pass = ours.parts.values().all(|part| *part == Status::Pass);
     ours.status != Status::Pass || ours.lost.is_some() || !all_pass

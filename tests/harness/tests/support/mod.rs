@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub const LIMIT: Duration = Duration::from_secs(180);
 
-/// A mothership and who belongs to it. Processes, networks and files go with this.
+/// A mothership and its servers. Dropping this ends the processes, and removes networks and files.
 pub struct Site {
     pub running: Vec<Running>,
     pub stage: Stage,

@@ -1,5 +1,5 @@
-//! Client attributes as a new context has them (EXT_direct_state_access): what OpenGL says in
-//! commands is done by calling those.
+//! Resets client attributes to those of a new context (EXT_direct_state_access), by calling the
+//! commands with which OpenGL defines this.
 
 use super::{entries::*, push::*};
 use crate::current::context;

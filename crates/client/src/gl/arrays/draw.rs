@@ -1,4 +1,5 @@
-//! Draws whose vertices lie in the program's memory: what they read is copied into the stream.
+//! Draws whose vertices lie in the program's memory: the vertices that they read are copied into
+//! the stream.
 
 use crate::context::Context;
 use crate::gl::tracked::can_be_read;
@@ -7,8 +8,8 @@ use mgn_wire::draws::{Array, ARRAY_WORDS};
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl, RECORD_MAX};
 
-/// What a draw reads of the arrays: elements `least..=greatest` for those with divisor 0, and of
-/// others what the instances need.
+/// The elements of the arrays that a draw reads: `least..=greatest` for those with divisor 0, and
+/// for others those that the instances need.
 #[derive(Clone, Copy)]
 pub(super) struct Reads {
     pub least: i64,
@@ -211,8 +212,8 @@ impl Context {
         };
     }
 
-    /// Whether a draw must not be cut because somebody counts its primitives, or because its lines
-    /// are stippled from end to end.
+    /// Whether a draw must not be cut because its primitives are counted, or because its lines are
+    /// stippled from end to end.
     fn must_keep_whole(&mut self, mode: u32) -> bool {
         self.gl.objects.uses_ids() || mode == gl::GL_LINE_STRIP && self.stippled()
     }

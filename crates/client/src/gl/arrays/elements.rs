@@ -21,8 +21,8 @@ impl Context {
         arrays.needs_client_memory() || arrays.bound.element_buffer == 0
     }
 
-    /// Draws with arrays or indices from the program's memory. The arguments are checked, but for
-    /// what only the server knows.
+    /// Draws with arrays or indices from the program's memory. The arguments are checked, except
+    /// for facts that only the server knows.
     fn draw_inline(&mut self, draw: Indexed) {
         // In the driver's order: it checks numbers, then the mode and what the mode needs, then the
         // type.
@@ -206,9 +206,9 @@ impl Context {
         }
     }
 
-    /// Draws instances for those who see any of them: the fixed function places all alike, and of
-    /// others the program may have said where they lie. `send` sends the draw if it brings
-    /// nothing along.
+    /// Draws instances, on the renderers whose tiles they touch: the fixed function places all
+    /// alike, and the program may have given bounds for others. `send` sends the draw if it brings
+    /// no vertices along.
     fn draw_instances(
         &mut self,
         mode: u32,
@@ -421,7 +421,7 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
     if end < start {
         return cx.set_error(gl::GL_INVALID_VALUE);
     }
-    // The range is a hint that nobody here needs.
+    // The range is a hint that is not needed here.
     // SAFETY: the program's own promise.
     unsafe { glDrawElementsBaseVertex(mode, count, type_, indices, base) }
 }
@@ -465,7 +465,7 @@ pub unsafe extern "C" fn glMultiDrawElements(
     indices: *const Pointer,
     draws: i32,
 ) {
-    // SAFETY: as the other, whose base vertices may be missing.
+    // SAFETY: as for `multi_draw`, whose base vertices may be missing.
     unsafe { multi_draw(mode, count, type_, indices, draws, std::ptr::null()) }
 }
 
@@ -542,7 +542,7 @@ unsafe fn multi_draw(
 }
 
 /// The name of the buffer that `multi_draw_in_one` makes. glGenBuffers gives the lowest free names,
-/// which do not come so far, and no program is known that binds this one by itself.
+/// which never get that high, and no program is known that chooses this one itself.
 const INDICES_OF_A_DRAW: u32 = u32::MAX - 1;
 
 impl Context {
@@ -632,7 +632,7 @@ pub unsafe extern "C" fn glMultiModeDrawElementsIBM(
     draws: i32,
     stride: i32,
 ) {
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe {
         for i in 0..usize::try_from(draws).unwrap_or(0) {
             if *count.add(i) > 0 {

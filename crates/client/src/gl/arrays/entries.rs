@@ -103,8 +103,8 @@ macro_rules! pointers {
     };
 }
 
-/// Sends what changes arrays and is right. Only where the bound vertex array object can have arrays
-/// is that all there is to check.
+/// Sends a valid command that changes arrays. No further check is needed if the bound vertex array
+/// object can have arrays.
 fn send_checked(cx: &mut Context, send: impl FnOnce(&mut Encoder)) {
     let core = cx.gl.api == mgn_wire::hello::api::CORE;
     if cx.gl.is_compat() || core && cx.gl.arrays.name() != 0 {
@@ -130,7 +130,7 @@ pointers! {
     glPointSizePointerOES(kind: u32, stride: i32) [|_| attr::POINT_SIZE, 1, kind, stride] gl_point_size_pointer_oes;
 }
 
-/// EXT_vertex_array: the count is a hint that nobody needs.
+/// EXT_vertex_array: the count is a hint that is not needed.
 macro_rules! ext_pointers {
     ($($name:ident($($argument:ident: $type:ty),*) = $core:ident;)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type,)* _count: i32, pointer: Pointer) {
@@ -406,8 +406,8 @@ pub unsafe extern "C" fn glInterleavedArrays(format: u32, stride: i32, pointer: 
     }
 }
 
-/// EXT_compiled_vertex_array promises that arrays don't change for a while, which nobody needs to
-/// know.
+/// EXT_compiled_vertex_array promises that arrays don't change for a while. This promise is not
+/// needed.
 pub unsafe extern "C" fn glLockArraysEXT(first: i32, count: i32) {
     if first < 0 || count <= 0 {
         // SAFETY: the only reference in use.

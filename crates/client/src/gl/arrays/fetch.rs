@@ -1,5 +1,5 @@
-//! Reading elements of arrays in the program's memory: glArrayElement. Mesa does not know that blue
-//! may come first there.
+//! Reading elements of arrays in the program's memory: glArrayElement. Mesa does not support arrays
+//! with blue first there.
 
 use crate::context::Context;
 use crate::current::context;
@@ -12,7 +12,7 @@ use crate::shadow::arrays::vertex_array::Format;
 use mgn_wire::draws::{attr, bytes_taken, taken_for, Kind};
 use mgn_wire::gl::*;
 
-/// Values of an element: as many as the array has, which others follow as in (0, 0, 0, 1).
+/// The values of an element: those that the array has, followed by the rest of (0, 0, 0, 1).
 #[derive(Clone, Copy)]
 enum Element {
     Floats([f32; 4]),
@@ -111,7 +111,7 @@ impl Context {
         }
     }
 
-    /// Whether an element of this number means that the primitive begins anew.
+    /// Whether an element of this number restarts the primitive.
     fn restarts_at(&self, index: i32) -> bool {
         let state = &self.gl.state;
         let on = state.is_enabled(GL_PRIMITIVE_RESTART) == Some(true);
@@ -192,7 +192,7 @@ unsafe fn element(cx: &mut Context, index: i32) {
 /// Sets a generic attribute to values that stay what they are.
 ///
 /// # Safety
-/// Nobody else refers to the thread's context meanwhile.
+/// No other code refers to the thread's context meanwhile.
 unsafe fn set_generic(attribute: u8, element: Element) {
     let index = u32::from(attribute);
     // SAFETY: the caller's promise.

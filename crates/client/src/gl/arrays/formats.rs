@@ -46,7 +46,7 @@ const INTEGERS: &[u32] = &[
     GL_UNSIGNED_INT,
 ];
 
-/// What glXPointer asks for.
+/// The arguments of a gl*Pointer command.
 pub struct Asked {
     pub slot: u8,
     pub size: i32,

@@ -1,4 +1,4 @@
-//! What a program may ask about vertex arrays, answered here.
+//! Queries of vertex arrays, answered here.
 
 use super::entries::generic_slot;
 use crate::context::Context;
@@ -88,7 +88,7 @@ pub(super) fn parameter(cx: &mut Context, index: u32, pname: u32) -> Option<i64>
     })
 }
 
-/// glGetVertexAttrib*: parameters are known; a current value may have to be asked for.
+/// glGetVertexAttrib*: parameters are known; a current value may have to be queried.
 macro_rules! gets {
     ($($name:ident: $type:ty, $encode:ident, $op:ident;)*) => {
         $(pub unsafe extern "C" fn $name(index: u32, pname: u32, params: *mut $type) {

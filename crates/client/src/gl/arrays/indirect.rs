@@ -15,7 +15,7 @@ type Pointer = *const c_void;
 /// An indirect draw as far as its errors go.
 struct Indirect {
     mode: u32,
-    /// Of its indices, if it has any.
+    /// The type of its indices, if it has any.
     type_: Option<u32>,
     indirect: Pointer,
     /// Where the number of draws lies in the parameter buffer.
@@ -57,7 +57,8 @@ impl Indirect {
         (is_default || lies_nowhere).then_some(gl::GL_INVALID_OPERATION)
     }
 
-    /// What the driver finds itself is none of this, unless the error is the same.
+    /// An error of these commands that the driver would not find. It may also be one that the
+    /// driver would find, if the code is the same.
     fn error_of_commands(&self, cx: &Context) -> Option<u32> {
         let lacks = |target| buffers::bound(cx, target) == Ok(0) || buffers::is_locked(cx, target);
         let wrong = |crooked: bool| match crooked {
@@ -73,8 +74,8 @@ impl Indirect {
     }
 }
 
-/// Raises the error of so many draws whose arguments lie so far apart, and says whether there is
-/// one.
+/// Raises the error of `draws` draws whose arguments lie `stride` bytes apart, and returns whether
+/// there is one.
 fn wrong_layout(cx: &mut Context, draws: i32, stride: i32) -> bool {
     let wrong = draws < 0 || stride % 4 != 0;
     if wrong {
@@ -114,7 +115,7 @@ unsafe fn draw_elements(
 
 /// Draws whose arguments lie in a buffer object and whose arrays lie in the program's memory, which
 /// only a compatibility context allows: the arguments are fetched, and the draws are sent one by
-/// one. Says whether they were: what is wrong with them is left to the driver.
+/// one. Returns whether they were: invalid ones are left to the driver.
 ///
 /// # Safety
 /// The program's arrays have the elements that are drawn. Nothing but `cx` refers to the thread's

@@ -1,5 +1,5 @@
-//! Vertex array objects by name. A command on one is that on the bound one while it is bound, here
-//! and on the server, which hears of nothing else.
+//! Vertex array objects by name. A command on one binds it for a moment, here and on the server,
+//! and becomes the command for the bound one. So the server gets no commands by name.
 
 use super::{entries::*, gets::*, objects::*};
 use crate::context::Context;
@@ -41,7 +41,7 @@ unsafe fn with(name: u32, which: Which, work: impl FnOnce()) {
         }
         cx.gl.arrays.name()
     };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe {
         if bound == name {
             return work();
@@ -226,7 +226,7 @@ unsafe fn with_unit(index: u32, work: impl FnOnce()) {
         }
         cx.gl.arrays.client_unit
     };
-    // SAFETY: likewise.
+    // SAFETY: as above.
     unsafe {
         glClientActiveTexture(GL_TEXTURE0 + index);
         work();

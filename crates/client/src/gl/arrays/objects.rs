@@ -171,7 +171,7 @@ pub unsafe extern "C" fn glBindVertexBuffers(
                 bind(cx, slot, 0, 0, 16);
                 continue;
             }
-            // What is wrong with one the server finds, and binds the others.
+            // The server finds the error of an invalid one, and binds the others.
             let (buffer, offset, stride) = (*buffers.add(i), *offsets.add(i), *strides.add(i));
             let bound = cx.gl.arrays.bound.bindings[usize::from(slot)].buffer;
             if is_range(cx, offset, stride)

@@ -1,5 +1,4 @@
-//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server hears of what
-//! changes.
+//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server gets the changes.
 
 use crate::context::Context;
 use crate::current::context;
@@ -46,7 +45,7 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     let Some(saved) = cx.gl.arrays.saved.0.pop() else {
         return;
     };
-    // What was right before is right now.
+    // State that was valid before is valid now.
     let doubt = cx.enc.doubt;
     cx.send_restart(before);
     if let Some(pixels) = saved.pixels {

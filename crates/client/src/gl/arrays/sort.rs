@@ -1,9 +1,9 @@
-//! `tilesort` of draws from arrays and buffers: a draw is cut where the tiles change that it
-//! touches, and each piece is sent to those who need it.
+//! `tilesort` of draws from arrays and buffers: a draw is cut where the tiles that it touches
+//! change, and each piece is sent to the renderers that need it.
 //!
 //! Where the fixed function places vertices, the tiles are found by bounds of blocks of vertices or
-//! indices. What buffers hold is known as far as there are copies of it (`buffers`), and bounds are
-//! found once for the same contents.
+//! indices. The contents of buffers are known as far as there are copies of them (`buffers`), and
+//! bounds are found once for the same contents.
 
 use super::indexed::{bounds as index_bounds, Indexed};
 use crate::context::Context;
@@ -21,13 +21,13 @@ use mgn_wire::RECORD_MAX;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// So many blocks of the program's memory are looked at before they are sent, while the processor
-/// still has them at hand.
+/// Blocks of the program's memory that are examined before they are sent, while they are in the
+/// processor's cache.
 const STRETCH: usize = 64;
 
-/// Where the positions of a draw lie: in the program's memory, or in a buffer, of which the number
-/// of the contents is known and those themselves or an outline of them, in which the first position
-/// has a number.
+/// Where the positions of a draw lie: in the program's memory, or in a buffer. Of a buffer, the
+/// number of its contents is known, and either the contents or an outline of them, in which the
+/// first position has a number.
 enum Source<'a> {
     Memory,
     Copy(Contents<'a>, u64),
@@ -45,8 +45,8 @@ impl Source<'_> {
 }
 
 impl Context {
-    /// Cuts a draw of the elements `first..first + count` and has the pieces sent. False if
-    /// everyone draws it, as it is.
+    /// Cuts a draw of the elements `first..first + count` and sends the pieces. False if everyone
+    /// draws it, as it is.
     #[inline]
     pub(super) fn sort_arrays(
         &mut self,
@@ -201,7 +201,7 @@ impl Context {
                 restart,
             };
             let elements = |before: i64| {
-                // SAFETY: so many indices lie there.
+                // SAFETY: that number of indices lies there.
                 let (least, greatest) = unsafe { index_bounds(at, count, size, restart) }?;
                 let base = i64::from(draw.base_vertex) + before;
                 Some(i64::from(least) + base..i64::from(greatest) + base + 1)
@@ -210,14 +210,14 @@ impl Context {
                 Source::Memory => positions.at as *const u8,
                 Source::Copy(contents, _) => positions.within(contents, elements(0)?)?,
                 Source::Outline(outline, _, first) => {
-                    // SAFETY: so many indices lie there.
+                    // SAFETY: that number of indices lies there.
                     let hull = |block| unsafe { outline.hull_of(first, &indices, block) };
                     let has = outline.has(elements(first)?);
                     return has.then(|| Tree::new(blocks.each().map(hull).collect()));
                 }
             };
-            // SAFETY: so many indices lie there; the program's arrays hold the elements, or the
-            // buffer does, as was checked.
+            // SAFETY: that number of indices lies there; the program's arrays hold the elements, or
+            // the buffer does, as was checked.
             let hull = |block| unsafe { positions.hull_of(start, &indices, block) };
             Some(Tree::new(blocks.each().map(hull).collect()))
         };
@@ -239,8 +239,8 @@ impl Context {
         self.sort_blocks(draw.mode, &bounds, blocks, 0)
     }
 
-    /// Whether draws of `mode` are placed by the fixed function and raise no error for certain, so
-    /// that it does not matter who sees them; and how they may be cut.
+    /// How draws of `mode` may be cut. None unless the fixed function places them and they
+    /// certainly raise no error, so that it does not matter which renderers get them.
     fn sort_by(&mut self, mode: u32) -> Option<Option<usize>> {
         let generic = self.gl.arrays.bound.enabled >> attr::GENERIC;
         if generic != 0 || !self.draw_is_sure(mode) {
@@ -258,8 +258,8 @@ impl Context {
         unsafe { self.enc.cur = self.enc.room(4) };
     }
 
-    /// Who draws what is drawn with `mode`, of which the program may have said where it will lie.
-    /// What errors the draw would raise, everyone is told.
+    /// The tiles that a draw with `mode` may touch, if the program has said where it will lie. An
+    /// empty draw goes to all renderers first, for the errors that it may raise.
     #[inline]
     pub(super) fn hinted(&mut self, mode: u32) -> u64 {
         match self.gl.debug.groups.say() && self.may_sort() {
@@ -306,7 +306,7 @@ impl Context {
         (is_plain && is_there).then_some((positions, binding.buffer))
     }
 
-    /// Where they lie; none if that is not known.
+    /// The place of the positions; none if that is not known.
     fn source<'a>(
         &self,
         buffers: &'a Buffers,
@@ -328,7 +328,7 @@ impl Context {
         Some(Source::Outline(outline, number, first))
     }
 
-    /// Who draws what lies within `bounds`, drawn with `mode`.
+    /// The tiles for a draw with `mode` that lies within `bounds`.
     pub fn tiles_within(&mut self, mode: u32, bounds: Bounds) -> u64 {
         if !self.draw_is_sure(mode) {
             return EVERYONE;
@@ -356,8 +356,8 @@ impl Context {
         if tiles == EVERYONE || room > RECORD_MAX {
             return;
         }
-        // SAFETY: the context's own encoder. The room is only looked for, and given back, so that
-        // both come to lie in one message.
+        // SAFETY: the context's own encoder. The room is only requested and returned, so that both
+        // lie in one message.
         unsafe { self.enc.cur = self.enc.room(room) };
         if self.enc.end.is_null() {
             return;

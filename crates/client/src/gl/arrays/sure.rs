@@ -1,4 +1,4 @@
-//! Which draws raise no error for certain, so that glGetError after them need not ask.
+//! Draws that certainly raise no error, so that glGetError after them need not ask the server.
 
 use crate::context::Context;
 use crate::gl::claims::On;
@@ -17,7 +17,7 @@ impl Context {
         checked: bool,
         send: impl FnOnce(&mut Context),
     ) {
-        // Who never asks for errors need not pay for knowing.
+        // A program that never asks for errors need not pay for this.
         if !checked || !self.gl.claims.are_wanted() {
             return send(self);
         }

@@ -12,14 +12,14 @@ use mgn_wire::{gl::*, ops, RECORD_MAX};
 
 /// Bytes of a glBufferSubData record beside its data.
 const HEAD: usize = 28;
-/// What a piece of a large upload holds at most, where there is no half-filled message to complete.
+/// The most bytes in a piece of a large upload, unless it completes a half-filled message.
 const PIECE: usize = (RECORD_MAX / 2) & !4095;
 const _: () = assert!(2 * (PIECE + HEAD) <= RECORD_MAX);
 /// Less than this isn't worth a record of its own.
 const LEAST: usize = 16 << 10;
 /// A read is asked for in pieces of this size.
 pub(super) const READ_PIECE: usize = 4 << 20;
-/// What storage may be made for.
+/// The valid flags of storage.
 const STORAGE_FLAGS: u32 = GL_MAP_READ_BIT
     | GL_MAP_WRITE_BIT
     | GL_MAP_PERSISTENT_BIT
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
     }
 }
 
-/// What vertices and indices hold is wanted by who sorts what the fixed function draws.
+/// If draws of the fixed function are sorted, the contents of vertices and indices are needed.
 fn want(cx: &mut Context, target: u32, buffer: u32) {
     let of_vertices = matches!(
         target,
@@ -87,7 +87,7 @@ fn want(cx: &mut Context, target: u32, buffer: u32) {
     }
 }
 
-/// Whether the buffer's storage stays as it is for good.
+/// Whether the buffer's storage is immutable.
 fn is_storage(cx: &Context, buffer: u32) -> bool {
     let buffers = cx.gl.shared.buffers();
     buffers.get(buffer).is_some_and(|o| o.storage.is_some())
@@ -116,7 +116,7 @@ unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
 
 fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32) {
     if cx.gl.shared.buffers().allocate(buffer, size, usage) {
-        // Storage that can be allocated anew is never mapped to stay.
+        // Storage that can be allocated again never has a persistent mapping.
         cx.gl.shared.notes.mapping_ended(false);
     }
 }
@@ -141,7 +141,7 @@ unsafe fn upload(
 }
 
 /// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill
-/// messages. What is to be looked at is so while the processor still has it at hand.
+/// messages. Bytes that must be examined are examined while they are in the processor's cache.
 ///
 /// # Safety
 /// `data` holds `len` bytes.
@@ -421,7 +421,7 @@ pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, len
 }
 
 /// `len` bytes at `offset` of `buffer`, which is the bound vertex array object's element buffer.
-/// `None` if it has not so many.
+/// `None` if it has fewer.
 ///
 /// The first time it costs a round trip; from then on a copy is kept, up to a limit.
 pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {

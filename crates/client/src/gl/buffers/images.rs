@@ -1,5 +1,5 @@
-//! Buffers that the server writes to without the client seeing what: shaders through images of
-//! textures on them, and feedback.
+//! Buffers to which the server writes unseen by the client: shaders write through images of
+//! textures on them, and transform feedback writes directly.
 
 use crate::current::context;
 use crate::gl::objects::names::use_name;

@@ -21,7 +21,7 @@ const ALLOWED: u32 = GL_MAP_READ_BIT
     | GL_MAP_PERSISTENT_BIT
     | GL_MAP_COHERENT_BIT;
 
-/// What the storage must have been made for.
+/// The flags that the storage must have.
 const BY_STORAGE: u32 =
     GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
 
@@ -93,8 +93,8 @@ fn map(
     }
     let is_persistent = access & GL_MAP_PERSISTENT_BIT != 0;
     let invalid = access & (GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT) != 0;
-    // Of a mapping that stays, what the server has must be known whether or not the program may
-    // read it: what differs is what it wrote.
+    // For a persistent mapping, the server's contents must be known whether or not the program may
+    // read them: the program's writes are found as differences from them.
     let fetched = (!invalid || is_persistent) && !undefined;
     if is_persistent {
         cx.gl.shared.buffers().forget(buffer);
@@ -132,7 +132,7 @@ fn map(
         cx.gl.shared.buffers().fetched(buffer);
     }
     if is_persistent {
-        // What is written to it must not overtake what was done to the buffer before.
+        // Writes to it must not overtake earlier commands for the buffer.
         cx.flush();
     }
     cx.gl.shared.notes.mapping_begins(is_persistent);

@@ -1,4 +1,4 @@
-//! Buffer objects: what is bound, what they hold, and how the program's bytes get there.
+//! Buffer objects: their bindings, their contents, and how the program's bytes get there.
 //!
 //! The client knows the size and the mapping of every buffer, so it finds all errors of these
 //! commands itself; a large upload is then sent in pieces, of which none can fail. A mapping is

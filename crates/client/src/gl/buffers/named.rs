@@ -1,5 +1,6 @@
-//! Buffer objects by name. A command on one is that on the buffer bound to `GL_COPY_WRITE_BUFFER`
-//! while it is bound there, here and on the server, which hears of nothing else.
+//! Buffer objects by name. A command on one binds it to `GL_COPY_WRITE_BUFFER` for a moment, here
+//! and on the server, and becomes the command for the buffer bound there. So the server gets no
+//! commands by name.
 
 use super::bind::*;
 use super::bindings::bound;

@@ -1,4 +1,4 @@
-//! What programs ask about buffer objects.
+//! Queries of buffer objects.
 
 use super::bindings::required;
 use crate::context::Context;

@@ -1,9 +1,9 @@
 //! Mappings that stay while the server works with the buffer: GL_ARB_buffer_storage.
 //!
-//! What the program writes goes to the server with the next message, ahead of it: OpenGL promises
-//! nothing of bytes that are written while commands before may still read them, so none of the
-//! message's commands sees too much. What the server writes comes back when the program has waited
-//! for it: at fences, at the results of queries, and at glFinish.
+//! The program's writes go to the server before the next message. OpenGL promises nothing about
+//! bytes that are written while earlier commands may still read them, so no command of the message
+//! may expect the old bytes. The server's writes come back when the program has waited for them: at
+//! fences, at the results of queries, and at glFinish.
 
 use super::data::READ_PIECE;
 use crate::context::Context;
@@ -16,12 +16,12 @@ use std::sync::MutexGuard;
 /// Bytes of a mgnBufferWrite record beside its data.
 const HEAD: usize = 20;
 
-/// The order of messages that carry what programs wrote, and of those that rely on it.
+/// The order of messages with programs' writes, and of those that rely on them.
 pub struct Turn<'a>(#[allow(dead_code)] MutexGuard<'a, ()>);
 
 impl Shared {
-    /// Sends what programs wrote to persistent mappings. Nothing of the group that relies on it may
-    /// be sent before, so what it gives is to be held until the message behind is on its way.
+    /// Sends what programs wrote to persistent mappings. No command of the group that relies on it
+    /// may be sent before. So hold the result until the following message is on its way.
     pub fn send_persistent(&self, session: &Session, context: u32) -> Turn<'_> {
         let turn = self.turn.lock().unwrap_or_else(|e| e.into_inner());
         let writes = self.buffers().take_writes();

@@ -1,8 +1,8 @@
-//! Debug output. The driver's messages and the server's own wait there, and the program's callback
-//! is called here, in the program's thread: when an answer says that there are any, and before a
-//! frame is handed over. Where the program wants synchronous output, every command that may fail
-//! asks for them before it returns; elsewhere it is sent at once, and a thread asks a moment later
-//! (`debug_thread`).
+//! Debug output. The driver's messages and the server's own are kept at the server. The program's
+//! callback is called here, in the program's thread: when an answer says that there are any, and
+//! before a frame is handed over. If the program wants synchronous output, every command that may
+//! fail asks for them before it returns. Otherwise the command is sent at once, and a thread asks a
+//! moment later (`debug_thread`).
 
 pub mod labels;
 
@@ -36,7 +36,7 @@ impl Context {
         if self.gl.debug.synchronous {
             return self.tell();
         }
-        // What follows and cannot fail leaves the doubt as it is.
+        // Following commands that cannot fail do not change the doubt.
         if self.enc.doubt & SENT != 0 || self.gl.immediate.hides_room() {
             return;
         }
@@ -47,7 +47,7 @@ impl Context {
         }
     }
 
-    /// What the thread that asks in the program's place has in common with this context.
+    /// The state that this context shares with the thread that asks in the program's place.
     pub fn line(&self) -> Option<Arc<Line>> {
         self.line.clone()
     }
@@ -105,7 +105,7 @@ impl Context {
         }
     }
 
-    /// Looks at what the program has said of debug output, after it may have said something else.
+    /// Reads the program's settings of debug output, after they may have changed.
     pub fn follow_debug(&mut self) {
         let on = |cap| self.gl.state.is_enabled(cap) == Some(true);
         let (output, synchronous) = (on(GL_DEBUG_OUTPUT), on(GL_DEBUG_OUTPUT_SYNCHRONOUS));
@@ -115,8 +115,8 @@ impl Context {
         self.follow_line();
     }
 
-    /// Has the thread tell whom the program wants to be told, if it may be told in another thread.
-    /// In the callback that waits until it has returned.
+    /// Sets the thread's callback to the program's, if that may be called in another thread. If the
+    /// callback is running, this waits until it has returned.
     fn follow_line(&mut self) {
         if self.gl.debug.tells {
             return;
@@ -132,7 +132,7 @@ impl Context {
         }
     }
 
-    /// The context goes: nobody is told of anything any more.
+    /// The context is destroyed: its callback gets no more messages.
     pub fn hang_up(&mut self) {
         if let Some(line) = &self.line {
             line.tells(0, 0);
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn glDebugMessageCallback(callback: *mut c_void, user: *co
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        // What was said so far is the old one's.
+        // Messages so far belong to the old callback.
         cx.hear();
         cx.gl.debug.callback = callback;
         cx.gl.debug.user = user;

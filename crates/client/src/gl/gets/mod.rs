@@ -1,5 +1,5 @@
-//! Gets of state: answered from the shadow, or by those that keep the value, or by the server where
-//! nobody here knows it.
+//! Gets of state: answered from the shadow, or by other code that keeps the value, or by the server
+//! if the client does not know it.
 
 mod answer;
 mod parameters;

@@ -1,4 +1,4 @@
-//! Gets of parameters: of lights, materials and textures, and of what has an index.
+//! Gets of parameters: of lights, materials and textures, and of indexed state.
 
 use super::answer::take;
 use crate::current::context;

@@ -102,7 +102,7 @@ get_commands! {
     glGetBooleanv get_booleans: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most usize::MAX;
 }
 
-/// What is asked most: integers that the shadow finds at once. Others may be kept beside it.
+/// The most frequent queries: integers that the shadow finds at once. Others may be kept beside it.
 #[inline(always)]
 fn one_integer(cx: &Context, pname: u32) -> Option<i32> {
     if pname >= FIRST_KEPT {
@@ -159,7 +159,8 @@ impl Context {
         }
     }
 
-    /// Asks the server for a current attribute that was changed in a way that nobody here computes.
+    /// Asks the server for a current attribute that was changed in a way that the client does not
+    /// compute.
     #[cold]
     fn ask_current(&mut self, pname: u32) {
         let Some(attribute) = self.current_attribute(pname) else {
@@ -223,11 +224,11 @@ fn is_current(pname: u32) -> bool {
     )
 }
 
-/// The least of the names, but for one, whose values are kept beside the shadow; the old ones,
-/// which programs ask for most, are below.
+/// The least of the names, except one, whose values are kept beside the shadow; the old ones, which
+/// programs query most often, are below.
 const FIRST_KEPT: u32 = GL_VERTEX_ARRAY;
 
-/// The target whose binding a name tells.
+/// The target whose binding a name queries.
 fn buffer_target(pname: u32) -> Option<u32> {
     Some(match pname {
         GL_ARRAY_BUFFER_BINDING => GL_ARRAY_BUFFER,

@@ -1,5 +1,5 @@
-//! glIsEnabled, and commands that change what gets show and little else: the attribute stack, and
-//! the buffers that are drawn to and read.
+//! glIsEnabled, and commands that change little else than the results of gets: the attribute stack,
+//! and the draw and read buffers.
 
 use crate::current::context;
 use crate::gl::tracked::{values, Tracked};

@@ -1,9 +1,9 @@
-//! Small reads that follow each other: the server is asked for more than the program wants, and the
-//! next reads are answered from that.
+//! Small consecutive reads: the client reads more from the server than the program wants, and
+//! answers the next reads from that.
 //!
 //! Each read is a round trip, and one of a few pixels takes hardly longer than one of some
-//! thousand. What was read holds for as long as nobody of this process has told the server
-//! anything: then nothing can have been drawn, bound or chosen meanwhile.
+//! thousand. The pixels remain valid as long as this process has sent the server no command: then
+//! nothing can have been drawn, bound or chosen meanwhile.
 
 use crate::context::Context;
 use crate::gl::pixels::Layout;
@@ -12,7 +12,7 @@ use crate::stats::Word;
 use core::ffi::c_void;
 use mgn_wire::ops;
 
-/// So many reads with nothing between them let more be expected.
+/// After this number of reads with nothing between them, more are likely.
 const IN_A_ROW: u32 = 2;
 
 impl Context {

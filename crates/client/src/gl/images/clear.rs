@@ -1,4 +1,4 @@
-//! Textures and buffers cleared to one pixel, which the pixel store does not apply to and which
+//! Textures and buffers cleared to one pixel, to which the pixel store does not apply, and which
 //! never lies in a buffer.
 
 use super::source::one_pixel;

@@ -5,7 +5,7 @@ use crate::gl::objects::names::follow;
 use mgn_wire::gl::GL_NONE;
 use std::ffi::c_void;
 
-/// What EGL has given out as an image is a number of ours.
+/// EGL's handle of an image is a number that we have chosen.
 fn number(image: *mut c_void) -> u32 {
     u32::try_from(image as usize).unwrap_or(0)
 }

@@ -1,9 +1,9 @@
 //! Images to and from the program's memory, and the pixel store parameters that say how they lie
 //! there.
 //!
-//! On the wire images are tight, whatever the program's parameters, and the server sees to it that
-//! the driver takes them so. Where a pixel buffer is bound the pointer is an offset into it and the
-//! driver has to know the program's parameters, so only then the server is told of them.
+//! On the wire images are tight, whatever the program's parameters, and the server sets the
+//! driver's parameters to match. If a pixel buffer is bound, the pointer is an offset into it and
+//! the driver must have the program's parameters, so only then are they sent to the server.
 
 mod ahead;
 mod clear;

@@ -1,4 +1,4 @@
-//! Images on their way in: what OpenGL writes to the program's memory, or to the buffer bound to
+//! Images from the server: OpenGL writes them to the program's memory, or to the buffer bound to
 //! GL_PIXEL_PACK_BUFFER.
 
 use crate::context::Context;
@@ -16,7 +16,8 @@ use mgn_wire::ops;
 const BAND: usize = 32 << 20;
 
 impl Region {
-    /// Reads into the program's memory; `most` is how much there is, if the program says so.
+    /// Reads into the program's memory; `most` is the size of that memory, if the program has given
+    /// it.
     ///
     /// # Safety
     /// `pixels` has room for the image if OpenGL accepts the arguments.
@@ -153,7 +154,7 @@ fn tiled(
         return Some(None);
     }
     for (tile, answer) in answers.into_iter().enumerate() {
-        // What a renderer had that is lost is black.
+        // The part of a lost renderer is black.
         let Some(mut answer) = answer else { continue };
         let mut rest = answer.next_array(1);
         for part in parts.iter().filter(|part| part.tile == tile) {

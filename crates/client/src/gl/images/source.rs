@@ -1,4 +1,4 @@
-//! Images on their way out: from the program's memory to the wire.
+//! Images to the server: from the program's memory to the wire.
 
 use super::formats::go_together;
 use crate::context::Context;
@@ -16,7 +16,7 @@ const EXTENT_MAX: i32 = 65_536;
 /// The most bytes of a single command, beside its other arguments.
 const COMMAND_MAX: usize = LONG_MAX - 256;
 
-/// What a command takes its pixels from.
+/// The source of a command's pixels.
 pub(super) enum Pixels {
     /// Nothing, or nothing that may be looked at.
     Null,
@@ -95,7 +95,7 @@ impl Pixels {
         Some(Pixels::Buffer(offset))
     }
 
-    /// What the command sends of it; `None` if it is more than any command sends. The bytes stay
+    /// The data that the command sends; `None` if it is more than any command sends. The bytes stay
     /// where they are until the next image.
     ///
     /// # Safety

@@ -1,4 +1,4 @@
-//! glPixelStore, and what the server is told of the parameters.
+//! glPixelStore, and the parameters that the server gets.
 
 use crate::context::Context;
 use crate::current::context;
@@ -76,7 +76,7 @@ impl Context {
         self.pack_buffer() != 0
     }
 
-    /// Sends a command that writes an image to the pixel pack buffer: likewise. Says whether it was
+    /// The same for a command that writes an image to the pixel pack buffer. Returns whether it was
     /// sent.
     pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) -> bool {
         // The server's buffers are never mapped, so it is here that a mapped one is refused.
@@ -98,7 +98,7 @@ impl Context {
         true
     }
 
-    /// What glPushClientAttrib saves of pixels.
+    /// The pixel state that glPushClientAttrib saves.
     pub fn save_pixels(&self) -> SavedPixels {
         SavedPixels {
             pack: self.gl.pixels.pack,

@@ -117,8 +117,8 @@ impl Context {
         }
     }
 
-    /// Sends an attribute by itself. Inlined so that of an entry point's own attribute only its
-    /// case is left.
+    /// Sends an attribute alone. It is inlined so that only the case of an entry point's own
+    /// attribute remains.
     #[inline(always)]
     pub(super) fn send_attribute(&mut self, attribute: u8, components: u8, v: [f32; 4]) {
         // The context has the command and the attribute. Of OpenGL ES 1 the server knows better.

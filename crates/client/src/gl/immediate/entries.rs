@@ -208,7 +208,8 @@ attributes! {
 
 pub(super) use attributes;
 
-/// Attributes whose first argument says which: a texture unit or a generic attribute's number.
+/// Commands whose first argument selects the attribute: a texture unit or a generic attribute's
+/// number.
 macro_rules! numbered {
     ($which:ident: $($how:ident $n:tt $type:ty: $name:ident, $vector:ident;)*) => {
         $(numbered!(@scalar $which $how $n $type, $name);

@@ -73,7 +73,7 @@ numbered! { generic:
 }
 
 /// Attributes in the numbers of drivers: those of the fixed functions come first, then the generic
-/// ones. What is behind, no program means.
+/// ones. No program uses higher numbers.
 fn aliased<const N: usize>(cx: &mut Context, index: u32, v: [Half; N]) {
     let mut wide = [0.0, 0.0, 0.0, 1.0];
     wide[..N].copy_from_slice(&v.map(Half::float));

@@ -49,7 +49,7 @@ impl Context {
         if self.enc.watched {
             self.watched_begin();
         }
-        // What is drawn may raise errors.
+        // The drawing may raise errors.
         self.drawing_begins(mode, ops::GL_BEGIN);
         let im = &mut self.gl.immediate;
         let again = im.reopen_at == self.enc.cur
@@ -340,8 +340,9 @@ impl Context {
         };
     }
 
-    /// Ends the run where the primitive may be cut, and goes on with a layout in which `attribute`
-    /// has so many components (or, without one, in a new chunk). False if that isn't possible.
+    /// Ends the run where the primitive may be cut, and continues with a layout in which `change`
+    /// sets the components of an attribute (or, without a change, in a new chunk). False if that
+    /// isn't possible.
     fn restart_run(&mut self, change: Option<(u8, u8)>) -> bool {
         self.gl.immediate.keep_values(&mut self.gl.state.current);
         let Some(plan) = self.plan_cut(change) else {

@@ -29,8 +29,8 @@ impl Context {
         places && self.may_sort() && self.sorter(mode).is_some()
     }
 
-    /// What sorts vertices that the fixed function places and draws with `mode`; none if every
-    /// renderer has to draw them.
+    /// The sorter of vertices that the fixed function places and draws with `mode`; none if every
+    /// renderer must draw them.
     pub fn sorter(&mut self, mode: u32) -> Option<&Sorter> {
         // A fragment program places nothing, but a draw without the one that is enabled is an
         // error.
@@ -79,7 +79,7 @@ impl Context {
         ))
     }
 
-    /// How many pixels beyond its vertices a primitive may be drawn; none if nobody knows.
+    /// How many pixels beyond its vertices a primitive may be drawn; none if that is unknown.
     fn margin(&self, mode: u32) -> Option<f32> {
         let number = |pname| {
             let values = self.gl.state.get(pname).values()?;

@@ -62,7 +62,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
             return cx.set_error(error.code());
         }
-        // What a list draws while it is compiled is not cut to tiles.
+        // The draws of a list are not cut to tiles while it is compiled.
         if mode == gl::GL_COMPILE_AND_EXECUTE && cx.gl.objects.counts.need(Need::Exact) {
             cx.make_whole(Whole::Drawing);
         }

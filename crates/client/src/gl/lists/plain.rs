@@ -1,5 +1,5 @@
-//! Calls of plain display lists. On a wall the client keeps bounds of what they draw, so that
-//! calling one is for those whose tiles it touches. What it sets, all are told.
+//! Calls of plain display lists. On a wall the client keeps the bounds of their draws, so that a
+//! call goes to the renderers whose tiles it touches. State that it sets goes to all.
 
 use crate::context::Context;
 use crate::shadow::arrays::tree::EVERYONE;
@@ -24,8 +24,8 @@ impl Context {
         self.gl.lists.follow(records);
     }
 
-    /// What is known of lists that are called now and not compiled into another; nothing if any of
-    /// them is not plain.
+    /// The known lists, if they are called now and not compiled into another; empty if any of them
+    /// is not plain.
     pub(super) fn plain_lists(&self, names: impl Iterator<Item = u32>) -> Vec<Arc<Plain>> {
         if !self.may_sort() || self.gl.in_begin() || self.gl.lists.is_open() {
             return Vec::new();
@@ -33,7 +33,7 @@ impl Context {
         self.gl.shared.lists().plain(names).unwrap_or_default()
     }
 
-    /// Who draws something when these lists are called.
+    /// The tiles that a call of these lists touches.
     pub(super) fn tiles_of_lists(&mut self, lists: &[Arc<Plain>]) -> u64 {
         let draws = lists.iter().any(|plain| !plain.modes.is_empty());
         if !draws || self.gl.debug.is_heard() {
@@ -48,7 +48,8 @@ impl Context {
         tiles
     }
 
-    /// Tells everybody what lists leave behind that some have not called.
+    /// Sends all renderers the state that lists leave, because some renderers have not called the
+    /// lists.
     pub(super) fn leave_behind(&mut self, lists: &[Arc<Plain>]) {
         let mut left: Vec<&[u8]> = Vec::new();
         for (_, record) in lists.iter().rev().flat_map(|list| list.leaves.iter().rev()) {

@@ -9,18 +9,18 @@ use std::sync::Arc;
 /// Lists that are about to be called and can only fail for what the shadow sees when it carries
 /// them out.
 pub(super) struct Called {
-    /// What was in doubt before them.
+    /// The doubts before them.
     before: u16,
     /// `Encoder::changes` before them.
     changes: u32,
-    /// Of those that draw, unless that is certain to succeed; none where such a claim cannot be
-    /// made.
+    /// The claims of lists that draw, unless the draws are certain to succeed; none where such a
+    /// claim cannot be made.
     claims: Option<Vec<Claim>>,
 }
 
 impl Context {
-    /// To be called before lists are. None if they may change what other commands' success depends
-    /// on, or nobody wants to know.
+    /// Call this before lists are called. None if they may change state on which other commands'
+    /// success depends, or if claims are not needed.
     pub(super) fn before_lists(&mut self, names: impl Iterator<Item = u32>) -> Option<Called> {
         if !self.gl.claims.are_wanted()
             || self.gl.in_begin()
@@ -30,7 +30,7 @@ impl Context {
             return None;
         }
         let lists = self.gl.shared.lists().sure_lists(names)?;
-        // What they hold leaves alone what this depends on.
+        // Their commands do not change the state on which this depends.
         let claims = match lists.iter().any(|list| list.draws || list.draws_pixels) {
             true if !self.draw_is_sure(gl::GL_TRIANGLES) => self.claims_of_lists(&lists),
             _ => Some(Vec::new()),

@@ -68,7 +68,7 @@ strings! {
         glGetNamedProgramStringEXT = gl_get_named_program_string_ext, GL_GET_NAMED_PROGRAM_STRING_EXT(program);
 }
 
-/// What `GL_PROGRAM_ERROR_STRING_ARB` says now.
+/// The current `GL_PROGRAM_ERROR_STRING_ARB`.
 pub fn program_error(cx: &mut Context) -> Vec<u8> {
     // SAFETY: the context's own encoder.
     unsafe { cx.enc.mgn_get_program_error_string(ALL) };

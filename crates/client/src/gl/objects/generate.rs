@@ -64,7 +64,7 @@ fn has_class(cx: &Context, class: Class) -> bool {
     }
 }
 
-/// Generates `n` names and tells the server. Nobody waits.
+/// Generates `n` names and tells the server, without waiting.
 ///
 /// # Safety
 /// There is room for `n` names.

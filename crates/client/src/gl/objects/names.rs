@@ -6,8 +6,8 @@ use crate::shadow::objects::class::Class;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// Has the shadow of the state follow a command, and leaves the entry point with the error if the
-/// shadow finds one.
+/// Applies a command to the shadow of the state. If the shadow finds an error, the entry point
+/// returns with it.
 macro_rules! follow {
     ($cx:ident, $hook:ident($($arg:expr),*)) => {
         if let Some(error) = $crate::gl::tracked::Tracked::refusal($cx.gl.state.$hook($($arg),*)) {

@@ -1,4 +1,4 @@
-//! Questions about shaders and programs. What linking decides is asked once.
+//! Questions about shaders and programs. Values that linking decides are queried once.
 
 use crate::context::Context;
 use crate::current::context;
@@ -19,8 +19,7 @@ const OF_LINKING: [u32; 7] = [
     GL_ACTIVE_UNIFORM_BLOCK_MAX_NAME_LENGTH,
 ];
 
-/// Writes what a program is told where nobody answers, not even that it made a mistake: that all
-/// went well.
+/// Writes the value that the program gets if no answer came and no error was raised: success.
 ///
 /// # Safety
 /// There is room for a value.
@@ -241,8 +240,8 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(
     }
 }
 
-/// What `ask(pname, to, room)` answers: one value, or the list of members, which the program has
-/// made room for after it had asked how long it is.
+/// The answer of `ask(pname, to, room)`: one value, or the list of members, for which the program
+/// has made room after it had asked for the length.
 ///
 /// # Safety
 /// `to` is null or has room for the values.

@@ -1,5 +1,5 @@
-//! Queries that begin and end, and rendering on condition of them. On a wall each renderer counts
-//! samples of its own tile, and the client adds up.
+//! Queries that begin and end, and conditional rendering. On a wall each renderer counts samples of
+//! its own tile, and the client adds them up.
 
 use crate::context::Context;
 use crate::current::context;
@@ -78,8 +78,8 @@ impl Context {
         }
     }
 
-    /// What all renderers have counted together, or whether all have done so. None if
-    /// glGetQueryObject fails; the error is raised if `raises`.
+    /// The total of all renderers, or whether all have finished counting. None if glGetQueryObject
+    /// fails; the error is raised if `raises`.
     pub(super) fn counted(&mut self, id: u32, pname: u32, raises: bool) -> Option<u64> {
         let (mut shares, mut whole) = (0u64, 0);
         let (mut is_done, mut is_any) = (true, false);
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
 pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
     // SAFETY: the same command; otherwise the only reference in use, to the thread's own context.
     unsafe {
-        // Of samples there is no other index.
+        // Queries of samples have no other index.
         if index == 0 && counts_samples(target) {
             return glBeginQuery(target, id);
         }
@@ -195,7 +195,7 @@ fn waiting(mode: u32) -> u32 {
     }
 }
 
-/// On a wall whoever asks waits, whatever the mode says, so that all renderers draw or none does.
+/// On a wall all renderers wait for the result, in any mode, so that all of them draw or none does.
 pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
     // SAFETY: as above.
     unsafe {

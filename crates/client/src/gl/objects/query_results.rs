@@ -90,7 +90,7 @@ fn fitting(value: u64, kind: u32) -> u64 {
 }
 
 impl Context {
-    /// What is sent for a result that each renderer of a wall writes to a buffer of its own: it
+    /// The query to send for a result that each renderer of a wall writes to its own buffer: it
     /// waits, so that all write the same.
     fn alike(&self, pname: u32) -> impl Iterator<Item = u32> {
         let is_on_wall = self.session.is_some_and(|s| s.wall().is_some());

@@ -1,4 +1,4 @@
-//! Fences. What the program holds as a pointer is the fence's name.
+//! Fences. The program's pointer is the fence's name.
 
 use super::names::tell_group;
 use crate::current::context;

@@ -66,14 +66,14 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     }
 }
 
-/// How many of `count` elements, of `each` values, a uniform is sent: no more than any uniform has,
-/// and no more than there is memory for. A driver reads only as many as the uniform takes, so a
-/// program may say any number.
+/// How many of `count` elements, of `each` values, are sent for a uniform: no more than any uniform
+/// has, and no more than the program's memory holds. A driver reads only as many as the uniform
+/// takes, so a program may pass any number.
 pub fn elements_there<T>(value: *const T, count: i32, each: usize) -> i32 {
     /// Beyond what any driver offers for the uniforms of a stage.
     const MOST: i32 = 1 << 16;
-    /// No page is smaller. What lies within one is there if its beginning is, and is not asked
-    /// about, because the question costs more than the command.
+    /// No page is smaller. Values within one page are accessible if the first one is. They are not
+    /// checked, because the check costs more than the command.
     const PAGE: usize = 4096;
     let count = count.min(MOST);
     let size = each * size_of::<T>();
@@ -125,7 +125,7 @@ fn current_set(cx: &mut Context, location: i32, list: &[i32]) {
     if let Some(program) = cx.gl.objects.program_in_use() {
         set(cx, program, location, list);
     } else {
-        // Of which program it is only the server knows.
+        // Only the server knows to which program it belongs.
         cx.enc.changes = cx.enc.changes.wrapping_add(1);
     }
 }

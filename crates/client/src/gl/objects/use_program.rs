@@ -89,7 +89,7 @@ fn is_linked(cx: &mut Context, program: u32) -> bool {
     super::program_queries::program_parameter(cx, program, GL_LINK_STATUS) != 0
 }
 
-/// The current program was linked anew: its new shaders are in use at once.
+/// The current program was linked again: its new shaders are in use at once.
 pub(super) fn relinked(cx: &mut Context, program: u32) {
     if cx.gl.objects.program == Some(program) && cx.gl.shared.programs().uses_ids(program) {
         cx.gl.objects.uses_ids = true;

@@ -70,7 +70,7 @@ impl Layout {
             // SAFETY: the caller's memory, which does not overlap.
             Conversion::None => unsafe { src.copy_to_nonoverlapping(dst, self.row_bytes) },
             Conversion::Swap(size) => {
-                // SAFETY: the caller's memory, which does not overlap, and which nobody else
+                // SAFETY: the caller's memory, which does not overlap, and which no other code
                 // uses: `dst` was just reserved and is written here before it is read.
                 let dst = unsafe {
                     src.copy_to_nonoverlapping(dst, self.row_bytes);
@@ -119,7 +119,7 @@ impl Layout {
             } => {
                 let touched = (offset + width).div_ceil(8);
                 // SAFETY: a tight row, and the bytes that the row's bits touch, which are the
-                // program's and initialised as far as it will ever look at them.
+                // program's, and initialised as far as it will ever read them.
                 let (src, dst) = unsafe {
                     (
                         slice::from_raw_parts(src, self.row_bytes),

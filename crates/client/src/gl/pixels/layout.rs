@@ -45,7 +45,7 @@ impl Extent {
     }
 }
 
-/// What becomes of the bytes of a row on their way.
+/// The conversion of a row's bytes while they are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conversion {
     None,
@@ -65,7 +65,7 @@ pub(super) enum Conversion {
 pub struct Layout {
     /// Bytes from the program's pointer to the first byte of the first row.
     pub(super) start: isize,
-    /// Bytes of a row on the wire, and, but for bitmaps, in memory.
+    /// Bytes of a row on the wire, and, except for bitmaps, in memory.
     pub(super) row_bytes: usize,
     pub(super) row_stride: isize,
     /// Rows of one image of a volume.

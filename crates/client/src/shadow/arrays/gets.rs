@@ -1,11 +1,11 @@
-//! What a program may ask about vertex arrays.
+//! Queries of vertex arrays.
 
 use super::Arrays;
 use core::ffi::c_void;
 use mgn_wire::draws::attr;
 use mgn_wire::gl;
 
-/// What is asked of an array.
+/// The queried property of an array.
 enum Of {
     Enabled,
     Size,
@@ -78,7 +78,7 @@ impl Arrays {
         }
     }
 
-    /// What the last pointer command gave.
+    /// The pointer of the last pointer command.
     pub fn pointer(&self, slot: u8) -> *mut c_void {
         self.bound.formats[usize::from(slot)].pointer as *mut c_void
     }

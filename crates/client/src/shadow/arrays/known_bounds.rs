@@ -5,7 +5,7 @@ use super::tree::Tree;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bounds of so many blocks are remembered at least, and of twice as many at most.
+/// The bounds of at least this number of blocks are kept, and of at most twice this number.
 const BLOCKS_KEPT: usize = 1 << 17;
 
 /// Bounds of blocks of draws from buffers.
@@ -13,12 +13,12 @@ const BLOCKS_KEPT: usize = 1 << 17;
 pub struct Known {
     bounds: HashMap<Key, Arc<Tree>>,
     blocks: usize,
-    /// What was remembered before those; what is not asked for again is forgotten, such as
-    /// contents that have changed.
+    /// The bounds before those. Bounds that are not used again are forgotten, such as those of
+    /// changed contents.
     before: HashMap<Key, Arc<Tree>>,
 }
 
-/// What bounds depend on.
+/// The values that bounds depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     pub positions: (u64, Positions),

@@ -25,11 +25,11 @@ pub struct Arrays {
     name: u32,
     /// The others, by name.
     others: HashMap<u32, Box<VertexArray>>,
-    /// What glClientActiveTexture chose.
+    /// The unit that glClientActiveTexture chose.
     pub client_unit: u32,
     pub saved: Stack,
-    /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where nobody
-    /// can be asked for them.
+    /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where they
+    /// cannot be fetched.
     pub fetched: Vec<(u32, Vec<u8>)>,
     pub known: Known,
     /// Whether draws may bring arrays along. In a core profile an array without a buffer is the

@@ -45,7 +45,7 @@ impl Blocks {
         }
     }
 
-    /// What is in some of them.
+    /// The elements in some of them.
     pub fn range(&self, blocks: Range<usize>) -> Range<usize> {
         let end = match blocks.end == self.number {
             true => self.count,
@@ -136,12 +136,12 @@ impl Positions {
         if (self.type_, self.size) == (GL_FLOAT, 3) {
             return hull(range, |n| {
                 let at = place(n)?.cast::<[f32; 3]>();
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 let [x, y, z] = unsafe { at.read_unaligned() };
                 Some([x, y, z, 0.])
             });
         }
-        // SAFETY: likewise.
+        // SAFETY: as above.
         hull(range, |n| Some(unsafe { self.read(place(n)?) }))
     }
 
@@ -174,7 +174,7 @@ impl Indices {
     /// Index `n`, unless it restarts the primitive.
     ///
     /// # Safety
-    /// There are so many.
+    /// There are more than `n` indices.
     #[inline(always)]
     pub unsafe fn read(&self, n: usize) -> Option<i64> {
         // SAFETY: the caller's promise.
@@ -195,7 +195,7 @@ impl Indices {
 fn hull(block: Range<usize>, vertex: impl Fn(usize) -> Option<[f32; 4]>) -> Bounds {
     let (mut bounds, mut n) = (Bounds::NONE, block.start);
     while n + 4 <= block.end {
-        // What is no number is left out.
+        // Values that are not numbers are left out.
         let found = [n, n + 1, n + 2, n + 3].map(|n| vertex(n).unwrap_or([f32::NAN; 4]));
         bounds.add_four(found);
         n += 4;
@@ -268,7 +268,7 @@ mod tests {
                 let start = bytes.as_ptr();
                 // SAFETY: the vector's own positions.
                 let vertex = |n: usize| unsafe { positions.read(start.wrapping_add(n * stride)) };
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 let hull = unsafe { positions.hull(start, 0..count, count) };
                 let case = format!("{count} of {size} {type_:#x}, {stride} apart");
                 assert!(agree(hull, around((0..count).map(vertex))), "{case}");
@@ -282,7 +282,7 @@ mod tests {
                     base: 0,
                     restart: Some(0),
                 };
-                // SAFETY: likewise, and the vector's own indices.
+                // SAFETY: as above, and the indices lie in the vector.
                 let hull = unsafe { positions.hull_of(start, &read, 3..50) };
                 let named = indices[3..].iter().filter(|n| **n != 0);
                 let named = around(named.map(|n| vertex(usize::from(*n))));

@@ -1,4 +1,4 @@
-//! What glPushClientAttrib saves.
+//! The state that glPushClientAttrib saves.
 
 use super::vertex_array::VertexArray;
 use mgn_state::PixelStore;

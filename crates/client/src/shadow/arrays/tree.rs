@@ -3,8 +3,8 @@
 use super::positions::Blocks;
 use mgn_wall::{Bounds, Boxes, Judged, Sorter, GROUP};
 
-/// What a tile does not need, but lies between two parts that it does need, is drawn by it all the
-/// same if it is no longer than this, in blocks: another draw would cost its renderer more.
+/// The longest gap, in blocks, between two parts that a tile needs that it draws all the same:
+/// another draw would cost its renderer more.
 const SHORT: usize = 8;
 
 /// The tiles of what everyone draws.
@@ -56,8 +56,8 @@ impl Tree {
         self.blocks
     }
 
-    /// Cuts those blocks of a draw from the one with this number on. What touches no tile is left
-    /// out.
+    /// Cuts those blocks of a draw from the one with this number on. Blocks that touch no tile are
+    /// left out.
     pub fn cut(&self, sorter: &Sorter, blocks: Blocks, from: usize) -> Vec<Piece> {
         let mut runs = Runs::default();
         if self.blocks > 0 {
@@ -113,7 +113,7 @@ struct Run {
 #[derive(Debug)]
 struct Runs {
     all: Vec<Run>,
-    /// Where each tile's last run has ended, but for the last one of all.
+    /// Where each tile's last run has ended, except for the last one of all.
     ends: [usize; 64],
 }
 

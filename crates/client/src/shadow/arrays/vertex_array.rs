@@ -18,8 +18,8 @@ pub struct Format {
     pub given_stride: i32,
     pub relative_offset: u32,
     pub binding: u8,
-    /// What a pointer command gave last, which is what the program is told of it, whatever is
-    /// bound since.
+    /// The pointer of the last pointer command, which is the program's answer, even if another
+    /// buffer has been bound since.
     pub pointer: usize,
 }
 

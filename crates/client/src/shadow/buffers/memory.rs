@@ -4,14 +4,14 @@ use mgn_sys::Watched;
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ops::Range;
 
-/// What `GL_MIN_MAP_BUFFER_ALIGNMENT` promises.
+/// The alignment that `GL_MIN_MAP_BUFFER_ALIGNMENT` promises.
 pub const ALIGNMENT: usize = 64;
 
 /// Zeroed bytes at a fixed address, which the program may write to while it holds a mapping. So
 /// they are only reached by raw pointer.
 ///
-/// Pages that nobody touches cost nothing: the allocator gets large blocks zeroed from the kernel,
-/// which it would not for a larger alignment than its own. Hence the `ALIGNMENT` bytes more.
+/// Untouched pages cost nothing: the allocator gets large blocks zeroed from the kernel, but would
+/// not for a larger alignment than its own. Hence the `ALIGNMENT` bytes more.
 #[derive(Debug)]
 pub struct Memory {
     block: *mut u8,
@@ -30,8 +30,8 @@ const WATCHED_MIN: usize = 256 << 10;
 
 // SAFETY: the block belongs to this value alone, wherever that is.
 unsafe impl Send for Memory {}
-// SAFETY: nothing refers to the bytes but for as long as a call; who writes to them while others
-// read says why that is well.
+// SAFETY: references to the bytes exist only during a call; code that writes to them while others
+// read argues why that is sound.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -44,7 +44,8 @@ impl Memory {
         (!block.is_null()).then_some(Memory { block, from, len })
     }
 
-    /// Likewise, of which `written` tells something if it is large and the kernel can.
+    /// The same, for which `written` finds changes if the memory is large and the kernel supports
+    /// that.
     pub fn watched(len: usize) -> Option<Memory> {
         if len < WATCHED_MIN {
             return Memory::zeroed(len);
@@ -100,7 +101,7 @@ impl Memory {
             .checked_add(bytes.len())
             .is_some_and(|end| end <= self.len);
         // SAFETY: the bytes lie in the block. Programs may write there only while they hold a
-        // mapping of it, and then nobody asks.
+        // mapping of it, and then this is not called.
         fits && unsafe { std::slice::from_raw_parts(self.at(offset), bytes.len()) } == bytes
     }
 
@@ -119,7 +120,7 @@ impl Memory {
 pub struct Contents<'a>(&'a Memory);
 
 impl Contents<'_> {
-    /// Where `len` bytes at `offset` lie, if there are so many.
+    /// The address of `len` bytes at `offset`, if they exist.
     pub fn at(&self, offset: usize, len: usize) -> Option<*const u8> {
         let fits = offset.checked_add(len)? <= self.0.len();
         fits.then(|| self.0.at(offset).cast_const())

@@ -1,4 +1,4 @@
-//! What the client knows of one buffer object.
+//! The client's knowledge of one buffer object.
 
 use super::memory::{Contents, Memory, ALIGNMENT};
 use super::outline::Outline;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct BufferObject {
     pub size: i64,
     pub usage: u32,
-    /// The flags of storage that stays for good.
+    /// The flags of immutable storage.
     pub storage: Option<u32>,
     /// Nothing was written since its storage was allocated.
     pub(super) undefined: bool,
@@ -21,7 +21,7 @@ pub struct BufferObject {
     /// All of its contents, kept the same as the server's. Only of buffers whose contents were
     /// needed once, or are `wanted`.
     pub(super) copy: Option<Memory>,
-    /// Where its vertices lie, which is as far as it was foreseen all that there is to know.
+    /// Where its vertices lie. If the guess about its use was right, no other knowledge is needed.
     pub(super) outline: Option<Outline>,
     /// How positions of its vertices were read.
     pub(super) foreseen: Option<Positions>,
@@ -52,7 +52,7 @@ pub struct Mapping {
     pub access: u32,
     /// `None` while the program sees the buffer's copy.
     pub(super) own: Option<Memory>,
-    /// What the server has of a persistent mapping, as far as the client knows.
+    /// The server's contents of a persistent mapping, as far as the client knows them.
     pub(super) sent: Option<Arc<Memory>>,
     pub pointer: usize,
 }
@@ -102,7 +102,7 @@ impl Mapping {
     }
 }
 
-/// What a mapping leaves to send at its end.
+/// The data that must be sent at the end of a mapping.
 #[derive(Debug)]
 pub struct Unmapped {
     pub mapping: Mapping,
@@ -148,7 +148,7 @@ impl BufferObject {
             .is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
     }
 
-    /// Whether nobody has written to the storage yet, so that it may hold anything.
+    /// Whether the storage has never been written, so that it may hold anything.
     pub fn is_undefined(&self) -> bool {
         self.undefined && !self.written_unseen
     }

@@ -1,11 +1,11 @@
-//! Where the vertices lie of a buffer that is filled again and again, found while they are sent: so
+//! Bounds of the vertices in a buffer that is filled repeatedly, found while they are sent, so that
 //! no copy of them is kept.
 
 use crate::shadow::arrays::positions::{Indices, Positions};
 use mgn_wall::Bounds;
 use std::ops::Range;
 
-/// So many vertices have bounds in common.
+/// The number of vertices that share bounds.
 const CELL: usize = 48;
 
 /// Bounds of the positions in a buffer.
@@ -18,7 +18,7 @@ pub struct Outline {
     cells: Vec<Bounds>,
 }
 
-/// What is found of some bytes on their way to a buffer.
+/// The bounds found in some bytes on their way to a buffer.
 #[derive(Debug)]
 pub struct Look {
     grid: Positions,
@@ -34,7 +34,7 @@ pub struct Look {
 }
 
 impl Outline {
-    /// Of a buffer of `size` bytes, whose contents are undefined: taken for zeros.
+    /// For a buffer of `size` bytes with undefined contents, which count as zeros.
     pub fn new(grid: Positions, size: usize) -> Outline {
         let vertices = grid.before(size).0;
         let mut zeros = Bounds::NONE;
@@ -50,7 +50,7 @@ impl Outline {
         Look::new(self.grid, offset, data, len)
     }
 
-    /// What was looked at has been written.
+    /// The examined bytes have been written.
     pub fn wrote(&mut self, look: Look) {
         if look.grid != self.grid || look.whole.end > self.vertices {
             // Another thread has given the buffer other storage meanwhile.
@@ -103,7 +103,7 @@ impl Outline {
         bounds
     }
 
-    /// Likewise around those that indices name, counted from `first`.
+    /// The same around the positions that indices name, counted from `first`.
     ///
     /// # Safety
     /// The indices lie where they say.
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(xs(outline.hull(CELL..2 * CELL)), [0.55]);
             assert_eq!(xs(outline.hull(140..141)), [0.35, 0.45, 0.55]);
             assert_eq!(xs(outline.hull(150..200)), [0.35]);
-            // What lies between two positions, and a part of one.
+            // The bytes between two positions, and a part of one.
             write(&mut outline, 40, &[0; 8], pieces);
             assert_eq!(xs(outline.hull(0..1)), [0.35]);
             write(&mut outline, 40, &[0; 9], pieces);

@@ -1,8 +1,8 @@
-//! Mappings that stay while the server works with the buffer: what the program and the server have
-//! written, each without the other's knowledge.
+//! Mappings that stay while the server works with the buffer: the program and the server write to
+//! them without each other's knowledge.
 //!
-//! What the program writes is found by comparison with what the server was sent last, so that
-//! everything may write there, the kernel too.
+//! The program's writes are found by comparison with the bytes that were last sent to the server.
+//! So any code may write there, even the kernel.
 
 use super::memory::{Memory, ALIGNMENT};
 use super::object::Mapping;
@@ -11,11 +11,11 @@ use mgn_wire::{gl::*, ops, RECORD_MAX};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is compared at once.
+/// Bytes that are compared at once.
 const LINE: usize = ALIGNMENT;
-/// What changes alone where the server may have written the bytes beside.
+/// The unit of change where the server may have written the neighbouring bytes.
 pub const WORD: usize = 4;
-/// What is sent in one record.
+/// The most bytes that are sent in one record.
 const PIECE: usize = RECORD_MAX / 4;
 
 /// Bytes on their way to a buffer.
@@ -45,7 +45,7 @@ pub struct Stale {
 }
 
 impl Mapping {
-    /// Whether the server hears of what is written only by glFlushMappedBufferRange, or not at all.
+    /// Whether the program's writes are sent only by glFlushMappedBufferRange, or not at all.
     fn is_told(&self) -> bool {
         !self.has(GL_MAP_WRITE_BIT)
             || self.has(GL_MAP_FLUSH_EXPLICIT_BIT) && !self.has(GL_MAP_COHERENT_BIT)
@@ -119,8 +119,8 @@ impl Buffers {
         let grain = if is_shared { WORD } else { LINE };
         let changes = mapping.changes(sent, grain);
         let take = |part: Range<usize>| {
-            // SAFETY: within the mapping, and within `sent`, which is as long. What is sent is what
-            // is noted.
+            // SAFETY: within the mapping, and within `sent`, which is as long. The bytes that are
+            // sent are also noted.
             unsafe {
                 let from = (mapping.pointer + part.start) as *const u8;
                 std::ptr::copy_nonoverlapping(from, sent.at(part.start), part.len());
@@ -151,14 +151,14 @@ impl Buffers {
         names.into_iter().filter_map(stale).collect()
     }
 
-    /// The server has `bytes` at `offset` of a persistent mapping. What the program wrote meanwhile
-    /// stays.
+    /// The server has `bytes` at `offset` of a persistent mapping. Bytes that the program wrote
+    /// meanwhile stay.
     pub fn received(&mut self, of: Stale, offset: usize, bytes: &[u8]) {
         let Some((mapping, sent, _)) = self.persistent_mapping(of.buffer) else {
             return;
         };
         if mapping.pointer != of.pointer || offset + bytes.len() > mapping.length as usize {
-            // It was mapped anew.
+            // It was mapped again.
             return;
         }
         let lines = bytes.chunks(LINE).enumerate();
@@ -275,7 +275,7 @@ mod tests {
         // SAFETY: within the mapping.
         unsafe { p.add(4).write(7) };
         b.received(stale, 0, &[1; 12]);
-        // SAFETY: likewise.
+        // SAFETY: as above.
         let now = unsafe { p.cast::<[u8; 16]>().read() };
         assert_eq!(now, [1, 1, 1, 1, 7, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
         assert_eq!(writes(&mut b)[0].2[..8], [1, 1, 1, 1, 7, 0, 0, 0]);

@@ -37,7 +37,8 @@ impl Buffers {
         }
     }
 
-    /// Whoever sorts draws wants to know what the buffer holds from when it has storage.
+    /// Draws from this buffer are sorted, so a copy of its contents is needed from when it has
+    /// storage.
     pub fn want_copy(&mut self, name: u32) {
         if let Some(object) = self.objects.get_mut(&name) {
             object.wanted = true;
@@ -54,14 +55,15 @@ impl Buffers {
         object.foreseen = object.foreseen.or(grid);
     }
 
-    /// What the buffer holds is read otherwise than by draws of its vertices.
+    /// The contents of the buffer are read by something other than draws of its vertices.
     pub fn is_read(&mut self, name: u32) {
         if let Some(object) = self.objects.get_mut(&name) {
             object.is_read = true;
         }
     }
 
-    /// All that the buffer holds is to be another: now it is decided what the client keeps of that.
+    /// All contents of the buffer are about to be replaced: now it is decided what the client keeps
+    /// of the new ones.
     fn renew(&mut self, name: u32) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
@@ -85,7 +87,7 @@ impl Buffers {
         }
     }
 
-    /// What of `len` bytes at `data` is to be looked at before they are written to a part of the
+    /// The part of `len` bytes at `data` that must be examined before they are written to the
     /// buffer.
     pub fn look(&mut self, name: u32, offset: i64, data: *const u8, len: usize) -> Option<Look> {
         let object = self.get(name)?;
@@ -167,12 +169,12 @@ impl Buffers {
         }
         if let Some(outline) = &mut object.outline {
             let mut look = look.unwrap_or_else(|| outline.look(at, data, len));
-            // SAFETY: likewise.
+            // SAFETY: as above.
             unsafe { look.up_to(len) };
             outline.wrote(look);
         }
         if let Some(mapping) = object.mapping.as_ref().filter(|m| m.is_persistent()) {
-            // SAFETY: likewise.
+            // SAFETY: as above.
             unsafe { mapping.server_has(offset, data, len) };
         }
         self.changes(name);
@@ -266,14 +268,14 @@ impl Buffers {
         }
     }
 
-    /// The storage stays as it is for good.
+    /// The storage is immutable.
     pub fn is_storage(&mut self, name: u32, flags: u32) {
         if let Some(object) = self.objects.get_mut(&name) {
             object.storage = Some(flags);
         }
     }
 
-    /// What the buffer holds is no longer known.
+    /// The contents of the buffer are no longer known.
     pub fn forget(&mut self, name: u32) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
@@ -366,7 +368,7 @@ mod tests {
         assert!(b.get(1).unwrap().is_bound_since(5) && !b.get(1).unwrap().is_bound_since(4));
     }
 
-    /// What is known of a buffer that is filled again after it was drawn from.
+    /// A buffer that is filled again after it was drawn from.
     #[test]
     fn of_what_is_drawn_as_foreseen_no_copy_is_kept() {
         let mut b = buffers();
@@ -400,7 +402,7 @@ mod tests {
         assert!(b.get(1).unwrap().outline().is_none());
         b.allocate(1, 8, GL_STATIC_DRAW);
         assert!(matches!(fill(&mut b), (false, Some(_))));
-        // Whatever else reads it has a copy kept from then on.
+        // Any other read has the effect that a copy is kept from then on.
         for other in 0..4 {
             b.delete(1);
             b.adopt(1, 0);

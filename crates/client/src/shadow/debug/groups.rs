@@ -1,5 +1,5 @@
-//! `mgn bounds`: a debug group in whose text the program says where what it draws will lie
-//! (docs/bounds.md), so that draws can be sorted by tiles which shaders place.
+//! `mgn bounds`: a debug group whose text gives the bounds of the program's draws (docs/bounds.md),
+//! so that draws that shaders place can be sorted by tiles.
 
 use crate::shadow::immediate::sort::drawn;
 use mgn_wall::{Area, Bounds, Sorter};
@@ -13,7 +13,7 @@ const TEXT_MAX: usize = 4096;
 /// Pixels by which what is drawn may lie beyond its bounds, for rounding.
 const MARGIN: f32 = 2.;
 
-/// What the open debug groups say, innermost last.
+/// The bounds of the open debug groups, innermost last.
 #[derive(Default)]
 pub struct Groups(Vec<Option<Box<Said>>>);
 

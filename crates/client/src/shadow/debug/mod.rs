@@ -7,7 +7,7 @@ use core::ffi::c_void;
 use groups::Groups;
 use mgn_wire::gl::*;
 
-/// Who is told of messages, and whether there are any.
+/// The receiver of messages, and whether there are any.
 pub struct Debug {
     pub callback: *mut c_void,
     pub user: *const c_void,

@@ -51,7 +51,7 @@ impl Layout {
         20 + (self.pairs() * 2).next_multiple_of(4)
     }
 
-    /// Writes all of the record before its vertices, but for the first word.
+    /// Writes all of the record before its vertices, except the first word.
     ///
     /// # Safety
     /// `header_bytes` can be written at `at`.

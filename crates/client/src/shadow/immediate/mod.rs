@@ -119,8 +119,8 @@ impl Immediate {
         self.phase != Phase::Outside
     }
 
-    /// What was written is sent: the last run can't be taken up again, even if other commands come
-    /// to lie at the same place.
+    /// The written commands have been sent: the last run cannot be continued, even if other
+    /// commands come to lie at the same place.
     #[inline]
     pub fn sent(&mut self) {
         self.reopen_at = std::ptr::null_mut();
@@ -160,7 +160,7 @@ impl Immediate {
         }
     }
 
-    /// What the run is drawn as: a loop that was cut goes on as a strip.
+    /// The mode in which the run is drawn: a loop that was cut goes on as a strip.
     #[inline]
     pub fn drawn_mode(&self) -> u32 {
         if self.loop_first.is_some() {
@@ -170,7 +170,7 @@ impl Immediate {
         }
     }
 
-    /// Lays the empty run out anew behind `record`.
+    /// Lays the empty run out again behind `record`.
     #[inline]
     pub fn lay_out(&mut self, current: &Current) {
         (self.slots, self.slot_bytes[0]) = (0, 0);

@@ -6,7 +6,7 @@ use mgn_wire::draws::RUN_BLOCK as BLOCK;
 use mgn_wire::encoder::put;
 use std::sync::Arc;
 
-/// What has been sorted of the open run.
+/// The sorted part of the open run.
 pub struct Sort {
     pub sorter: Option<(Key, Sorter)>,
     /// Tiles of the blocks that are complete.
@@ -16,7 +16,7 @@ pub struct Sort {
     seen: usize,
 }
 
-/// What a sorter depends on.
+/// The state that a sorter depends on.
 #[derive(PartialEq)]
 pub struct Key {
     pub transform: u32,
@@ -45,7 +45,7 @@ impl Default for Sort {
     }
 }
 
-/// Bytes of masks that a run of so many bytes may need.
+/// Bytes of masks that a run of `run_bytes` bytes may need.
 pub fn room(run_bytes: usize) -> usize {
     // A vertex has two components at least.
     8 * (run_bytes / (8 * BLOCK) + 2)
@@ -73,7 +73,7 @@ impl Sort {
             let end = overlap.map_or(usize::MAX, |overlap| first + BLOCK + overlap);
             let read = |n: usize| {
                 let vertex = at.first.wrapping_add(n * at.stride).cast::<[f32; 4]>();
-                // SAFETY: the caller's promise. What lies behind the position has no meaning.
+                // SAFETY: the caller's promise. The bytes behind the position have no meaning.
                 let [x, y, z, w] = unsafe { vertex.read_unaligned() };
                 [x, y, if at.components == 2 { 0. } else { z }, w]
             };
@@ -121,7 +121,7 @@ impl Sort {
     }
 }
 
-/// What the tiles draw of a surface that is `height` high.
+/// The parts that the tiles draw of a surface that is `height` high.
 pub fn drawn(areas: &[Area], height: u32) -> Vec<[i32; 4]> {
     let drawn = areas.iter().map(|area| area.drawn.upwards(height));
     drawn.collect()

@@ -10,7 +10,7 @@
 const BITS: u32 = 13;
 /// Vertices that are tried before a whole run is welded.
 const SAMPLE: usize = 256;
-/// Runs that are left alone after one whose vertices do not repeat.
+/// The number of runs that are not welded after one whose vertices do not repeat.
 const REST: u32 = 15;
 /// The longest run that is welded, because indices have 16 bits.
 const LONGEST: usize = 1 << 16;
@@ -86,7 +86,7 @@ impl Welder {
         None
     }
 
-    /// Moves the vertices whatever becomes of it; `None` for sizes that no layout has.
+    /// Moves the vertices in any case; `None` for sizes that no layout has.
     ///
     /// # Safety
     /// As `weld`.
@@ -111,7 +111,7 @@ impl Welder {
 /// found without `left`, so that looking at it waits for no other vertex.
 ///
 /// # Safety
-/// So many vertices lie at `vertices`.
+/// That number of vertices lies at `vertices`.
 unsafe fn compact<const N: usize>(
     vertices: *mut u32,
     places: &mut [u16; 1 << BITS],
@@ -151,7 +151,7 @@ unsafe fn hash<const N: usize>(vertex: *const u32) -> usize {
     let mut sum = 0u64;
     let mut factor = 0x9e37_79b9_7f4a_7c15_u64;
     for pair in 0..N / 2 {
-        // SAFETY: the vertex has so many pairs.
+        // SAFETY: the vertex has that number of pairs.
         let pair = unsafe { vertex.cast::<u64>().add(pair).read_unaligned() };
         sum ^= pair.wrapping_mul(factor);
         factor = factor.rotate_left(23) | 1;
@@ -193,7 +193,7 @@ fn all_ones_unless_zero(difference: u64) -> usize {
 unsafe fn difference<const N: usize>(a: *const u32, b: *const u32) -> u64 {
     let mut difference = 0;
     for pair in 0..N / 2 {
-        // SAFETY: the vertices have so many pairs.
+        // SAFETY: the vertices have that number of pairs.
         difference |= unsafe {
             a.cast::<u64>().add(pair).read_unaligned() ^ b.cast::<u64>().add(pair).read_unaligned()
         };
@@ -230,7 +230,7 @@ mod tests {
                 let before = vertices(words, count, kinds);
                 let mut after = before.clone();
                 let mut welder = Welder::new();
-                // SAFETY: so many vertices are there.
+                // SAFETY: that number of vertices is there.
                 let left = unsafe { welder.weld(after.as_mut_ptr(), words, count) };
                 let Some(left) = left else {
                     assert_eq!(before, after, "{words} words, {kinds} of {count}");
@@ -252,7 +252,7 @@ mod tests {
         let before: Vec<u32> = (0..6000).collect();
         let mut after = before.clone();
         let mut welder = Welder::new();
-        // SAFETY: so many vertices are there.
+        // SAFETY: that number of vertices is there.
         assert_eq!(unsafe { welder.weld(after.as_mut_ptr(), 6, 1000) }, None);
         assert_eq!(before, after);
         let mut same = vec![5; 6000];
@@ -273,7 +273,7 @@ mod tests {
         let mut after = before.clone();
         let count = before.len() / 2;
         let mut welder = Welder::new();
-        // SAFETY: so many vertices are there.
+        // SAFETY: that number of vertices is there.
         assert_eq!(unsafe { welder.weld(after.as_mut_ptr(), 2, count) }, None);
         assert_eq!(before, after);
     }

@@ -1,5 +1,5 @@
 //! Draws from the program's arrays in a display list, read from the stream: where their vertices
-//! lie. Mesa takes what is current to be the same after them.
+//! lie. Mesa assumes that they do not change current values.
 
 use mgn_wire::draws::{self, attr, Extent, Kind};
 use mgn_wire::{again, gl, Commands, Data, Fault, Slice};

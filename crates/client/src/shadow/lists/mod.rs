@@ -59,7 +59,7 @@ impl Lists {
     }
 
     /// The list that was begun just now is watched: its records are written from `at` on. `sorts`
-    /// if it is of use to know that it is plain.
+    /// if it helps to know that it is plain.
     pub fn watch(&mut self, sorts: bool, at: *const u8) {
         self.watched = Some(Watched {
             plain: sorts.then(Plain::new),
@@ -75,8 +75,8 @@ impl Lists {
         }
     }
 
-    /// Records have been written up to `to`. Gives where those begin that have not been looked at,
-    /// which are to be followed now; none if there are none, or the list is not watched.
+    /// Records have been written up to `to`. Returns where the unread ones begin, which must be
+    /// followed now; none if there are none, or the list is not watched.
     pub fn written(&mut self, to: usize) -> Option<usize> {
         let watched = self.watched.as_mut()?;
         if to <= watched.from {
@@ -108,9 +108,9 @@ impl Lists {
     }
 }
 
-/// What has been seen of the list under compilation.
+/// The commands seen so far of the list under compilation.
 struct Watched {
-    /// As long as it is plain, and that is of use.
+    /// As long as it is plain, and that matters.
     plain: Option<Plain>,
     /// As long as it can be judged.
     judged: Option<Judged>,
@@ -118,7 +118,7 @@ struct Watched {
     from: usize,
 }
 
-/// What is known of lists.
+/// The knowledge about lists.
 #[derive(Default)]
 pub struct Known {
     /// Lists that begin a primitive without ending it, or end one that they did not begin; few
@@ -170,7 +170,7 @@ impl Known {
         self.unbalanced.get(&list).copied()
     }
 
-    /// What is known of these lists; none if any of them is not plain.
+    /// These lists, if they are known; none if any of them is not plain.
     pub fn plain(&self, names: impl Iterator<Item = u32>) -> Option<Vec<Arc<Plain>>> {
         // One that was not defined does nothing.
         names

@@ -1,7 +1,7 @@
 //! Plain display lists: those that draw by glBegin and glEnd or from the program's arrays, and else
 //! set only attributes, materials and the shade model, as lists of old programs mostly do.
 //!
-//! What a list holds is read from the stream, as it was written there.
+//! The contents of a list are read from the stream, as they were written there.
 
 use super::current::sets_current;
 use super::drawn::Drawn;
@@ -70,14 +70,14 @@ impl Plain {
         Some(())
     }
 
-    /// What is known of the list that ends here; none if it is not plain.
+    /// The list that ends here; none if it is not plain.
     pub fn end(mut self) -> Option<Plain> {
         self.leaves.sort_unstable_by_key(|(when, _)| *when);
         (!self.is_inside).then_some(self)
     }
 
-    /// Something is drawn, from arrays or not. Of both together it is not known what they leave
-    /// behind.
+    /// Something is drawn, from arrays or not. If a list contains both, the state that it leaves is
+    /// not known.
     fn draws(&mut self, mode: u32, from_arrays: bool) -> Option<()> {
         if *self.from_arrays.get_or_insert(from_arrays) != from_arrays {
             return None;

@@ -1,15 +1,15 @@
 //! Display lists that certainly raise no error when they are called, so that glGetError after them
 //! need not ask.
 //!
-//! Of most commands that lists hold, the shadow knows at each call whether they succeed, since it
-//! carries them out again. Others cannot fail at all, or draw.
-//! A list of nothing but these leaves alone what other commands' success depends on.
+//! For most commands in lists, the shadow knows at each call whether they succeed, because it
+//! executes them again. Others cannot fail at all, or draw. A list of only these does not change
+//! state on which other commands' success depends.
 
 use super::current::sets_current;
 use mgn_wire::{gl, ops, sift};
 use std::collections::BTreeSet;
 
-/// What has to be known of a list before it is called.
+/// The facts about a list that must be known before it is called.
 #[derive(Debug, Default, PartialEq)]
 pub struct Sure {
     /// Tells definitions of lists apart.
@@ -204,7 +204,7 @@ impl Judged {
         is_right.then_some(())
     }
 
-    /// What is known of the list that ends here.
+    /// The facts about the list that ends here.
     pub fn end(mut self, number: u32) -> Option<Sure> {
         self.sure.number = number;
         (!self.is_inside && self.pushed == 0).then_some(self.sure)
@@ -215,7 +215,7 @@ impl Judged {
 mod tests {
     use super::*;
 
-    /// What is known of a list of commands with their first arguments.
+    /// The facts about a list of these commands with their first arguments.
     fn judged(commands: &[(u16, &[u32])]) -> Option<Sure> {
         let mut judged = Judged::default();
         for (op, arguments) in commands {

@@ -3,7 +3,7 @@
 use mgn_wire::gl::*;
 use std::collections::HashMap;
 
-/// What one context of a wall counts.
+/// The queries that one context of a wall counts.
 #[derive(Default)]
 pub struct Counts {
     active: Vec<Active>,
@@ -18,7 +18,7 @@ pub struct Active {
     pub need: Need,
 }
 
-/// What must be so while a query counts.
+/// A condition that must hold while a query counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Each pixel of a default framebuffer is drawn by one renderer, or by everyone.
@@ -88,7 +88,7 @@ pub fn counts_samples(target: u32) -> bool {
     )
 }
 
-/// What a query needs on a wall that is followed from call to call; none if that is nothing.
+/// The condition of a query on a wall that is followed from call to call; none if there is none.
 pub fn need(target: u32) -> Option<Need> {
     Some(match target {
         GL_TIME_ELAPSED | GL_TIMESTAMP => return None,

@@ -1,4 +1,4 @@
-//! Names of which something is known, until anything happens that may end it.
+//! Names about which a fact is known, until something happens that may change it.
 
 /// Names beyond this are not remembered, so that a few high ones cost no memory.
 const MOST: u32 = 1 << 16;

@@ -1,4 +1,4 @@
-//! What a context's version and limits say about objects.
+//! The consequences of a context's version and limits for objects.
 
 use mgn_wire::gl::*;
 use mgn_wire::hello::{api, ContextInfo};
@@ -107,7 +107,7 @@ impl Limits {
         self.feedback_buffers
     }
 
-    /// What the offset of a range bound to `target` is a multiple of.
+    /// The alignment of the offset of a range bound to `target`.
     pub fn alignment(&self, target: u32) -> i64 {
         match target {
             GL_UNIFORM_BUFFER => self.uniform_alignment,

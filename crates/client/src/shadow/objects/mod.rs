@@ -1,4 +1,4 @@
-//! What one context remembers of objects that it is asked about often.
+//! One context's knowledge of objects that programs query often.
 
 pub mod class;
 pub mod counts;
@@ -15,7 +15,7 @@ use limits::Limits;
 use mgn_wire::hello::ContextInfo;
 use std::sync::atomic::Ordering;
 
-/// What one context knows of objects.
+/// One context's knowledge of objects.
 pub struct ObjectState {
     pub bindings: Bindings,
     pub limits: Limits,
@@ -65,7 +65,7 @@ impl ObjectState {
         }
     }
 
-    /// The number of a question for a uniform location that nobody answers.
+    /// The number of a question for a uniform location that gets no answer.
     pub fn next_question(&mut self) -> u32 {
         self.questions = self.questions.wrapping_add(1);
         self.questions.wrapping_sub(1)

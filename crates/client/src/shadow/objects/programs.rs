@@ -1,4 +1,4 @@
-//! What the client remembers of shaders and programs.
+//! The client's knowledge of shaders and programs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -31,7 +31,7 @@ struct Program {
 }
 
 /// The values of uniforms of one integer each, samplers among them, that were set since the program
-/// was linked: by location, as many as were set at once.
+/// was linked: by location, with the number that was set at once.
 #[derive(Default, Debug)]
 struct Integers {
     values: BTreeMap<i32, Box<[i32]>>,
@@ -45,14 +45,14 @@ struct Integers {
     told: u32,
 }
 
-/// What a name stands for.
+/// The kind of object that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Shader,
     Program,
 }
 
-/// What has a location in a linked program.
+/// The kinds of variables that have a location in a linked program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variable {
     Uniform,
@@ -82,7 +82,7 @@ impl Programs {
         self.programs.contains_key(&name)
     }
 
-    /// What `name` is, unless it was deleted.
+    /// The kind of `name`, unless it was deleted.
     pub fn kind(&self, name: u32) -> Option<Kind> {
         if self.shaders.contains_key(&name) {
             return Some(Kind::Shader);
@@ -241,7 +241,7 @@ impl Programs {
         name: &[u8],
         location: i32,
     ) {
-        /// No program has so many variables; whoever asks for more names is not served from memory.
+        /// No program has more variables; further names are not cached.
         const MOST: usize = 1 << 14;
         if let Some(p) = self.programs.get_mut(&program).filter(|p| p.links == links) {
             let known = match variable {

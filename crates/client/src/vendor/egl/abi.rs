@@ -14,7 +14,7 @@ pub type Handle = *mut c_void;
 pub type EglBoolean = c_uint;
 pub type Attrib = isize;
 
-/// What libEGL gives us.
+/// libEGL's functions for us.
 #[repr(C)]
 pub struct Exports {
     pub thread_init: unsafe extern "C" fn(),
@@ -31,7 +31,7 @@ pub struct Exports {
     pub set_vendor_for_device: unsafe extern "C" fn(Handle, *mut Vendor) -> EglBoolean,
 }
 
-/// What we give libEGL. Entry points are not patched: that brings nothing here.
+/// Our functions for libEGL. Entry points are not patched, because that would gain nothing here.
 #[repr(C)]
 pub struct Imports {
     pub platform_display:

@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int};
 
 static DEVICE: u8 = 0;
 
-/// What programs call it.
+/// The programs' handle for it.
 pub fn handle() -> Handle {
     (&raw const DEVICE).cast_mut().cast()
 }

@@ -17,7 +17,7 @@ fn exports() -> &'static Exports {
     unsafe { &*EXPORTS.load(Ordering::Acquire) }
 }
 
-/// What `eglBindAPI` has set for this thread.
+/// The API that `eglBindAPI` has set for this thread.
 pub fn current_api() -> c_uint {
     // SAFETY: libEGL's own function.
     unsafe { (exports().current_api)() }
@@ -75,8 +75,8 @@ stubs! {
 
 type VendorOf = unsafe extern "C" fn(Handle) -> *mut Vendor;
 
-/// What the vendor of `of`, a display or a device, has at `index`; null, with the error set, if
-/// there is no such thing.
+/// The function of the vendor of `of`, a display or a device, at `index`; null, with the error set,
+/// if there is none.
 fn implementation(
     vendor_of: impl FnOnce(&Exports) -> VendorOf,
     of: Handle,

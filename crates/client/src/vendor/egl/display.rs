@@ -39,7 +39,7 @@ pub struct EglDisplay {
     open: Mutex<Option<Open>>,
 }
 
-/// What an initialized display has.
+/// The state of an initialized display.
 pub struct Open {
     pub session: &'static Session,
     pub platform: Platform,
@@ -210,8 +210,8 @@ fn configs(
     watch: Option<&Watch>,
     screen: Option<usize>,
 ) -> Vec<Config> {
-    // What the driver says, as programs choose by it: some builds of Mesa name OpenGL ES 1 here and
-    // make no contexts of it.
+    // The driver's value, because programs choose by it: some builds of Mesa name OpenGL ES 1 here
+    // and make no contexts of it.
     let carried = GL_BIT | ES_BIT | ES2_BIT | ES3_BIT;
     let renderable = session.info.renderable as c_int & carried;
     let extensions = Extensions::of(&session.info.egl_extensions);
@@ -223,7 +223,7 @@ fn configs(
     let mut add = |format: &Format, visual: Option<&VisualOf>| {
         let class = |v: Option<&VisualOf>| v.map(|v| v.class);
         let group = extensions.select_group.then(|| Config::group_of(visual));
-        // Of several visuals of a class, and a group, the first is named.
+        // Only the first of several visuals with the same class and group is listed.
         let is_same = |c: &Config| {
             c.format == *format && class(c.visual.as_ref()) == class(visual) && c.group == group
         };
@@ -297,7 +297,7 @@ const CLIENT_EXTENSIONS: &std::ffi::CStr =
     c"EGL_EXT_client_extensions EGL_EXT_device_base EGL_EXT_device_enumeration \
 EGL_EXT_device_query EGL_EXT_platform_base EGL_KHR_client_get_all_proc_addresses";
 
-/// What displays have, for as long as the process lives.
+/// The displays' extensions, for as long as the process lives.
 fn extensions_of(session: &Session) -> *const c_char {
     static LIST: OnceLock<CString> = OnceLock::new();
     let list = LIST.get_or_init(|| {

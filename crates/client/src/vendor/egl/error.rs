@@ -1,4 +1,4 @@
-//! `eglGetError`: what the thread's last call came to.
+//! `eglGetError`: the result of the thread's last call.
 
 use std::cell::Cell;
 use std::ffi::c_int;

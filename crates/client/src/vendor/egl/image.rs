@@ -1,5 +1,5 @@
-//! Images of textures and renderbuffers. They live at the render server; other kinds, of other
-//! processes or devices, there are none.
+//! Images of textures and renderbuffers. They live at the render server. There are no other kinds,
+//! such as those of other processes or devices.
 
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};
@@ -67,7 +67,7 @@ fn create(
         }
         let contexts = contexts();
         let context = contexts.id(handle).ok_or(EglError::BadContext)?;
-        // What the image is made of may be under way still.
+        // Commands for the source of the image may still be under way.
         with_current(|mine| mine.flush());
         let image = session.new_id();
         match contexts.create_image(session, image, context, target, name, level) {

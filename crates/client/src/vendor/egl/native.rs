@@ -1,5 +1,5 @@
-//! Native displays: which X server they lead to, and making sure that it has got what the program
-//! asked of it.
+//! Native displays: which X server they lead to, and a way to make sure that it has got the
+//! program's requests.
 
 use crate::x11::xlib::{xlib, Display};
 use std::ffi::{c_int, c_uint, c_void};
@@ -121,7 +121,7 @@ fn xcb() -> Option<&'static Xcb> {
     .as_ref()
 }
 
-/// The display whose X server is at the other end of `socket`, where its address tells.
+/// The display whose X server is at the other end of `socket`, if its address tells.
 fn peer_display(socket: RawFd) -> Option<String> {
     // SAFETY: an all-zero address is valid, and its length is passed along.
     unsafe {

@@ -166,7 +166,7 @@ pub unsafe extern "C" fn create_pbuffer_surface(
     let attributes = unsafe { pairs(attributes) };
     call(null_mut(), || {
         with_display(display, |open| {
-            /// What servers make.
+            /// The longest side that servers make.
             const MOST: c_int = 16384;
             let config = open.config(config)?;
             let mut told = Told::read(told::Kind::Pbuffer, &attributes)?;
@@ -324,8 +324,8 @@ pub unsafe extern "C" fn surface_attrib(
     })
 }
 
-/// Copies the pbuffer into the image of the texture that is bound: what is drawn to it while it is
-/// bound is nobody's.
+/// Copies the pbuffer into the image of the texture that is bound: drawing to it while it is bound
+/// has no defined effect.
 pub unsafe extern "C" fn bind_tex_image(
     display: Handle,
     surface: Handle,

@@ -1,6 +1,7 @@
 //! Fence and reusable syncs.
 //!
-//! A fence is waited for when it is created: then it needs nothing further, whichever thread asks.
+//! The client waits for a fence when it is created, so that later queries by any thread need no
+//! further work.
 
 use super::abi::{Attrib, EglBoolean, Handle};
 use super::dispatch::{pairs, wide_pairs};
@@ -29,7 +30,7 @@ const PRIOR_COMMANDS_COMPLETE: c_int = 0x30F0;
 #[derive(Clone)]
 pub struct Sync {
     kind: c_uint,
-    /// Of a reusable one: what was signalled last, and who waits for it.
+    /// For a reusable one: the last signal, and the threads that wait for it.
     signal: Arc<(Mutex<bool>, Condvar)>,
 }
 
@@ -121,7 +122,7 @@ fn known(display: Handle, sync: Handle) -> Result<Sync, EglError> {
 pub unsafe extern "C" fn destroy_sync(display: Handle, sync: Handle) -> EglBoolean {
     call(0, || {
         let found = known(display, sync)?;
-        // Nobody waits for what is no more.
+        // Threads stop waiting for a destroyed one.
         found.signal(true);
         with_display(display, |open| {
             open.syncs.remove(&(sync as usize));
@@ -173,7 +174,7 @@ pub unsafe extern "C" fn wait_sync(display: Handle, sync: Handle, flags: c_int) 
 }
 
 pub unsafe extern "C" fn wait_sync_khr(display: Handle, sync: Handle, flags: c_int) -> c_int {
-    // SAFETY: the same function, but for the type of what it returns.
+    // SAFETY: the same function, except for its return type.
     unsafe { wait_sync(display, sync, flags) as c_int }
 }
 

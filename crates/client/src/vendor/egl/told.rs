@@ -1,4 +1,4 @@
-//! What a program has told of a surface, and is told again.
+//! A program's attributes of a surface, which it can query.
 
 use super::error::EglError;
 use std::ffi::c_int;
@@ -45,7 +45,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
     pub kind: Kind,
-    /// Of a pbuffer, as asked for.
+    /// The requested size of a pbuffer.
     pub size: [c_int; 2],
     pub largest: bool,
     pub texture_format: c_int,

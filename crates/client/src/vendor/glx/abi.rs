@@ -12,7 +12,7 @@ pub struct Vendor {
 pub type ContextHandle = *mut c_void;
 pub type ConfigHandle = *mut c_void;
 
-/// What libGLX gives us. Called by dispatch functions only: libGLX may hold a lock while an
+/// libGLX's functions for us. Called by dispatch functions only: libGLX may hold a lock while an
 /// implementation runs.
 #[repr(C)]
 pub struct Exports {
@@ -31,7 +31,7 @@ pub struct Exports {
     pub vendor_of_drawable: unsafe extern "C" fn(*mut Display, Xid) -> *mut Vendor,
 }
 
-/// What we give libGLX. Entry points are not patched: that brings nothing here.
+/// Our functions for libGLX. Entry points are not patched, because that would gain nothing here.
 #[repr(C)]
 pub struct Imports {
     pub is_screen_supported: Option<unsafe extern "C" fn(*mut Display, c_int) -> c_int>,

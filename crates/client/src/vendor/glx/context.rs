@@ -116,7 +116,7 @@ fn of_version(config: Option<&FbConfig>, major: u32, minor: u32) -> Request {
     }
 }
 
-/// Reads the attributes of GLX_ARB_create_context and its companions. `None` is a context of no
+/// Reads the attributes of GLX_ARB_create_context and its companions. `None` is a context without a
 /// config, whose screen the list names.
 fn requested(
     config: Option<&FbConfig>,

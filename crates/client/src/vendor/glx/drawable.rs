@@ -22,7 +22,7 @@ const WIDTH: c_int = 0x801D;
 const HEIGHT: c_int = 0x801E;
 const PRESERVED_CONTENTS: c_int = 0x801B;
 const LARGEST_PBUFFER: c_int = 0x801C;
-/// `GLX_TEXTURE_RECTANGLE_EXT`: what a drawable would be bound to that says nothing else.
+/// `GLX_TEXTURE_RECTANGLE_EXT`: the texture target of a drawable that names no other.
 const TEXTURE_RECTANGLE: c_int = 0x20DD;
 
 unsafe fn name_of(display: *mut Display) -> String {
@@ -402,8 +402,8 @@ unsafe fn bare_window(display: *mut Display, xid: u32) -> Option<(u32, u32)> {
     }
 }
 
-/// The config of the GLX window that a window has, by whose X name the X server knows it as well; 0
-/// if it has none.
+/// The config of a window's GLX window, which the X server also knows by the window's X name; 0 if
+/// it has none.
 unsafe fn config_of_window(display: *mut Display, xid: u32) -> u32 {
     // SAFETY: the caller's display.
     let name = unsafe { name_of(display) };
@@ -483,7 +483,7 @@ pub unsafe extern "C" fn wait_gl() {
     with_current(|cx| cx.finish());
 }
 
-/// What X has drawn into a pixmap before is not read back: GL and X share no memory here.
+/// X's earlier drawing into a pixmap is not read back: GL and X share no memory here.
 pub unsafe extern "C" fn wait_x() {
     let display = with_current(|cx| cx.display());
     if let (Some(display), Some(xlib)) = (display.filter(|d| !d.is_null()), xlib()) {

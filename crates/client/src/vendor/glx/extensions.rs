@@ -1,5 +1,5 @@
-//! Functions of GLX extensions that are of no other file: the renderer, counters of frames, parts
-//! of windows, and older names of things.
+//! Functions of GLX extensions that belong to no other file: the renderer, counters of frames,
+//! parts of windows, and older names of functions.
 
 use super::abi::{ConfigHandle, ContextHandle};
 use super::{config, context, drawable};
@@ -16,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 const GLX_BAD_CONTEXT: c_int = 5;
 const GLX_BAD_VALUE: c_int = 6;
 
-// Frames are shown as they come: nothing here waits for a monitor or counts its frames. What
-// programs call regardless says so, as it does with a local software renderer.
+// Frames are shown as they come: nothing here waits for a monitor or counts its frames. Functions
+// that programs call regardless report this, as with a local software renderer.
 
 pub unsafe extern "C" fn swap_interval_ext(display: *mut Display, drawable: Xid, interval: c_int) {
     // SAFETY: the program's display, passed on by libGLX.
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn query_current(name: c_int, out: *mut c_uint) -> c_int {
     let info = &session.info;
     let version = |(major, minor): (u8, u8)| vec![major.into(), minor.into()];
     let values: Vec<u32> = match name {
-        // Neither vendor nor device is one that PCI has a number of.
+        // Neither vendor nor device has a PCI number.
         0x8183 | 0x8184 => vec![u32::MAX],
         0x8185 => info.release.to_vec(),
         0x8186 => vec![(!info.is_software).into()],

@@ -122,7 +122,7 @@ fn glyphs(
 
 /// How the X server lays out a bitmap.
 struct Layout {
-    /// Rows begin at multiples of so many bytes.
+    /// Rows begin at multiples of this number of bytes.
     pad: usize,
     /// Bytes of the words that bits are counted in.
     unit: usize,

@@ -22,7 +22,7 @@ const HEADS: usize = COUNTERS + 4 * LINE;
 const HEAD_BYTES: usize = HEAD_WORDS * 8;
 const SIZE: usize = HEADS + 2 * FRAMES * HEAD_BYTES;
 
-/// What a member counts: the frames in which it has come so far.
+/// A member's counters: the last frames in which it has reached each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counter {
     /// The memory for the merged picture is ready.
@@ -59,7 +59,7 @@ pub(super) struct Control {
     mapping: Mapping,
 }
 
-/// What a member tells the others, so that they can map its page.
+/// A member's message to the others, so that they can map its page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Invitation {
     pub pid: u32,
@@ -103,7 +103,7 @@ impl Control {
     /// Counts, and wakes the members that wait for it.
     pub fn set(&self, counter: Counter, value: u32) {
         let word = self.mapping.word(counter.offset());
-        // Whoever falls asleep counts itself first and looks at the word then.
+        // A member that falls asleep counts itself first and then checks the word.
         word.store(value, Ordering::SeqCst);
         if self.mapping.word(counter.sleepers()).load(Ordering::SeqCst) > 0 {
             futex::wake_all(word);

@@ -16,7 +16,7 @@ use crate::group::{CompositeError, Own, PictureRef, Terms};
 use crate::plan::stripe;
 use crate::Layer;
 
-/// What a frame is about.
+/// The inputs of a frame.
 struct Frame<'f, 'a> {
     links: &'f Links<'a>,
     number: u32,
@@ -52,7 +52,7 @@ impl Frame<'_, '_> {
         Some(stripe(self.terms.pixels(), at, self.mergers.len()))
     }
 
-    /// Who else reads this member's picture.
+    /// The other ranks that read this member's picture.
     fn readers(&self) -> Vec<usize> {
         let mergers = self.mergers.iter().copied();
         mergers.filter(|rank| *rank != self.links.rank).collect()
@@ -222,7 +222,7 @@ impl Shared {
         self.own(links).set(Counter::Drawn, next);
         let mut heads = Vec::new();
         let mine = stripe.clone().filter(|stripe| !stripe.is_empty());
-        // Members wait until those that merge have read their pictures, and for nobody else.
+        // Members wait only until those that merge have read their pictures.
         if mine.is_some() || (is_receiver && stripe.is_some()) {
             heads = self.heads(frame, stays)?;
         }
@@ -238,7 +238,7 @@ impl Shared {
         Ok((stripe.filter(|_| frame.keeps()).unwrap_or(0..0), heads))
     }
 
-    /// What all members say of their pictures. `own` is this member's if it stays where it is.
+    /// The heads of all members' pictures. `own` is this member's if it stays where it is.
     fn heads(
         &mut self,
         frame: &Frame<'_, '_>,

@@ -1,4 +1,4 @@
-//! What a member says of a frame: what it believes to be composited, and where its picture is.
+//! A member's announcement of a frame: the terms that it assumes, and where its picture is.
 
 use std::ops::Range;
 

@@ -175,8 +175,8 @@ fn parts(
 /// Pixels to be read.
 ///
 /// # Safety
-/// Nobody writes to them until the layer is dropped. Members that keep to the protocol don't, from
-/// when they have counted the picture as drawn until the reader has counted it as merged.
+/// No member writes to them until the layer is dropped. Members that keep to the protocol don't,
+/// from when they have counted the picture as drawn until the reader has counted it as merged.
 pub(super) unsafe fn layer<'m>(
     mapping: &'m Mapping,
     place: Place,
@@ -197,7 +197,7 @@ pub(super) unsafe fn layer<'m>(
 /// Pixels to be written.
 ///
 /// # Safety
-/// Nobody else reads or writes them until the layer is dropped.
+/// No other code reads or writes them until the layer is dropped.
 pub(super) unsafe fn layer_mut<'m>(
     mapping: &'m Mapping,
     place: Place,
@@ -231,7 +231,7 @@ mod tests {
         assert!(!own.has_room_for(sizes(1025, STORED)));
         let (all, some) = (0..1000, 10..20);
         for (at, value) in [(0, 1), (1, 2)] {
-            // SAFETY: nobody else uses the memory.
+            // SAFETY: no other code uses the memory.
             let picture = unsafe { layer_mut(own.mapping(), own.place(at), STORED, &all) };
             let picture = picture.unwrap();
             picture.color.fill(value);
@@ -242,7 +242,7 @@ mod tests {
         for (at, value) in [(0, 1), (1, 2)] {
             seen.map(own.place(at), pid, 99).unwrap();
             let mapping = seen.find(own.place(at)).unwrap();
-            // SAFETY: nobody writes any more.
+            // SAFETY: no code writes any more.
             let picture = unsafe { layer(mapping, own.place(at), STORED, &some) }.unwrap();
             assert_eq!(picture.color, [value; 40]);
             assert_eq!(picture.depth, [value + 10; 40]);

@@ -50,7 +50,7 @@ pub(super) struct Shared {
     /// How often this member has made memory.
     memories: u32,
     pictures: Option<Pictures>,
-    /// Who reads what this member last said of a picture, in each place for that.
+    /// For each place, the ranks that read this member's last announcement of a picture.
     told: [Taken; FRAMES],
     /// Where the merged picture is.
     result: Option<Own>,
@@ -81,8 +81,7 @@ struct Pictures {
     is_free: bool,
 }
 
-/// What a place, or one of the heads, was last used for: the frame, and the other ranks that read
-/// it.
+/// The last use of a place, or of one of the heads: the frame, and the other ranks that read it.
 #[derive(Clone, Debug, Default)]
 struct Taken {
     frame: u32,
@@ -100,7 +99,7 @@ impl Shared {
         }
     }
 
-    /// What is faster.
+    /// The faster mode.
     fn usual(&self, terms: &Terms, order: &[usize]) -> Mode {
         let is_small = terms.pixels().saturating_mul(order.len()) < self.small;
         match is_small && terms.to.is_some() {
@@ -109,8 +108,8 @@ impl Shared {
         }
     }
 
-    /// Has the members of each host map each other's pages. Gives a number for each rank, which is
-    /// the same for those that share memory, and the memory that this one shares, if it does.
+    /// Makes the members of each host map each other's pages. Returns a number for each rank, which
+    /// is the same for those that share memory, and the memory that this one shares, if it does.
     /// Members that cannot map a page of their host count as if each was on a host of its own.
     pub fn join(
         links: &Links<'_>,
@@ -170,8 +169,8 @@ impl Shared {
             pictures: None,
             told: Default::default(),
             result: None,
-            // No yielding: with more members than processors that takes the time of those that
-            // draw.
+            // No yielding: with more members than processors, yielding would take time from members
+            // that draw.
             spinner: Spinner::default(),
             small: SMALL[usize::from(is_crowded)],
             messages_patience: 0,
@@ -179,7 +178,7 @@ impl Shared {
         Ok((hosts, Some(shared)))
     }
 
-    /// Counts a frame that is not composited here, and says so to those who believe that it is.
+    /// Counts a frame that is not composited here, and tells the ranks that expect it to be.
     ///
     /// # Errors
     /// [`CompositeError::Late`], [`CompositeError::Lost`]: others still read what was said earlier.
@@ -225,9 +224,10 @@ impl Shared {
         }
     }
 
-    /// Says where this member's picture is, once all have read what was said before in that place:
-    /// in frames in which a member shows nothing, it waits for nobody. What is said of merged
-    /// pixels needs no waiting, because who keeps them has waited for those that write them.
+    /// Announces where this member's picture is, once all ranks have read the last announcement in
+    /// that place. In frames in which a member shows nothing, it does not wait. Announcements of
+    /// merged pixels need no wait, because the member that keeps them has waited for those that
+    /// write them.
     fn tell(
         &mut self,
         links: &Links<'_>,
@@ -279,8 +279,8 @@ impl Shared {
     fn place_mut(&mut self, terms: &Terms) -> Result<LayerMut<'_>, CompositeError> {
         let pictures = self.pictures.as_mut().ok_or(CompositeError::NotDrawn)?;
         let (place, pixels) = (pictures.own.place(pictures.next), 0..terms.pixels());
-        // SAFETY: nobody else has to do with the place: all who read an earlier picture there have
-        // counted its frame, and nobody reads the next one before this member has counted that.
+        // SAFETY: no other member accesses the place: all that read an earlier picture there have
+        // counted its frame, and none reads the next one before this member has counted that.
         let picture = unsafe {
             let stored = Stored::drawn(terms.format);
             layer_mut(pictures.own.mapping(), place, stored, &pixels)
@@ -293,7 +293,7 @@ impl Shared {
         let sizes = sizes(terms.pixels(), Stored::drawn(terms.format));
         let has_room = |pictures: &Pictures| pictures.own.has_room_for(sizes);
         if !self.pictures.as_ref().is_some_and(has_room) {
-            // What others still have to read stays until they have done so.
+            // The memory stays until the others have read it.
             self.wait_for_readers(links)?;
             let is_large = sizes[0] + sizes[1] > LARGE;
             let count = if is_large { 2 } else { PLACES };
@@ -326,7 +326,7 @@ impl Shared {
         Own::create(count, sizes, self.memories, nonce).map_err(CompositeError::Memory)
     }
 
-    /// Waits until nobody has to read a picture of this member any more.
+    /// Waits until no other member has to read a picture of this one.
     fn wait_for_readers(&mut self, links: &Links<'_>) -> Result<(), CompositeError> {
         let places = self.pictures.iter().flat_map(|pictures| &pictures.places);
         let places: Vec<Taken> = places.cloned().collect();
@@ -402,7 +402,7 @@ impl Shared {
         }
     }
 
-    /// Tells the others that this member composites no more, and because of whom.
+    /// Tells the others that this member composites no more, and because of which rank.
     pub fn fail(&self, links: &Links<'_>, error: &CompositeError) {
         self.own(links)
             .end(Ended::because(error, links.rank).code());
