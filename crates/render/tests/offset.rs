@@ -192,6 +192,45 @@ fn lists_are_called_within_a_primitive() {
     assert_eq!(difference(api::COMPAT, i32::MAX, draw), (0, 0));
 }
 
+/// The corners are window coordinates, which no viewport and no matrix moves.
+#[test]
+fn drawn_textures_are_where_they_belong() {
+    let texels: Vec<u8> = (0..16 * 16 * 4).map(|n| (n * 7) as u8).collect();
+    let fixed = |n: i32| n << 16;
+    let draw = |e: &mut Encoder| unsafe {
+        e.gl_enable(GL_TEXTURE_2D);
+        for filter in [GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER] {
+            e.gl_tex_parameteri(GL_TEXTURE_2D, filter, GL_NEAREST as i32);
+        }
+        e.gl_tex_image2d(
+            GL_TEXTURE_2D,
+            0,
+            GL_RGBA as i32,
+            16,
+            16,
+            0,
+            GL_RGBA,
+            GL_UNSIGNED_BYTE,
+            Data::Bytes(texels.as_ptr(), texels.len()),
+        );
+        let crop = [0i32, 0, 16, 16];
+        e.gl_tex_parameteriv(GL_TEXTURE_2D, GL_TEXTURE_CROP_RECT_OES, (crop.as_ptr(), 4));
+        e.gl_viewport(30, 10, 20, 20);
+        e.gl_draw_texi_oes(0, 0, 0, 160, 32);
+        e.gl_draw_texiv_oes(([128i32, 4, 0, 48, 48].as_ptr(), 5));
+        e.gl_draw_texf_oes(180.0, 20.0, 0.5, 160.0, 64.0);
+        e.gl_draw_texfv_oes(([360.0f32, 8.0, 0.0, 32.0, 32.0].as_ptr(), 5));
+        e.gl_draw_texs_oes(400, 16, 0, 80, 64);
+        e.gl_draw_texsv_oes(([-16i16, 48, 0, 64, 32].as_ptr(), 5));
+        e.gl_draw_texx_oes(fixed(500), fixed(12), 0, fixed(64), fixed(16));
+        let last = [600, 50, 0, 160, 80].map(fixed);
+        e.gl_draw_texxv_oes((last.as_ptr(), 5));
+    };
+    for api in support::offered(&[api::ES1]) {
+        assert_eq!(difference(api, i32::MAX, draw), (0, 0));
+    }
+}
+
 #[test]
 fn shaders_place_what_they_draw() {
     const VERTEX: &str =

@@ -92,6 +92,41 @@ fn a_new_renderer_goes_on_where_the_first_stood() {
     assert!(proceed(&mut s) == first);
 }
 
+/// What of OpenGL ES 1 no other context tells.
+#[test]
+fn textures_keep_the_part_that_is_drawn() {
+    for api in support::offered(&[api::ES1]) {
+        let parts = [(0, [1i32, 2, 3, 4]), (7, [8, 16, 8, -16])];
+        let mut s = Session::new(api, 0);
+        s.renderer.be_tile(0);
+        s.encode(|e| unsafe {
+            for (texture, part) in parts {
+                e.gl_bind_texture(GL_TEXTURE_2D, texture);
+                let part = (part.as_ptr(), 4);
+                e.gl_tex_parameteriv(GL_TEXTURE_2D, GL_TEXTURE_CROP_RECT_OES, part);
+            }
+        });
+        let told = |s: &mut Session| {
+            s.encode(|e| unsafe {
+                e.gl_get_integerv(GL_TEXTURE_BINDING_2D, 1);
+                for (texture, _) in parts {
+                    e.gl_bind_texture(GL_TEXTURE_2D, texture);
+                    e.gl_get_tex_parameteriv(GL_TEXTURE_2D, GL_TEXTURE_CROP_RECT_OES, 4);
+                }
+            });
+            [(); 3].map(|()| s.answer_array::<i32>())
+        };
+        let messages = snapshot(&mut s).expect("a snapshot");
+        let expected = [vec![7], parts[0].1.to_vec(), parts[1].1.to_vec()];
+        assert_eq!(told(&mut s), expected);
+        drop(s);
+        let mut successor = Session::empty();
+        successor.renderer.be_tile(0);
+        successor.renderer.restore(&messages).expect("no error");
+        assert_eq!(told(&mut successor), expected);
+    }
+}
+
 #[test]
 fn the_question_is_answered_in_parts_until_there_are_no_more() {
     let mut s = Session::new(api::COMPAT, 0);

@@ -51,6 +51,7 @@ fn programs_that_set_clear_read_and_copy_see_what_they_see_directly() {
         "attrib_stack",
         "conditional_rendering",
         "contexts",
+        "draw_texture",
         "dsa_textures",
         "fragment_tests",
         "large_images",

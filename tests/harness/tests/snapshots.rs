@@ -54,6 +54,7 @@ const NOT_REPLAYED: &[(&str, &str)] = &[
 /// Programs whose recordings use features that some drivers lack: while one is made, no driver says
 /// what it has.
 const ASSUMING: &[(&str, &str)] = &[
+    ("draw_texture", "OpenGL ES 1"),
     ("egl_surfaceless", "OpenGL ES 1"),
     ("egl_surfaces", "a configuration without depth and stencil"),
     ("es1_drawing", "OpenGL ES 1"),

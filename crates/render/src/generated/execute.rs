@@ -3024,67 +3024,36 @@ impl Commands for Renderer {
         self.hand_gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex)
     }
     fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        unsafe { (self.gl.glDrawTexfOES)(x, y, z, width, height) };
-        Ok(())
+        self.hand_gl_draw_texf_oes(x, y, z, width, height)
     }
     fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        if coords.is_null() {
-            return Ok(());
-        }
-        unsafe { (self.gl.glDrawTexfvOES)(coords.as_ptr().cast()) };
-        Ok(())
+        self.hand_gl_draw_texfv_oes(coords)
     }
     fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        unsafe { (self.gl.glDrawTexiOES)(x, y, z, width, height) };
-        Ok(())
+        self.hand_gl_draw_texi_oes(x, y, z, width, height)
     }
     fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        if coords.is_null() {
-            return Ok(());
-        }
-        let coords = coords.copied();
-        unsafe { (self.gl.glDrawTexivOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
-        Ok(())
+        self.hand_gl_draw_texiv_oes(coords)
     }
     fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        unsafe { (self.gl.glDrawTexsOES)(x, y, z, width, height) };
-        Ok(())
+        self.hand_gl_draw_texs_oes(x, y, z, width, height)
     }
     fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        if coords.is_null() {
-            return Ok(());
-        }
-        let coords = coords.copied();
-        unsafe { (self.gl.glDrawTexsvOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
-        Ok(())
+        self.hand_gl_draw_texsv_oes(coords)
     }
     fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        unsafe { (self.gl.glDrawTexxOES)(x, y, z, width, height) };
-        Ok(())
+        self.hand_gl_draw_texx_oes(x, y, z, width, height)
     }
     fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
-        self.needs_context()?;
         self.keep_to_tile();
-        if coords.is_null() {
-            return Ok(());
-        }
-        let coords = coords.copied();
-        unsafe { (self.gl.glDrawTexxvOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
-        Ok(())
+        self.hand_gl_draw_texxv_oes(coords)
     }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
         self.keep_to_tile();

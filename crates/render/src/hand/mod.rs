@@ -8,6 +8,7 @@ pub(crate) mod buffer_parts;
 pub(crate) mod buffer_textures;
 mod buffers;
 mod debug;
+mod draw_texture;
 mod draws;
 mod egl_images;
 pub(crate) mod elements;

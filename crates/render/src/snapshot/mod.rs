@@ -541,6 +541,9 @@ fn write_own(
     others::write(driver, own, script)?;
     fixed::write(driver, own, script);
     state::write(driver, own, script);
+    if objects.api == Api::Es1 {
+        textures::crops(driver, objects, script);
+    }
     state::bindings(driver, own, script)?;
     state::pixel_store(own, script);
     Ok(())

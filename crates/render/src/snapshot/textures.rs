@@ -332,6 +332,27 @@ fn parameters(driver: &Driver<'_>, api: Api, script: &mut Script<'_>, target: u3
     }
 }
 
+/// The parts of textures that glDrawTex draws. Only a context of OpenGL ES 1 tells them, so such a
+/// context is asked, and not the one that all other parameters are read through.
+pub(super) fn crops(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut Script<'_>) {
+    let target = GL_TEXTURE_2D;
+    let pname = GL_TEXTURE_CROP_RECT_OES;
+    let is_flat = |object: &u32| objects.targets.get(object) == Some(&target);
+    let named = objects.shared.table(Class::Texture).all().into_iter();
+    let named = named.filter(|(_, object)| is_flat(object));
+    let bound = driver.number(binding(target));
+    for (name, object) in std::iter::once((0, 0)).chain(named) {
+        tell!(driver, glBindTexture(target, object));
+        let crop = ask!(driver, glGetTexParameteriv(target, pname)).map(four);
+        if let Some(crop) = crop.filter(|crop| *crop != [0; 4]) {
+            say!(script, gl_bind_texture(target, name));
+            say!(script, gl_tex_parameteriv(target, pname, list(&crop)));
+        }
+    }
+    tell!(driver, glBindTexture(target, bound));
+    say!(script, gl_bind_texture(target, 0));
+}
+
 fn four<T: Copy>(values: [T; 64]) -> [T; 4] {
     [values[0], values[1], values[2], values[3]]
 }

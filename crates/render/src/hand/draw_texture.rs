@@ -1,0 +1,61 @@
+//! GL_OES_draw_texture: rectangles whose corners are window coordinates.
+//!
+//! No viewport and no matrix moves them, so with offset tiling the corners themselves are moved.
+//! All commands are then the one for floats, which is what the others are defined by, because a
+//! moved corner need not fit into 16 bits.
+
+use crate::renderer::Renderer;
+use mgn_wire::{Fault, Slice};
+
+/// What a fixed-point number of 1 is.
+const ONE: f32 = 65536.0;
+
+macro_rules! draws {
+    ($($scalars:ident $array:ident $own:ident $type:ty, $one:expr;)*) => {
+        impl Renderer {
+            $(
+                pub(crate) fn $scalars(
+                    &mut self,
+                    x: $type,
+                    y: $type,
+                    z: $type,
+                    width: $type,
+                    height: $type,
+                ) -> Result<(), Fault> {
+                    self.needs_context()?;
+                    if self.is_offset {
+                        let all = [x, y, z, width, height];
+                        self.draw_texture_in_tile(all.map(|n| n as f32 / $one));
+                    } else {
+                        // SAFETY: the context is current.
+                        unsafe { (self.gl.$own)(x, y, z, width, height) };
+                    }
+                    Ok(())
+                }
+
+                pub(crate) fn $array(&mut self, coords: Slice<'_, $type>) -> Result<(), Fault> {
+                    // The driver would read five numbers.
+                    match coords.to_vec()[..] {
+                        [x, y, z, width, height] => self.$scalars(x, y, z, width, height),
+                        _ => self.needs_context(),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+draws! {
+    hand_gl_draw_texf_oes hand_gl_draw_texfv_oes glDrawTexfOES f32, 1.0;
+    hand_gl_draw_texi_oes hand_gl_draw_texiv_oes glDrawTexiOES i32, 1.0;
+    hand_gl_draw_texs_oes hand_gl_draw_texsv_oes glDrawTexsOES i16, 1.0;
+    hand_gl_draw_texx_oes hand_gl_draw_texxv_oes glDrawTexxOES i32, ONE;
+}
+
+impl Renderer {
+    fn draw_texture_in_tile(&mut self, [x, y, z, width, height]: [f32; 5]) {
+        let (right, up) = self.where_drawn(0, 0);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glDrawTexfOES)(x + right as f32, y + up as f32, z, width, height) };
+    }
+}
