@@ -477,7 +477,7 @@ pub fn lookup(model: &Model) -> String {
 
 pub fn withheld(model: &Model) -> String {
     let mut text = format!(
-        "{HEADER}//! What is not advertised whoever has it, and why.\n\n/// Sorted.\npub static WITHHELD: [(&str, &str); {}] = [\n",
+        "{HEADER}//! Extensions that are never advertised, and why.\n\n/// Sorted.\npub static WITHHELD: [(&str, &str); {}] = [\n",
         model.withheld.len()
     );
     for (name, why) in &model.withheld {

@@ -32,7 +32,7 @@ pub trait Commands {
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_buffer_read(buffer, offset, data_count, reply)
     }
-    /// What the program wrote to a buffer through a mapping that stays.
+    /// Bytes that the program wrote to a buffer through a persistent mapping.
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.next().mgn_buffer_write(buffer, offset, data)
     }
@@ -40,11 +40,11 @@ pub trait Commands {
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.next().mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
     }
-    /// mgnQueryResultTo of a query that mgnBeginCount began, whose value on all renderers together is this; into `buffer` if that is not 0.
+    /// mgnQueryResultTo for a query that mgnBeginCount began, with its total over all renderers as `value`; into `buffer` if that is not 0.
     fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) -> Result<(), Fault> {
         self.next().mgn_count_to(id, pname, type_, buffer, offset, value)
     }
-    /// Each renderer of a wall answers with what it has counted for a query that mgnBeginCount began: of its tile, of what it drew as a whole, and 1 if only whether that is nothing matters; for GL_QUERY_RESULT_AVAILABLE with that. Nothing if glGetQueryObject fails, whose error is raised only if `raises` is 1.
+    /// Each renderer of a wall answers with its counts for a query that mgnBeginCount began: the count in its tile, the count of all that it drew, and 1 if it only matters whether the count is zero; for GL_QUERY_RESULT_AVAILABLE, with that value alone. The answer is empty if glGetQueryObject fails; its error is raised only if `raises` is 1.
     fn mgn_counted(&mut self, id: u32, pname: u32, raises: u32, counts_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_counted(id, pname, raises, counts_count, reply)
     }
@@ -63,7 +63,7 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().mgn_create_context(id, api, major, minor, flags, config, share, info_count, reply)
     }
-    /// Makes an EGL image of a texture or renderbuffer of a context; answers with what eglGetError says.
+    /// Makes an EGL image of a texture or renderbuffer of a context; answers with the value of eglGetError.
     fn mgn_create_image(
         &mut self,
         image: u32,
@@ -88,11 +88,11 @@ pub trait Commands {
     fn mgn_debug_messages(&mut self, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_debug_messages(messages_count, reply)
     }
-    /// Ends a context and what only it held.
+    /// Ends a context and the objects that only it held.
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.next().mgn_destroy_context(id)
     }
-    /// Ends an EGL image; what was made of it stays.
+    /// Ends an EGL image; objects that were made from it stay.
     fn mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
         self.next().mgn_destroy_image(image)
     }
@@ -130,7 +130,7 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().mgn_draw_elements(mode, count, type_, min, max, instances, base_vertex, base_instance, arrays, indices, vertices)
     }
-    /// Writes parts, 4 numbers each, of a plane: what mgnTakeTiles answered with, from all tiles one after the other.
+    /// Writes parts, 4 numbers each, of a plane: the answers to mgnTakeTiles, from all tiles one after the other.
     fn mgn_fill(&mut self, surface: u32, plane: u32, parts: Slice<'_, i32>, pixels: Data<'_>) -> Result<(), Fault> {
         self.next().mgn_fill(surface, plane, parts, pixels)
     }
@@ -162,7 +162,7 @@ pub trait Commands {
     fn mgn_get_program_error_string(&mut self, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_get_program_error_string(text_count, reply)
     }
-    /// glGetStringi of what is asked rarely.
+    /// glGetStringi for names that programs rarely ask for.
     fn mgn_get_stringi(&mut self, name: u32, index: u32, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_get_stringi(name, index, text_count, reply)
     }
@@ -186,7 +186,7 @@ pub trait Commands {
     fn mgn_offset(&mut self) -> Result<(), Fault> {
         self.next().mgn_offset()
     }
-    /// Only renderers of the tiles whose bits are set need the next command, a draw. What is sent to the others has neither; who gets both may draw.
+    /// Only renderers of the tiles whose bits are set need the next command, a draw. The others are sent neither this command nor the draw; a renderer that gets both may draw.
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
         self.next().mgn_only(low, high)
     }
@@ -221,7 +221,7 @@ pub trait Commands {
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.next().mgn_resize_surface(id, width, height)
     }
-    /// Vertices of immediate mode, interleaved, all floats; `layout` lists (attribute, components) pairs, position last. With indices the run is welded: they name its vertices in the order of the primitive. With tiles, 64 bits a block of vertices, only renderers of tiles whose bits are set draw it.
+    /// Vertices of immediate mode, interleaved, all floats; `layout` lists (attribute, components) pairs, position last. With indices the run is welded: they name its vertices in the order of the primitive. With tiles, 64 bits for each block of vertices, only the renderers of tiles whose bits are set draw the block.
     fn mgn_run(
         &mut self,
         mode: u32,
@@ -241,11 +241,11 @@ pub trait Commands {
     fn mgn_snapshot(&mut self, part: u32, binaries: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_snapshot(part, binaries, why_count, messages_count, reply)
     }
-    /// The renderer that answers what all of a wall know alike; at first that of tile 0.
+    /// The renderer that answers questions whose answer is the same for all renderers of a wall; at first that of tile 0.
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         self.next().mgn_speaker(tile)
     }
-    /// What all renderers of a wall have counted together for a query that mgnBeginCount began; glBeginConditionalRender goes by that.
+    /// The total that all renderers of a wall have counted for a query that mgnBeginCount began; glBeginConditionalRender uses it.
     fn mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
         self.next().mgn_sum(id, value)
     }
@@ -268,7 +268,7 @@ pub trait Commands {
     fn mgn_ticket(&mut self, ticket_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_ticket(ticket_count, reply)
     }
-    /// What each renderer of a wall draws of a surface: x, y, width and height of each tile, counted from the lower left corner.
+    /// The part of a surface that each renderer of a wall draws: x, y, width and height of each tile, counted from the lower left corner.
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().mgn_tiles(surface, tiles)
     }
